@@ -265,8 +265,9 @@ class Agent::Impl {
     // Sends the last part of the output to operators that follow it (launch
     // logs -f).
     answers_.Finish(kTimeForLastOutput);
-    // Closes the link to the coordinator first and then waits for this node's
-    // console. Otherwise other nodes would wait for a slow console here.
+    // Closes the link to the coordinator before the wait for this node's
+    // console. Otherwise other nodes, too, would wait for a slow console of
+    // this node.
     link_->Close();
     logs_.Finish(WaitLimitsAtEnd(observer_.limits, end_));
     return {.exit_code = leave_->exit_code,

@@ -19,10 +19,10 @@
 namespace muster::agent {
 
 // How a job ended for this node: by itself, or because this node received a
-// signal that stops or preempts the job. After such a signal the cluster soon
-// kills this process, so the console has less time to accept the remaining
-// output. Therefore WaitLimitsAtEnd adds this signal to the number that
-// `limits.end_signals` returns.
+// signal that stops or preempts the job. After the signal the cluster soon
+// kills this process, so less time is left to write the remaining output to the
+// console. For kBySignal, WaitLimitsAtEnd therefore returns limits whose
+// `end_signals` counts this signal too.
 enum class JobEnd { kByItself, kBySignal };
 ConsoleWriter::WaitLimits WaitLimitsAtEnd(ConsoleWriter::WaitLimits limits,
                                           JobEnd end);
@@ -40,8 +40,8 @@ struct AgentResult {
   // it was refused or released, or the coordinator did not answer within its
   // deadline.
   std::string reason;
-  // Whether this node is the one that acts for the whole job
-  // (Directive::acts_for_job).
+  // Whether this node performs what is done once for the whole job, such as its
+  // requeue (Directive::acts_for_job).
   bool acts_for_job = false;
   // The folder of the run's log files; empty: no log files.
   std::string log_folder;
@@ -50,7 +50,8 @@ struct AgentResult {
 };
 
 // One node's agent. Passes the coordinator's directives, the guardian's events,
-// signals and the time to the lifecycle, and performs its actions.
+// signals and the time to the lifecycle, and performs the actions that the
+// lifecycle requests.
 //
 // Run blocks until the job has ended for this node and every worker is gone.
 // The constructor blocks the handled signals in the calling thread, and Run
@@ -58,8 +59,9 @@ struct AgentResult {
 // construction.
 class Agent {
  public:
-  // The receivers of the agent's messages during the run. Called in the thread
-  // of Run, the store's threads, and the thread of `gpus`.
+  // The objects outside of the agent that receive its messages, state and
+  // output during the run. The callbacks are called in the thread of Run, the
+  // store's threads, and the thread of `gpus`.
   struct Observer {
     // Receives one line for the user: joined, waiting for nodes, round n began,
     // worker died.
@@ -71,8 +73,8 @@ class Agent {
     // null.
     AgentView* view = nullptr;
     // The destination of workers' output; null: this process's stdout and
-    // stderr. At the end of the run, `limits` bounds the wait for a console
-    // that does not accept the output.
+    // stderr. At the end of the run, the field `limits` bounds the wait for a
+    // console that does not accept the output.
     std::shared_ptr<Console> console;
     // Counts the bytes that are missing in the log files; complete after the
     // agent's destruction. May be null.

@@ -27,7 +27,9 @@ struct AgentOptions {
   // This node's identity; an empty address is replaced by the local address of
   // the connection to the coordinator.
   rendezvous::NodeIdentity node;
-  std::string place_key;  // value of Report::place_key, the agent's secret
+  // a random secret that proves that this agent holds the node's place
+  // (Report::place_key)
+  std::string place_key;
   rendezvous::JobSpec spec;
   EnvironmentPlan environment;
   LogPlan logs;
@@ -46,7 +48,7 @@ struct AgentOptions {
   // lists that contains the signal. PreemptionOptions::signals: announces a
   // preemption. AgentPolicy::signals_to_leave: makes this node leave.
   // AgentPolicy::signals_to_forward: forwards the signal to the workers. If
-  // none of these lists contains the signal, it stops the job.
+  // none of these lists contains the signal, the signal stops the job.
   std::vector<int> signals_to_handle;
   PreemptionOptions preemption;
   HealthOptions health;
@@ -55,7 +57,7 @@ struct AgentOptions {
   // at the end. The agent's caller sets the files' names.
   JobFiles job_files;
   // Runs the built-in health checks in `health.checks`. Called from any thread;
-  // may take long.
+  // may block for the time limit `health.timeout`.
   std::function<absl::Status()> health_checks;
   // The port on which this node serves a round's store; 0: any free port.
   int store_port = 0;
@@ -71,7 +73,9 @@ struct AgentOptions {
   // The address (HOST:PORT) at which this process can act as coordinator;
   // empty: it cannot.
   std::string standby_endpoint;
-  std::string absent_hint;  // advice for finding out why nodes are missing
+  // One line of advice on how to find out why other nodes are missing, such as
+  // a command; empty: none.
+  std::string absent_hint;
   StorePath store_path = StorePath::kDirect;
   // Whether NCCL in the workers loads Muster's profiler plug-in. The agent's
   // caller adds the plug-in's path to `environment`.

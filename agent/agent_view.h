@@ -16,8 +16,8 @@ namespace muster::agent {
 // The state of an agent as its probes need it.
 struct AgentState {
   rendezvous::NodePhase phase = rendezvous::NodePhase::kIdle;
-  int round = 0;           // 0: none yet
-  bool connected = false;  // whether the coordinator is connected
+  int round = 0;           // this node's newest round; 0: none yet
+  bool connected = false;  // whether this node is connected to the coordinator
   bool reached = false;    // whether the coordinator has ever answered
   rendezvous::Health health = rendezvous::Health::kHealthy;
   std::string unhealthy;  // why the node is unhealthy; empty if it is healthy
@@ -25,19 +25,19 @@ struct AgentState {
   rendezvous::TimeLedger time;
   // Progress of the workers that have reported in the current round.
   std::vector<rendezvous::WorkerProgress> progress;
-  Instant turned;  // time of the last turn of the agent's loop
+  Instant turned;  // start of the newest iteration of the agent's loop
 };
 
-// The longest time between two turns of an agent's loop.
+// The longest planned time between two iterations of an agent's loop.
 inline constexpr Duration kLongestTurn = std::chrono::seconds(5);
 
 // The answers to Kubernetes-style probes. An error contains one line with the
 // reason.
 //
-// Ready: this node is healthy and connected, and takes part in a round or waits
-// for one.
+// Ready: this node takes part in a round, or is healthy and connected and waits
+// for one. Not ready: the node leaves the job, or stops a round's workers.
 absl::Status IsReady(const AgentState& state);
-// Live: the loop has turned recently.
+// Live: the newest iteration of the agent's loop began a short time ago.
 absl::Status IsLive(const AgentState& state, Instant now);
 // Started: the agent has reached the coordinator at least once.
 absl::Status IsStarted(const AgentState& state);

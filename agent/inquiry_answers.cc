@@ -69,7 +69,8 @@ struct StackReading {
   std::mutex mutex;  // guards the fields below
   std::condition_variable changed;
   size_t begun = 0;
-  std::map<int, std::vector<std::string>> read;  // lines by rank
+  // lines of the stacks read so far, by rank
+  std::map<int, std::vector<std::string>> read;
 
   void Run() {
     while (true) {

@@ -29,9 +29,9 @@ class InquiryAnswers {
   InquiryAnswers(const InquiryAnswers&) = delete;
   InquiryAnswers& operator=(const InquiryAnswers&) = delete;
 
-  // Begins the answers to the new inquiries of `open`, and cancels the answers
-  // to inquiries that `open` no longer contains. Never answers an inquiry
-  // twice.
+  // `open`: all inquiries of the newest directive. Begins the answers to the
+  // new inquiries, and cancels the answers to inquiries that `open` no longer
+  // contains. Never answers an inquiry twice.
   void Follow(const std::vector<rendezvous::Inquiry>& open);
 
   // Records the process id of a running worker with the global rank `rank`, for
@@ -54,9 +54,10 @@ class InquiryAnswers {
   rendezvous::CoordinatorLink* const link_;
   const std::shared_ptr<RecentOutput> output_;
   std::map<int, int64_t> pids_;
-  std::map<uint64_t, std::shared_ptr<Work>> works_;  // by inquiry id
-  // Ids of the newest inquiries whose answers were begun. If a directive
-  // repeats one of them, it is not answered again.
+  // answers in progress, and ended ones until ForgetEnded, by inquiry id
+  std::map<uint64_t, std::shared_ptr<Work>> works_;
+  // Ids of the newest inquiries whose answers were begun. An inquiry that a
+  // directive repeats is not answered again.
   std::deque<uint64_t> begun_;
 };
 

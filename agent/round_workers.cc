@@ -32,8 +32,8 @@
 namespace muster::agent {
 namespace {
 
-// If the console or the log files accept no output for longer than this, a
-// suspected worker may only be waiting for them. The report of the suspected
+// If the console or the log files accept no output for longer than this time, a
+// suspected worker may only be waiting to write. The report of the suspected
 // hang then says so.
 constexpr Duration kBriefHold = std::chrono::seconds(1);
 // The longest time that the start of a round waits for the file system to
@@ -91,7 +91,7 @@ void RoundWorkers::Begin(const rendezvous::Place& place) {
 }
 
 // Makes the workers' folders. Removes the records and error files of an earlier
-// job of this name, because they would be taken for these workers' files.
+// job of this name, because they would be mistaken for these workers' files.
 void RoundWorkers::PrepareFolders() {
   has_folders_ = true;
   const std::string records = RecordsFolder();

@@ -47,16 +47,16 @@ class RoundWorkers {
   WorkerDown NotStarted(const WorkerNotStarted& event) const;
 
   // Writes the exits of this round's workers to the folder of the flight
-  // records, if it exists. Unavailable: a write failed, and the message says
-  // why. DeadlineExceeded: the file system does not answer.
+  // records, if this folder exists. Unavailable: a write failed, and the
+  // message says why. DeadlineExceeded: the file system does not answer.
   absl::Status Keep(const std::vector<rendezvous::Failure>& ends) const;
 
   // The folder of a worker's files; empty: there are no files.
   std::string FolderOf(int local_rank) const;
   // The folder of this round's flight records; empty: no records are kept.
   std::string RecordsFolder() const;
-  // The stack and the last stderr lines of a worker that is suspected to hang
-  // and still runs. Callable from any thread.
+  // The event for a worker that is suspected to hang and still runs: `stack`,
+  // and the last lines of the worker's stderr. Callable from any thread.
   StackTaken Hanging(int round, int local_rank,
                      std::vector<std::string> stack) const;
 
@@ -83,8 +83,8 @@ class RoundWorkers {
   const uint64_t ignored_signals_;
   const std::function<void(const std::string&)> on_notice_;
   rendezvous::Place place_;
-  // false if the file system of the logs does not answer: this round's workers
-  // then have no folders
+  // whether this round's workers have folders; false if the file system of the
+  // logs does not answer
   bool has_folders_ = true;
   WorkerPaths common_paths_;
 };

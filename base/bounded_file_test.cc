@@ -102,7 +102,7 @@ TEST(ReadBeginningTest, ContentIsCutAtTheLimit) {
   EXPECT_EQ(ReadBeginning(path, 1 << 20), std::string(40'000, 'x'));
   unlink(path.c_str());
   EXPECT_EQ(ReadBeginning(path, kMax), std::nullopt);
-  EXPECT_EQ(ReadBeginning("/", kMax), std::nullopt);  // a folder
+  EXPECT_EQ(ReadBeginning("/", kMax), std::nullopt);  // a folder cannot be read
   // Files in /proc report a size of 0, but have contents.
   EXPECT_EQ(ReadBeginning("/proc/self/comm", kMax)->back(), '\n');
 }

@@ -7,7 +7,8 @@
 
 namespace muster {
 
-// Collects the message of a broken invariant and ends the process with it.
+// The message of a MUSTER_CHECK that failed. The destructor prints the message
+// to stderr and aborts the process.
 class CheckFailure {
  public:
   CheckFailure(const char* file, int line, const char* condition) {

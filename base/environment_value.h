@@ -16,8 +16,8 @@ std::map<std::string, std::string> ReadEnvironment();
 // Not to be called while another thread changes the environment.
 std::string EnvironmentVariable(const char* name);
 
-// Returns the value of the variable `name`, which may be empty; nullopt if it
-// is not set.
+// Returns the value of the variable `name` in `environment`; the value may be
+// empty. nullopt: the variable is not set.
 std::optional<std::string> EnvironmentValue(
     const std::map<std::string, std::string>& environment,
     const std::string& name);

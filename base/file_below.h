@@ -15,8 +15,10 @@ namespace muster {
 // followed. Below the root another user may have placed a link to a file that
 // only this user can write. Therefore, below the root,
 //   - a symbolic link is followed only if this user or root owns it,
-//   - a folder or file is used only if its owner is this user, or the user who
-//     owns the root.
+//   - a folder or file is used only if its owner is this user, the user who
+//     owns the root, or the user to whom the files belong that this process
+//     creates in the same parent folder (another user on some network file
+//     systems).
 // The owner is checked on the opened descriptor, so that a folder which another
 // user replaces meanwhile is not used.
 

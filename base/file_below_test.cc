@@ -70,7 +70,7 @@ TEST_F(FileBelowTest, LinksAboveAndOfThisUserAreFollowed) {
   fs::create_symlink(base_ + "/victim", root_ + "/own");
   ASSERT_TRUE(Append(root_ + "/own").ok());
   EXPECT_EQ(Victim(), "oldnew");
-  // /dev/stdout is also a link that leads to another link (/proc/self/fd/1).
+  // A link may lead to another link: /dev/stdout leads to /proc/self/fd/1.
   fs::create_symlink("own", root_ + "/own2");
   ASSERT_TRUE(Append(root_ + "/own2").ok());
 }
@@ -98,7 +98,8 @@ TEST_F(FileBelowTest, ALinkOfAnotherUserIsNotFollowed) {
   EXPECT_TRUE(fs::is_empty(base_ + "/elsewhere"));
 }
 
-// The link is refused even if its owner also owns the root.
+// A symbolic link of another user is refused even if this user also owns the
+// root.
 TEST_F(FileBelowTest, ALinkOfTheRootsOwnerIsNotFollowed) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can make another user's link";
   fs::create_symlink(base_ + "/victim", root_ + "/file");

@@ -210,7 +210,7 @@ bool FileQueue::Post(const std::string& path, std::function<void()> work) {
 bool FileQueue::Do(const std::string& path, std::function<void()> work,
                    Duration timeout) {
   struct Call {
-    bool cancelled = false;  // guarded by the state's mutex, like `done`
+    bool cancelled = false;  // guarded by state_->mutex, like `done`
     bool done = false;
   };
   const auto call = std::make_shared<Call>();
@@ -339,7 +339,8 @@ struct QueuedFile::State {
   State(std::shared_ptr<FileQueue::State> in_queue, std::string file_path,
         RotatingFile::Limits limits, RotatingFile::OnTrouble trouble,
         RotatingFile::OnEnd when_ended);
-  ~State() { file = nullptr; }  // destroying `file` uses the members below
+  // Destroys `file` first, because its destructor uses the members below.
+  ~State() { file = nullptr; }
 
   // These functions run on the queue's thread.
   void WriteOut();

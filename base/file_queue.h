@@ -46,10 +46,10 @@ class FileQueue {
   // was abandoned.
   bool Post(const std::string& path, std::function<void()> work);
 
-  // Like Post, and waits at most `timeout` until the task is done. Returns
-  // whether it was done. If the task has not begun by then, it is cancelled.
-  // Returns false at once if an earlier Do timed out and the thread has
-  // completed no work since.
+  // Like Post, but waits at most `timeout` until the task is done, and returns
+  // whether it is done. After `timeout`, a task that has not begun is
+  // cancelled, and a task that has begun continues. Returns false at once if an
+  // earlier Do timed out and the thread has completed no work since.
   bool Do(const std::string& path, std::function<void()> work,
           Duration timeout);
 
@@ -62,12 +62,13 @@ class FileQueue {
 
   // The time at which Look must be called next; nullopt: no call is needed.
   std::optional<Instant> NextLook();
-  // Reports a file system that hangs. Each hang is reported once.
+  // Reports the file system as hung if it has completed no work for
+  // FileBacklog::Limits::hung_after. Each hang is reported once.
   void Look();
 
   struct WaitLimits : FileBacklog::WaitLimits {
-    // Returns the number of signals so far that asked this process to end.
-    // Called about 20 times a second. May be empty.
+    // Returns how many signals have asked this process to end so far. Called
+    // about 20 times a second. Empty: the wait counts no signals.
     std::function<int()> end_signals;
   };
   // Waits until all tasks are done, and returns true. If a limit is reached

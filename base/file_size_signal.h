@@ -4,8 +4,8 @@
 namespace muster {
 
 // Ignores SIGXFSZ in this process. A write beyond `ulimit -f` then fails with
-// EFBIG instead of killing the process, like a write to a full disk, which
-// fails with ENOSPC. Call first in main, before any thread writes to a file.
+// EFBIG instead of killing the process. Call first in main, before any thread
+// writes to a file.
 void IgnoreFileSizeSignal();
 
 // Whether SIGXFSZ was ignored before the first call of IgnoreFileSizeSignal. A

@@ -14,11 +14,12 @@ namespace muster {
 absl::Status PathStatus(const std::string& doing, const std::string& path,
                         int error);
 
-// Creates `path` and its parent folders. OK if it exists.
+// Creates the folder `path` and its parent folders. OK if the folder exists.
 absl::Status CreateFolder(const std::string& path);
 
-// Creates the folder and checks that data can be written to a file in it: on a
-// full disk an empty file can often still be created. Leaves no file behind.
+// Creates the folder `path`, and checks that data can be written to a file in
+// it: on a full disk an empty file can often still be created. Leaves no file
+// behind.
 absl::Status CheckFolderWritable(const std::string& path);
 
 }  // namespace muster

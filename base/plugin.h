@@ -15,7 +15,7 @@ namespace muster {
 struct PluginName {
   const char* file;    // file name: "libmuster_gloo.so"
   const char* folder;  // the plugin's folder in the source tree
-  const char* user;    // the feature that needs the plugin
+  const char* user;    // name of the feature that needs the plugin
   // the advice to the user if the file exists but cannot be loaded
   const char* if_not_loaded;
   const char* if_missing;  // advice to the user if the file is missing

@@ -109,8 +109,8 @@ bool AreThreadsLimited() {
 }
 
 absl::Status CheckDescriptors(int needed) {
-  // Raise the soft limit first, as servers do later. So only the hard limit can
-  // be too low.
+  // Raise the soft limit first, as servers do later. After that, only the hard
+  // limit can be too low.
   RaiseDescriptorLimit(0);
   std::vector<OwnedFd> taken;
   for (int i = 0; i < needed; ++i) {

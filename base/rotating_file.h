@@ -33,7 +33,7 @@ class RotatingFile {
   // is only reported.
   enum class GapNote { kWritten, kLeftOut };
   struct Limits {
-    int64_t rotate_bytes = 0;  // 0: never
+    int64_t rotate_bytes = 0;  // size at which the file is rotated; 0: never
     int keep = 0;              // number of rotated files to keep
     GapNote gap_note = GapNote::kWritten;
     // A folder given by the user, in which other users may write. The file lies

@@ -30,16 +30,18 @@ struct SubprocessPlan {
   };
 
   std::vector<std::string> argv;  // argv[0]: a path, or a name found in PATH
-  std::vector<std::string> environment;  // NAME=VALUE; the whole environment
-  std::string working_directory;         // empty: that of this process
+  // the child's whole environment, as NAME=VALUE
+  std::vector<std::string> environment;
+  // the child's working directory; empty: that of this process
+  std::string working_directory;
   // descriptors[n] says what becomes the child's descriptor n: the number of a
   // descriptor of this process, kInherit or kNull. Other descriptors of this
   // process follow their close-on-exec flags. At most 16.
   std::vector<int> descriptors;
   Group group = Group::kInherit;
   sigset_t blocked_signals = {};
-  // Bit n - 1: the child ignores signal n. All other signals have their default
-  // action.
+  // If bit n - 1 is set, the child ignores signal n. All other signals have
+  // their default action.
   uint64_t ignored_signals = 0;
   // Signal that the child gets when the thread that started it exits; 0: none.
   int death_signal = 0;

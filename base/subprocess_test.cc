@@ -126,8 +126,8 @@ TEST(SubprocessTest, DescriptorsMayTradePlaces) {
   EXPECT_EQ(std::string(bytes, static_cast<size_t>(got)), "via a\n");
 }
 
-// StartSubprocess opens no additional descriptor. A child that another thread
-// forks at that moment could inherit it and keep it open.
+// StartSubprocess opens no additional descriptor, which a child that another
+// thread forks at that moment could inherit and keep open.
 TEST(SubprocessTest, StartsWithoutAFreeDescriptor) {
   rlimit before;
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);

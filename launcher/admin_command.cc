@@ -83,8 +83,8 @@ absl::StatusOr<std::string> ChosenJob(rendezvous::AdminClient& client,
       " has several jobs (", names, "); choose with --run-id"));
 }
 
-// Adds the nodes to each job, because ListJobs omits them. Omits jobs that the
-// coordinator has forgotten since ListJobs.
+// Adds the nodes to each job, because ListJobs omits them. Leaves out a job
+// that the coordinator has removed since ListJobs.
 absl::StatusOr<std::vector<rendezvous::JobStatus>> WithNodes(
     rendezvous::AdminClient& client,
     const std::vector<rendezvous::JobStatus>& jobs) {
@@ -355,13 +355,13 @@ absl::Status Perform(rendezvous::AdminClient& client,
 
 namespace {
 
-// The threads that the name resolver and gRPC start. Both wait forever if a
-// thread cannot be started, so the limit is checked before.
+// The threads that the name resolver and gRPC start. Without a free thread both
+// wait forever, so AdminCommand checks the limit of threads first.
 constexpr ResourceNeed kNeed = {.threads = 8};
 
-// Replaces this process by the same command on the coordinator's host. There a
-// file has the token that `launch --slurm` made. Returns only on failure, with
-// the reason.
+// Replaces this process by srun, which runs the same subcommand on the
+// coordinator's host. On that host, a file contains the token that `launch
+// --slurm` made. Returns only on failure, with the reason.
 absl::Status AskOnItsHost(const SlurmCoordinator& coordinator,
                           const std::vector<std::string>& args) {
   const std::string program = OwnProgram();
@@ -412,9 +412,8 @@ int AdminCommand(AdminRequest request, const Voice& voice) {
   options.endpoints = request.endpoints;
   options.tls = request.tls;
   options.token = *std::move(token);
-  // If one endpoint is configured, look for its token file. If several are
-  // configured, they belong to daemons, which store no token in a file for
-  // their user.
+  // With a single endpoint, look for the token file of its coordinator. Several
+  // endpoints belong to daemons, which do not store their token in such a file.
   if (options.token.empty() && options.endpoints.size() == 1) {
     std::optional<LocalCoordinator> local =
         FindLocalCoordinator(options.endpoints.front(), LocalTokenParents());

@@ -32,7 +32,8 @@ AdminVerb VerbOf(const std::string& name) {
   return AdminVerb::kStatus;
 }
 
-// Reads ranks such as "3" or "0-3,8". At most kMaxInquiredRanks.
+// Reads a list of ranks such as "3" or "0-3,8". InvalidArgument: not a list of
+// ranks, or more than kMaxInquiredRanks ranks.
 absl::StatusOr<std::vector<int>> ReadRanks(const std::string& text) {
   const absl::Status wrong = absl::InvalidArgumentError(
       "is no list of ranks; write for example 3, or 0-3,8");
@@ -81,7 +82,7 @@ absl::StatusOr<Duration> ReadSpan(const std::string& text) {
   return *read * unit;
 }
 
-// Reads a number of lines; "all" means all lines that a node has.
+// Reads a number of lines. Returns -1 for "all": every line that a node keeps.
 absl::StatusOr<int> ReadLines(const std::string& text) {
   if (text == "all") return -1;
   const absl::StatusOr<int64_t> lines =
@@ -90,7 +91,8 @@ absl::StatusOr<int> ReadLines(const std::string& text) {
   return static_cast<int>(*lines);
 }
 
-// Checks a regular expression of RE2.
+// Checks that `text` is a valid RE2 regular expression of at most
+// kMaxPatternBytes.
 absl::StatusOr<std::string> ReadPattern(const std::string& text) {
   if (text.size() > rendezvous::kMaxPatternBytes) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -161,7 +163,8 @@ void ReadQuestion(FlagValues& values, AdminRequest& request) {
   if (native) question.frames = rendezvous::Inquiry::Frames::kNative;
 }
 
-// Checks a host name or the reason of a ban.
+// Checks a host name or the reason of a ban: not empty, and at most
+// kMaxFaultBytes long.
 absl::StatusOr<std::string> ReadWords(const std::string& text) {
   if (text.empty()) return absl::InvalidArgumentError("is empty");
   if (text.size() > rendezvous::kMaxFaultBytes) {
@@ -219,7 +222,8 @@ absl::Status TakeSlurmJob(const std::map<std::string, std::string>& environment,
   return absl::OkStatus();
 }
 
-// Fills in the coordinator from the environment if no flag names one.
+// Fills in the coordinator from the environment; called if no flag names a
+// coordinator.
 absl::Status TakeSurroundings(
     const std::map<std::string, std::string>& environment,
     AdminRequest& request) {
@@ -309,8 +313,8 @@ absl::StatusOr<AdminRequest> ParseAdminRequest(
     return absl::InvalidArgumentError(
         "drain: names no node; write launch drain NODE, see launch status");
   }
-  // Without an argument, the command is about the coordinator's only job. An
-  // empty argument comes from an unset variable of a script and is refused.
+  // Without an argument, the subcommand applies to the coordinator's only job.
+  // An empty argument comes from an unset variable of a script and is refused.
   if (!arguments->empty() && arguments->front().empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         args[0], ": its argument is empty; write launch ", args[0],

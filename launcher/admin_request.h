@@ -54,8 +54,8 @@ struct AdminRequest {
   rendezvous::Inquiry question;  // for kLogs and kStacks; its `id` is not set
 };
 
-// Parses `args`: the sub-command and its arguments. Pure. InvalidArgument: one
-// line.
+// Parses `args`: the subcommand and its arguments. Pure. InvalidArgument: the
+// message is one line.
 absl::StatusOr<AdminRequest> ParseAdminRequest(
     const std::vector<std::string>& args,
     const std::map<std::string, std::string>& environment);

@@ -82,9 +82,10 @@ void Show(const Voice& voice, const agent::AgentResult& result,
   const bool is_shared = job_messages != agent::JobMessages::kAll &&
                          voice.verdict_fd() == STDERR_FILENO;
   if (is_shared && !result.acts_for_job) {
-    // Only the node that acts for the job prints the verdict. If the job ended
-    // before this node joined, no node acts for the job. So one node prints the
-    // reason instead.
+    // The outputs of all nodes are merged, so only the node that acts for the
+    // job prints the verdict. If the job ended before this node joined, no node
+    // acts for the job; the node with kAssignedAndGeneral therefore prints the
+    // reason.
     if (job_messages == agent::JobMessages::kAssignedAndGeneral) {
       ShowReason(voice, result);
     }
@@ -400,8 +401,8 @@ agent::AgentResult RunAgentSession(const Voice& voice,
         options.health.metrics_textfile, metrics,
         [&voice](const std::string& sentence) { voice.Notice(sentence); });
   }
-  // Runs when this function returns, before the HTTP pages are closed. So the
-  // pages are served for as long as this process coordinates the job.
+  // Runs when this function returns, before the HTTP pages are closed. The
+  // pages are thus served for as long as this process coordinates the job.
   const absl::Cleanup linger = [&own] {
     if (own.linger) own.linger();
   };

@@ -22,7 +22,8 @@ namespace muster::launcher {
 enum class LogFolder { kGiven, kTemporary };
 
 // Information for the HTTP pages of a `launch` about the coordinator in its
-// process. The functions may be called from any thread, and do not block.
+// process. All functions except `linger` may be called from any thread and do
+// not block.
 struct CoordinatorPages {
   // A further condition of the liveness probe; empty: none.
   agent::AlsoLive live;

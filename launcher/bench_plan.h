@@ -30,17 +30,17 @@ struct BenchPlan {
 // Pure.
 bool IsWorker(const std::map<std::string, std::string>& environment);
 
-// Parses `arguments`, which follow `bench`. Flags of launch stand before the
-// operation, flags of the bench after it. `program`: path of the measuring
-// program. Pure. InvalidArgument: one line.
+// Parses `arguments`, the arguments after `bench`: first flags of `launch`,
+// then the operation, then flags of the bench. `program`: path of the measuring
+// program. Pure. InvalidArgument: the message is one line.
 absl::StatusOr<BenchPlan> PlanBench(
     const std::vector<std::string>& arguments,
     const std::map<std::string, std::string>& environment,
     const std::string& program);
 
 // Checks the bench's root rank. InvalidArgument: the root is not a rank of the
-// job that `options` start. No check if only the nodes know the world size.
-// Pure.
+// job that `options` start. Returns OK without a check if only the nodes know
+// the number of workers. Pure.
 absl::Status CheckRoot(const BenchPlan& plan, const RunOptions& options);
 
 // Candidate paths of the measuring program, in the order to try: MUSTER_BENCH

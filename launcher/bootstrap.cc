@@ -87,8 +87,8 @@ absl::Status CheckLogFolder(const RunOptions& options,
       [directory = logs.directory, run] {
         return agent::CheckLogFolderWritable(directory, run);
       });
-  // If the file system does not answer in time, the job is not stopped: the
-  // agent reports it and continues.
+  // A file system that does not answer in time does not stop the job: the agent
+  // reports the problem later and continues.
   if (!writable || writable->ok()) return absl::OkStatus();
   return absl::UnavailableError(
       absl::StrCat("--log-dir: ", writable->message(),

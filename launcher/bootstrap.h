@@ -28,7 +28,7 @@ int StartProgram(const char* name, int argc, char** argv,
 
 // A node whose options have been checked on this machine.
 struct PreparedNode {
-  MachineFacts facts;  // does not include the network addresses
+  MachineFacts facts;  // facts of this machine, without its network addresses
   std::string token;   // the secret with which nodes join the job; empty: none
   std::unique_ptr<agent::Guardian> guardian;
 };

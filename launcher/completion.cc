@@ -269,7 +269,7 @@ void AppendFishFlags(const std::vector<Flag>& flags,
 }
 
 // Appends the completions of the subcommands to `script`. Returns the fish
-// condition under which the flags of a run are completed.
+// condition that is true where the flags of `launch PROGRAM` are completed.
 std::string AppendFishSubcommands(std::string& script) {
   const std::string in_admin = absl::StrCat(
       "__fish_seen_subcommand_from ", NamesWith(SubcommandFlags::kAdmin, " "));

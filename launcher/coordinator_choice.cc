@@ -58,15 +58,17 @@ std::string AddressForPeers(const std::string& host,
 }
 
 // The address to bind. If the endpoint's host is an address of this machine or
-// "localhost", it is bound. Otherwise every interface is bound, because a name
-// may resolve to different addresses here and on the peers.
+// "localhost", this address is bound. Otherwise every interface is bound,
+// because a name may resolve to different addresses on this machine and on the
+// peers.
 std::string ListenHost(const std::string& host,
                        const std::optional<std::string>& owned) {
   if (owned && (IsAddress(host) || host == "localhost")) return *owned;
   return "::";
 }
 
-// Whether this node is the only node of the job.
+// Whether this node is alone: --standalone, or a job of one node without an
+// endpoint. An endpoint with port 0 counts as none.
 bool IsAlone(const RunOptions& options) {
   return options.standalone == Standalone::kYes ||
          (options.spec.max_nodes == 1 &&
@@ -121,9 +123,9 @@ absl::Status CheckPorts(const RunOptions& options, const Meeting& meeting) {
   return absl::OkStatus();
 }
 
-// Returns the run id of a node that runs alone with --state-dir. This is a hash
-// of the folder's absolute path, so that each start with this folder continues
-// the same job.
+// Returns the run id of a node that runs alone with --state-dir. The run id is
+// a hash of the folder's absolute path, so that each start with this folder
+// continues the same job.
 std::string RunIdOf(const std::string& state_dir, const MachineFacts& facts) {
   std::string path = state_dir[0] == '/' ? state_dir
                                          : absl::StrCat(facts.working_directory,

@@ -15,8 +15,8 @@ namespace muster::launcher {
 enum class CoordinatorPlace {
   kHere,  // This process hosts the coordinator; a port in use is an error.
   // This process hosts the coordinator if it can bind the port; otherwise it
-  // connects. So of several agents on one machine, the first one that binds the
-  // port hosts the coordinator.
+  // connects to the coordinator. If several agents run on one machine, the
+  // first agent that binds the port hosts the coordinator.
   kHereIfFree,
   kElsewhere,  // This process connects to a coordinator elsewhere.
 };
@@ -50,7 +50,8 @@ struct ResolvedHost {
 
 // Decides the coordinator's endpoint, the run id and the store's port. A node
 // is alone with --standalone, or if it is the only node and no endpoint is
-// given. Two rules hold for a lone node only:
+// given (an endpoint with port 0 counts as none). Two rules hold for a lone
+// node only:
 // - With --standalone, or without --rdzv-id, the run id is a hash of the path
 //   that --state-dir names or, without --state-dir, a new unique id.
 // - --master-port is the port of the workers' store, since there is no
@@ -61,9 +62,9 @@ absl::StatusOr<Meeting> DecideMeeting(const RunOptions& options,
 
 // Chooses whether this node hosts the coordinator. The first rule that applies
 // decides:
-// - A lone node hosts, on 127.0.0.1 and a free port.
+// - A lone node hosts the coordinator, on 127.0.0.1 and a free port.
 // - If several endpoints are given, they belong to daemons, and no node hosts.
-// - If is_host is given, it decides.
+// - If --rdzv-conf gives is_host, its value decides.
 // - In a static job (--master-addr) whose nodes have a --node-rank, node rank 0
 //   hosts.
 // - The owner of the address hosts.

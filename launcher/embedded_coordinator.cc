@@ -185,7 +185,8 @@ absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> EmbeddedCoordinator::Start(
   }
   const absl::Status served = here->server_->Serve(&here->coordinator_);
   if (!served.ok()) return served;
-  // A standby announces that nodes without a coordinator have gathered at it.
+  // A standby announces the nodes that have connected to it, so that all nodes
+  // without a coordinator meet at one standby.
   if (options.takeover.has_value()) here->Announce();
   if (options.event_log != nullptr) {
     EmbeddedCoordinator* const self = here.get();

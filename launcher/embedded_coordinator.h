@@ -39,12 +39,12 @@ class EmbeddedCoordinator {
     std::string on_quarantine;
     std::string token;
     // The folders for the file in which this user's other processes find the
-    // token (local_token.h); empty: no such file is made.
+    // token (local_token.h); empty: the token is not stored in a file.
     std::vector<std::string> token_parents;
     rendezvous::TlsFiles tls;
     rendezvous::GrpcServer::SetUp set_up =
         rendezvous::GrpcServer::SetUp::kAtOnce;
-    std::string run_tag;  // a new run's tag, which names its log folder
+    std::string run_tag;  // the tag of a new run; part of the log folder's name
     // Creates the log folder of the run with `run_tag` and returns the path of
     // its event log; null: no event log.
     std::function<std::string(const std::string& run_tag)> event_log;
@@ -126,8 +126,8 @@ class EmbeddedCoordinator {
   void Announce();
   rendezvous::Coordinator::Options CoordinatorOptions(
       rendezvous::OpenedJournal state);
-  // Waits as Linger describes. Returns the time that open streams then get to
-  // end by themselves.
+  // Waits as Linger describes. Returns the time for which open streams may
+  // continue after this wait.
   Duration WaitForOthers(Duration close_timeout, const Voice& voice);
 
   const Options options_;
@@ -136,8 +136,9 @@ class EmbeddedCoordinator {
   const std::optional<rendezvous::Verdict> recorded_verdict_;
   std::unique_ptr<rendezvous::EventLog> event_log_;
   std::unique_ptr<rendezvous::QuarantineHook> hook_;  // null: no command
-  // The thread of `states_` reads `coordinator_` until Finish. `coordinator_`
-  // calls OnDecision, so `states_` is declared before it.
+  // `coordinator_` calls OnDecision of `states_`, so `states_` is declared
+  // first and destroyed last. The thread of `states_` reads `coordinator_`
+  // until Finish, which the destructor calls.
   rendezvous::StateRecorder states_;
   rendezvous::Coordinator coordinator_;
   std::unique_ptr<rendezvous::Announcer> announcer_;  // null: no takeover

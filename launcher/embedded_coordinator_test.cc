@@ -17,7 +17,7 @@ using rendezvous::Report;
 using rendezvous::ScriptedNode;
 
 // Starts the standby of a node, which has never coordinated the job. `others`:
-// where nodes look for the coordinator.
+// the endpoints of other standbys; may be empty.
 std::unique_ptr<EmbeddedCoordinator> StartStandby(
     const std::vector<rendezvous::Endpoint>& others) {
   EmbeddedCoordinator::Options options;
@@ -32,8 +32,8 @@ std::unique_ptr<EmbeddedCoordinator> StartStandby(
   return *std::move(standby);
 }
 
-// Returns a node of a world of 5 that has lost its coordinator and connects to
-// `standby`.
+// Returns a node of a world of 5 nodes. The node has lost its coordinator and
+// connects to `standby`.
 std::unique_ptr<ScriptedNode> Survivor(const EmbeddedCoordinator& standby,
                                        int rank) {
   constexpr uint64_t kEpoch = uint64_t{1} << 40;
@@ -58,8 +58,9 @@ std::unique_ptr<ScriptedNode> Survivor(const EmbeddedCoordinator& standby,
       std::make_unique<rendezvous::GrpcLink>(std::move(options)), report);
 }
 
-// Two of five nodes are at one standby, and one at another. They are no
-// majority, but must meet at one standby.
+// A world of 5 nodes has lost its coordinator. Two nodes have connected to one
+// standby, one node to another. Neither standby has a majority of the 5 nodes,
+// so all three nodes must move to one standby.
 TEST(EmbeddedCoordinatorTest, AStandbyAnnouncesTheNodesThatHaveGatheredAtIt) {
   const auto few = StartStandby({});
   const auto many = StartStandby({few->address()});
@@ -70,8 +71,8 @@ TEST(EmbeddedCoordinatorTest, AStandbyAnnouncesTheNodesThatHaveGatheredAtIt) {
             many->own_endpoint().ToString());
 }
 
-// The agent of the standby with more nodes was started again, and so knows no
-// other standby.
+// The standby with more nodes has been restarted and knows no other standby. It
+// answers the announcement of the other standby.
 TEST(EmbeddedCoordinatorTest, AStandbyAnswersTheAnnouncementOfAnother) {
   const auto many = StartStandby({});
   const auto few = StartStandby({many->address()});

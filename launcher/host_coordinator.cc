@@ -22,7 +22,7 @@ constexpr Duration kPortTimeout = std::chrono::seconds(5);
 constexpr Duration kLook = std::chrono::seconds(1);
 constexpr Duration kPause = std::chrono::milliseconds(100);
 
-// Returns the address of this node from which it reaches the coordinator;
+// Returns the local address from which this node connects to the coordinator;
 // empty: there is none.
 std::string AddressTowards(const rendezvous::Endpoint& coordinator) {
   const auto addresses =
@@ -95,8 +95,8 @@ std::unique_ptr<EmbeddedCoordinator> StandBy(
   standing_by.takeover->own_host = host;
   // Set up the gRPC server only when a node connects.
   standing_by.set_up = rendezvous::GrpcServer::SetUp::kWithFirstConnection;
-  // Bind every interface if `host` is a name: it may resolve to another address
-  // here than on the peers.
+  // Bind every interface if `host` is a name: the name may resolve to different
+  // addresses on this machine and on the peers.
   const bool is_address = NumericAddress(host, 0).has_value();
   standing_by.listen = {is_address ? host : "::",
                         IsHostsPort(endpoint, host) ? 0 : endpoint.port};

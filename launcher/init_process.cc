@@ -50,7 +50,8 @@ int RunUnderInit(const std::function<int()>& program) {
     siginfo_t info;
     // Receive the blocked signals and pass them on; SIGCHLD only ends the wait.
     // Signals that the kernel sends from a terminal (SI_KERNEL) are not passed
-    // on. The child gets them too, so one Ctrl-C would count twice.
+    // on. The kernel sends such a signal to the child as well, so one Ctrl-C
+    // would count twice.
     if (sigwaitinfo(&all, &info) > 0 && info.si_signo != SIGCHLD &&
         info.si_code != SI_KERNEL) {
       kill(child, info.si_signo);

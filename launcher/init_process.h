@@ -13,7 +13,8 @@ namespace muster::launcher {
 // thread.
 int RunAsInit(const std::function<int()>& program);
 
-// Like RunAsInit, but does the work of process 1 whatever this process's id is.
+// Like RunAsInit, but always runs `program` in a child and does the work of
+// process 1, whatever the id of this process is.
 int RunUnderInit(const std::function<int()>& program);
 
 }  // namespace muster::launcher

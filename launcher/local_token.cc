@@ -73,7 +73,7 @@ bool IsPrivateFile(int fd) {
          info.st_uid == geteuid() && (info.st_mode & 077) == 0;
 }
 
-// Whether the file at `path` is still the one that `fd` has opened.
+// Whether the file at `path` is still the file that `fd` has opened.
 bool IsStillThere(int fd, const std::string& path) {
   struct stat opened;
   struct stat named;

@@ -19,8 +19,8 @@ namespace muster::launcher {
 // namespace, the address and the port. The file is locked while its coordinator
 // lives, so that the file of a killed process can be recognized as stale.
 
-// A folder in memory. A login manager may remove a user's files in this folder
-// when the user's last session ends.
+// A file system in memory (tmpfs). A login manager may remove a user's files
+// from this folder when the user's last session ends.
 inline constexpr char kMemoryFolder[] = "/dev/shm";
 
 // The folders in which a user's folder (base/user_folder.h) may hold tokens, in

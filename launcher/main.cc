@@ -76,7 +76,7 @@ using SubcommandFunction = int (*)(const std::vector<std::string>& args,
                                    const Environment& environment,
                                    const Voice& voice);
 
-// The functions of the subcommands that work without a coordinator.
+// The functions of the subcommands that need no coordinator.
 constexpr std::pair<std::string_view, SubcommandFunction> kFunctions[] = {
     {"inspect", [](const std::vector<std::string>& args, const Environment&,
                    const Voice& voice) { return InspectCommand(args, voice); }},

@@ -10,16 +10,15 @@
 namespace muster::launcher {
 
 // Resolves the endpoint's host and calls PlanLaunch. If several endpoints are
-// given, resolves no name, because the connection to the coordinator tries each
-// endpoint later. Repeats a failed look-up, because names often appear late
-// while a cluster starts. Unavailable, one line: the name does not resolve
-// within connect_timeout.
+// given, resolves no name, because the agent later tries each endpoint in turn.
+// Repeats a failed look-up, because names often appear late while a cluster
+// starts. Unavailable, one line: the name does not resolve within
+// connect_timeout.
 //
-// A signal that ends this node's part in the job ends the wait. The result is
-// then Cancelled, one line, and `exit_code` is the exit code for this process
-// (a preempted pod must not count as failed). The first attempt blocks the
-// signals of `options` in this thread, as PrepareSignals does, and they stay
-// blocked.
+// A signal that stops this node ends the wait for the name. The result is then
+// Cancelled, one line, and `exit_code` is the exit code for this process (a
+// preempted pod must not count as failed). The first attempt blocks the signals
+// of `options` in this thread, as PrepareSignals does, and they stay blocked.
 absl::StatusOr<LaunchPlan> PlanMeeting(const RunOptions& options,
                                        const Meeting& meeting,
                                        const MachineFacts& facts,

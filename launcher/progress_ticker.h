@@ -21,7 +21,7 @@ class ProgressTicker {
   // answer.
   using Look = std::function<std::optional<rendezvous::JobStatus>()>;
   // Called with the job's status when the text of its ProgressLine or RankLines
-  // has changed. If a rank falls silent, this is reported once.
+  // has changed. A rank that stops reporting causes one call.
   using Tell = std::function<void(const rendezvous::JobStatus& job)>;
 
   // Calls `look` and `tell` on the ticker's thread. `every`: the interval

@@ -15,13 +15,14 @@ RankOutput::RankOutput(Inquire inquire, Duration pause)
 
 void RankOutput::Follow(std::optional<int> rank) {
   if (rank == rank_) return;
-  thread_ = std::jthread();  // ends the thread of the last rank
+  // Stops and joins the thread that follows the previous rank.
+  thread_ = std::jthread();
   rank_ = rank;
   tail_ = {};
   if (!rank.has_value()) return;
   // Block all signals, because the new thread inherits this thread's mask.
-  // SIGWINCH (the terminal has a new size) must interrupt the thread of ncurses
-  // instead.
+  // SIGWINCH (the terminal has a new size) must interrupt the thread that runs
+  // ncurses.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -42,8 +43,8 @@ void RankOutput::Run(int rank, const std::stop_token& stop) {
     const absl::Status status =
         inquire_(rank, stop, [&](const rendezvous::InquiryUpdate& update) {
           const std::lock_guard<std::mutex> lock(mutex_);
-          // Each inquiry begins with the rank's last lines. So drop the lines
-          // of the inquiry before.
+          // Each inquiry begins with the rank's last lines, so drop the lines
+          // of the previous inquiry.
           if (std::exchange(is_first, false)) tail_ = {};
           tail_.Add(update);
         });

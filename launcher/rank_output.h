@@ -34,8 +34,8 @@ class RankOutput {
   // blocks until the call of `inquire` for the old rank has returned.
   void Follow(std::optional<int> rank);
   // Returns the last lines of the rank that is followed. The note of the result
-  // says why no further lines come. The note is empty if lines may come or the
-  // reason is unknown.
+  // is the reason why no further lines arrive. The note is empty if further
+  // lines may arrive or the reason is unknown.
   rendezvous::OutputTail Look();
 
  private:

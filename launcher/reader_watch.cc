@@ -10,12 +10,12 @@ namespace muster::launcher {
 namespace {
 
 void Watch(int fd, int stop, const std::function<void()>& on_left) {
-  // No events of `fd` are requested, so poll reports only its errors. A pipe
-  // whose last reader has left has the error POLLERR.
+  // No events of `fd` are requested, so poll reports only its errors. poll
+  // reports POLLERR for a pipe that its last reader has closed.
   pollfd watched[] = {{.fd = fd, .events = 0, .revents = 0},
                       {.fd = stop, .events = POLLIN, .revents = 0}};
   PollUntil(watched, kNoDeadline);
-  // If the event is POLLNVAL, stdout is closed, and no reader has left.
+  // POLLNVAL means that `fd` is not open, not that a reader has left.
   if (watched[1].revents == 0 &&
       (watched[0].revents & (POLLERR | POLLHUP)) != 0) {
     on_left();

@@ -8,12 +8,13 @@
 
 namespace muster::launcher {
 
-// Notices that the reader of a pipe has left, such as `head` in `launch logs -f
-// | head`, even while there is nothing to write. Owns one thread.
+// Detects that the reader of a pipe has closed it, such as `head` in `launch
+// logs -f | head`, even while there is nothing to write. Owns one thread.
 class ReaderWatch {
  public:
-  // Calls `on_left` once, on the watch's thread, when the last reader of the
-  // pipe or socket `fd` has closed it. Never for other files.
+  // Calls `on_left` once, on the thread of this object, when the last reader of
+  // the pipe or socket `fd` has closed it. If `fd` is another kind of file,
+  // `on_left` is never called.
   ReaderWatch(int fd, std::function<void()> on_left);
   ~ReaderWatch();
   ReaderWatch(const ReaderWatch&) = delete;

@@ -60,8 +60,8 @@ EmbeddedCoordinator::Options HostingOptions(const LaunchPlan& plan,
   hosting.on_quarantine = options.on_quarantine;
   hosting.token = token;
   if (plan.agent.spec.max_nodes == 1) {
-    // Only operators connect to the coordinator of a one-node job. So its
-    // server is set up only when one connects.
+    // Only operators connect to the coordinator of a one-node job. Its server
+    // is therefore set up only when an operator connects.
     hosting.set_up = rendezvous::GrpcServer::SetUp::kWithFirstConnection;
     // If the user gave no token, use a fresh one, so that no other user can
     // control the job.
@@ -73,8 +73,8 @@ EmbeddedCoordinator::Options HostingOptions(const LaunchPlan& plan,
   if (is_made || token != hosting.token) {
     hosting.token_parents = LocalTokenParents();
     if (is_made) {
-      // A token that `launch` made must never be written to a disk. So the file
-      // is stored in memory if possible.
+      // A token that `launch` made should not be written to a disk. Therefore
+      // the folder in memory is tried first.
       hosting.token_parents.insert(hosting.token_parents.begin(),
                                    kMemoryFolder);
     }
@@ -124,7 +124,7 @@ int TellRecordedVerdict(const rendezvous::Verdict& verdict,
 
 // Returns the options of the link to a coordinator that another process hosts.
 // If the user gave no token, that process may have made a token and stored it
-// in a file on this machine. The link then finds the token there.
+// in a file on this machine. The token in this file is then used.
 rendezvous::GrpcLink::Options LinkTo(const CoordinatorChoice& choice,
                                      const rendezvous::TlsFiles& tls,
                                      const std::string& token) {
@@ -177,7 +177,8 @@ absl::StatusOr<OwnCoordinator> StartCoordinator(
     return OwnCoordinator{*std::move(hosted), OwnCoordinator::Role::kHost};
   }
   hosting.takeover->kind = Kind::kSuccessor;
-  hosting.state_dir.clear();  // only the hosting process uses it
+  // only the process that hosts the coordinator uses --state-dir
+  hosting.state_dir.clear();
   return OwnCoordinator{StandBy(choice, node, std::move(hosting), voice),
                         OwnCoordinator::Role::kStandby};
 }
@@ -210,7 +211,7 @@ std::unique_ptr<rendezvous::CoordinatorLink> MakeLink(
 }
 
 // If another process coordinates the job, returns a sentence for the dashboard
-// that names this process. Empty: `here` coordinates the job.
+// that names that other process. Empty: `here` coordinates the job.
 std::string ElsewhereText(const rendezvous::Coordinator& here) {
   const auto elsewhere = here.WhereElse();
   if (!elsewhere.has_value()) return "";
@@ -279,13 +280,15 @@ int RunCommand(const std::string& name, const RunOptions& options,
   }
 
   agent::AgentOptions agent = std::move(plan->agent);
-  // Another node may coordinate the job now. So the agent asks for the verdict.
+  // The journal has a verdict, but another node may coordinate the job now, so
+  // the agent asks that node. This process exits with the verdict's exit code,
+  // although its workers never ran.
   if (own->hosts() && here->recorded_verdict()) {
     agent.policy.never_ran_exit_code.reset();
   }
   // If another `launch` started this agent, that `launch` reads the agent's
-  // output. It may stop reading while its own console is full. The agent then
-  // waits for a long time before it drops output.
+  // output. That `launch` may stop reading while its console is full. This
+  // agent therefore waits for a long time before it drops output.
   if (verdict_fd >= 0) agent.logs.console.timeout = kStarterTimeout;
   std::unique_ptr<rendezvous::CoordinatorLink> link =
       MakeLink(plan->coordinator, *own, options.tls, node->token, agent);
@@ -323,8 +326,7 @@ int RunCommand(const std::string& name, const RunOptions& options,
       voice, std::move(agent), options.program[0],
       options.log_dir.empty() ? LogFolder::kTemporary : LogFolder::kGiven,
       node->guardian.get(), link.get(), shown);
-  // If the session failed early, it has not called `linger`, so it is called
-  // here.
+  // If the session failed early, it did not call `linger`. Call `linger` here.
   if (!is_over) shown.linger();
   return result.exit_code;
 }

@@ -19,15 +19,15 @@ enum class SubcommandFlags {
 
 // A subcommand: a first argument of `launch` that selects another action than
 // running a job. The help texts, docs/CLI.md and shell completion are generated
-// from the list of subcommands; main.cc calls the function. A program of the
-// same name can be run as ./status, or after a flag or "--".
+// from the list of subcommands; main.cc maps its name to a function. A program
+// of the same name can be run as ./status, or after a flag or "--".
 struct Subcommand {
   const char* name;
   const char* arguments;  // arguments, as shown in usage lines
   const char* summary;    // one sentence
   // Text after "launch" in the help text of `launch`, in the line about this
   // subcommand. Null: this subcommand has no line of its own, because the line
-  // of another one includes it.
+  // of another subcommand includes it.
   const char* usage = nullptr;
   const char* purpose = nullptr;  // text after `usage` in the help line
   SubcommandFlags flags = SubcommandFlags::kNone;

@@ -14,8 +14,9 @@ namespace muster::launcher {
 // created; the message has the path, errno's text and what to do.
 absl::StatusOr<std::string> MakeTemporaryFolder(const std::string& directory);
 
-// Removes `directory` with its contents. If its parent folder is then empty,
-// removes that as well. Ignores errors: files that cannot be removed stay.
+// Removes `directory` with its contents. If its parent folder is empty after
+// that, removes the parent folder as well. Ignores errors: files that cannot be
+// removed stay.
 void RemoveTemporaryFolder(const std::string& directory);
 
 // Whether `directory` contains a file, at any depth.

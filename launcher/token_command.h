@@ -21,8 +21,8 @@ struct TokenRequest {
   Way way = Way::kSecret;
   std::string token_file;  // kDerived: file that contains the secret
   // For kDerived: the endpoint of a coordinator that this user started on this
-  // host; its secret is used. nullopt: the secret is in token_file or in
-  // MUSTER_TOKEN.
+  // host; the secret of this coordinator is used. nullopt: the secret is in
+  // token_file or in MUSTER_TOKEN.
   std::optional<rendezvous::Endpoint> endpoint;
   rendezvous::TokenGrant grant;  // kDerived: what the token permits
 };
@@ -31,7 +31,8 @@ struct TokenRequest {
 std::vector<Flag> TokenFlags();
 
 // Parses the arguments after "token". `now`: the time from which --valid-for
-// counts. `user`: the default of --name. InvalidArgument: a sentence.
+// counts. `user`: the default of --name. InvalidArgument: the message is a
+// sentence.
 absl::StatusOr<TokenRequest> ParseTokenRequest(
     const std::vector<std::string>& args,
     const std::map<std::string, std::string>& environment, std::time_t now,

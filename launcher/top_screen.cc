@@ -64,7 +64,7 @@ class Terminal {
       const bool is_chosen = i == screen.chosen;
       if (is_chosen) attron(A_REVERSE);
       // Clear the line first: a previous line with wide characters may have
-      // wrapped into it.
+      // wrapped into this line.
       move(static_cast<int>(i), 0);
       clrtoeol();
       addstr(screen.lines[i].c_str());

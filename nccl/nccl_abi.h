@@ -54,7 +54,7 @@ constexpr int kNcclFloat32 = 7;
 constexpr int kNcclFloat64 = 8;
 constexpr int kNcclBFloat16 = 9;
 
-// ncclRedOp_t.
+// Values of NCCL's ncclRedOp_t.
 constexpr int kNcclSum = 0;
 constexpr int kNcclProd = 1;
 constexpr int kNcclMax = 2;

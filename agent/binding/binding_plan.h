@@ -12,12 +12,14 @@
 namespace muster::agent {
 
 // The cores and memory to which a worker is bound (torchrun's --numa-binding).
+// The worker's NUMA node is that of its GPU, or else one that SeatWorkers
+// assigns.
 enum class Binding {
   kNone,
-  kNode,         // all cores of the NUMA node near the worker
-  kSocket,       // all cores of the socket near the worker
-  kExclusive,    // the worker's own share of the NUMA node's cores
-  kCoreComplex,  // the cores of one last-level cache of the NUMA node
+  kNode,         // all cores of the worker's NUMA node
+  kSocket,       // all cores of this NUMA node's socket
+  kExclusive,    // an exclusive share of this NUMA node's cores
+  kCoreComplex,  // the cores of one last-level cache of this NUMA node
 };
 
 // The value of --numa-binding for this mode; "none" for kNone.
@@ -60,7 +62,7 @@ Seats SeatWorkers(const MachineLayout& layout,
                   const std::vector<std::string>& gpus, int workers);
 
 struct BindingRequest {
-  Binding mode = Binding::kNode;  // not kNone
+  Binding mode = Binding::kNode;  // any mode except kNone
   int workers = 1;
   // The logical CPUs that this process may use, in ascending order.
   std::vector<int> allowed;
@@ -92,9 +94,10 @@ struct BindingPlan {
 // Chooses the cores of each worker. The result equals that of PyTorch's
 // torch/numa/binding.py on the same machine with the same GPUs. All
 // hyper-threads of a core go to the same worker. `exclusive` divides a node's
-// cores by the number of all GPUs at the node, even unused ones. The first GPUs
-// get the remaining cores. `core-complex` assigns the node's last-level caches
-// in turn, those with the most usable CPUs first.
+// cores by the number of all GPUs at the node, even unused ones. If the
+// division leaves a remainder, the first GPUs get one core more. `core-complex`
+// assigns the node's last-level caches in turn, those with the most usable CPUs
+// first.
 //
 // InvalidArgument, one line: a worker's GPU has no usable cores, or too few for
 // `exclusive`. Pure.

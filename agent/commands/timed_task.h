@@ -10,9 +10,10 @@
 
 namespace muster::agent {
 
-// Runs a task beside an agent's loop. The task may never return, for instance a
-// call into a hanging driver or file system, which cannot be cancelled. At the
-// deadline such a task is abandoned in its thread.
+// Runs a task in a thread of its own, so that the agent's loop does not wait
+// for the task. The task may never return, because a call into a hanging driver
+// or file system cannot be cancelled. At the deadline the thread of such a task
+// is abandoned.
 //
 // Not thread-safe.
 class TimedTask {

@@ -22,14 +22,14 @@ struct ToolRequest {
   enum class Excess { kCutOff, kForget } excess = Excess::kCutOff;
   // The tool's standard input; -1: /dev/null.
   int stdin_fd = -1;
-  // signals that are blocked when the tool starts
+  // signals that are blocked in the tool's initial signal mask
   std::vector<int> blocked_signals;
 };
 
 struct ToolOutcome {
   enum class End {
     kSucceeded,   // exit code 0
-    kFailed,      // any other end
+    kFailed,      // exited with another code, killed by a signal, or unknown
     kNotStarted,  // the program does not exist, or cannot be executed
     kCutOff,      // killed: deadline, too much output or cancellation
   };

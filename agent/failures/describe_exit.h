@@ -14,8 +14,9 @@ namespace muster::agent {
 
 // The outputs of a worker that explain why it exited.
 struct WorkerRemains {
-  std::vector<std::string> stderr_tail;  // oldest first
-  std::string error_file_path;           // empty: the worker had no error file
+  // the last lines of stderr, oldest first
+  std::vector<std::string> stderr_tail;
+  std::string error_file_path;  // empty: the worker had no error file
   // scope of the timer (FileTimers) whose expiry made the agent send a signal
   // to the worker; empty: none
   std::string expired_timer;

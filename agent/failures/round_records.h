@@ -11,7 +11,7 @@
 namespace muster::agent {
 
 // Removes old records from `folder` before a round starts, because `launch
-// inspect` would take them for records of this round. Old records are the
+// inspect` would mistake them for records of this round. Old records are the
 // flight records (.ring and .json) of this node's `workers` ranks, and this
 // node's file of worker exits (WorkerEndsPath). The files of ranks and nodes
 // that no longer exist in the world of `place` are old records too. Other nodes

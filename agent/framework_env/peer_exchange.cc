@@ -53,7 +53,7 @@ absl::StatusOr<std::vector<std::string>> ReadAll(
 }
 
 // Returns an error that names the ranks that have published nothing. Uses a new
-// connection to the store, because the old one is blocked in a wait.
+// connection to the store, because the old connection is blocked in a wait.
 absl::Status NameAbsent(const PeerMeeting& meeting, Instant started,
                         const std::vector<std::string>& keys) {
   const Instant until = MonotonicNow() + kAbsentRanksTimeout;

@@ -22,9 +22,10 @@ struct PeerMeeting {
 // Waits for the texts of the ranks below `wanted`, and returns these texts in
 // the order of the ranks. Needs two round trips for any world size.
 //
-// DeadlineExceeded: names the ranks that have published nothing. Unavailable,
-// FailedPrecondition: the store cannot be reached, or the server is not a
-// store.
+// DeadlineExceeded: names the ranks that have published nothing. Unavailable:
+// the store cannot be reached. FailedPrecondition: the server is not a store.
+// InvalidArgument: `own` is empty or too long, or `wanted` exceeds the store's
+// limit of keys.
 absl::StatusOr<std::vector<std::string>> ExchangeAddresses(
     const PeerMeeting& meeting, const std::string& topic,
     const std::string& own, int wanted);

@@ -34,8 +34,8 @@ int NumberOf(void* device) {
 }
 
 // The value of `key` for this GPU in FAKE_NVML_SET; `fallback` if it is not
-// set. An entry for this GPU comes before an entry for all GPUs. Of several
-// such entries the last one counts.
+// set. An entry for this GPU takes precedence over an entry for all GPUs. Of
+// several such entries the last one counts.
 unsigned long long Said(void* device, const char* key,
                         unsigned long long fallback) {
   const char* text = std::getenv("FAKE_NVML_SET");
@@ -59,8 +59,8 @@ int Tell(void* device, const char* key, unsigned long long fallback,
   return 0;
 }
 
-// Like Tell, but returns NVML_ERROR_NOT_SUPPORTED if FAKE_NVML_SET has
-// "unsupported=1".
+// Returns NVML_ERROR_NOT_SUPPORTED if FAKE_NVML_SET has "unsupported=1".
+// Otherwise stores the value of `key` in `*value`, as Tell does.
 template <typename Value>
 int TellIfSupported(void* device, const char* key, unsigned long long fallback,
                     Value* value) {

@@ -91,9 +91,10 @@ struct GpuPair {
 
 struct GpuFacts {
   enum class State {
-    kNoDriver,  // no library, or no driver loaded: the node has no GPUs
+    // NVML or the driver is not loaded: the node counts as having no GPUs
+    kNoDriver,
     kRead,
-    kFailed,  // `error` has the reason
+    kFailed,  // a call of NVML failed; `error` has the reason
     kHung,    // NVML did not answer within the time limit
   };
   State state = State::kNoDriver;

@@ -40,13 +40,15 @@ struct GpuValues {
   std::optional<int> temperature;            // degrees Celsius
   std::optional<int> memory_temperature;     // degrees Celsius
   std::optional<double> power;               // watts
-  std::optional<double> energy;            // joules since the driver was loaded
-  std::optional<EccErrors> volatile_ecc;   // since the driver was loaded
-  std::optional<EccErrors> aggregate_ecc;  // since the GPU was made
+  std::optional<double> energy;  // joules since the driver was loaded
+  // ECC errors since the driver was loaded
+  std::optional<EccErrors> volatile_ecc;
+  std::optional<EccErrors> aggregate_ecc;  // ECC errors since the GPU was made
   std::optional<RemappedRows> remapped_rows;
   std::optional<LinkErrors> link_errors;
   std::optional<int64_t> pcie_replays;
-  std::optional<uint64_t> clock_limits;  // bits of ClockLimit
+  // reasons for reduced clocks, as bits of ClockLimit
+  std::optional<uint64_t> clock_limits;
 };
 
 // The Xids of a GPU whose driver reports Xids.

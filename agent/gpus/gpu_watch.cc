@@ -188,8 +188,8 @@ void GpuWatch::ListenForXids(const std::shared_ptr<State>& state) {
       seen.gpu = gpu.index;
       seen.uuid = gpu.uuid;
     }
-    // The lock is held during the call. Therefore this callback is not called
-    // any more after Follow has replaced it, or after the destruction.
+    // `mutex` is locked during the call. Therefore a callback is not called any
+    // more after Follow has replaced it, or after the destructor has returned.
     if (state->on_xid) {
       state->on_xid(seen);
       continue;

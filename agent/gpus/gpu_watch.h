@@ -11,10 +11,10 @@
 namespace muster::agent {
 
 // Reads the values of the node's GPUs while a caller uses Look, and listens for
-// Xids (error codes of NVIDIA's driver). Each task has its own thread, because
-// a call of NVIDIA's library may hang. No other thread waits for such a call. A
-// thread that hangs outlives this object, and owns all data that it uses.
-// Thread-safe.
+// Xids (error codes of NVIDIA's driver). Reading and listening have one thread
+// each, because a call of NVIDIA's library may hang. No other thread waits for
+// such a call. A thread that hangs outlives this object, and owns all data that
+// it uses. Thread-safe.
 class GpuWatch {
  public:
   struct Options {
@@ -34,11 +34,11 @@ class GpuWatch {
   GpuWatch(const GpuWatch&) = delete;
   GpuWatch& operator=(const GpuWatch&) = delete;
 
-  // Sets the callback for Xids; null: none. A thread of this object calls it
-  // for each new Xid. Follow itself first calls it for the newest Xids that
-  // came while no callback was set. After Follow has returned, the earlier
-  // callback is not called any more. After the destruction no callback is
-  // called. `on_xid` must not block.
+  // Sets the callback for Xids; null: none. A thread of this object calls
+  // `on_xid` for each new Xid. Follow itself first calls `on_xid` for the
+  // newest Xids that came while no callback was set. After Follow has returned,
+  // the earlier callback is not called any more. After the destruction no
+  // callback is called. `on_xid` must not block.
   void Follow(std::function<void(const XidSeen&)> on_xid);
 
   // Returns the newest values, and the Xids since this object was made. Never

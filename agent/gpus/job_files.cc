@@ -42,7 +42,7 @@ std::optional<Place> PlaceOf(const std::string& word,
     }
     return Place{static_cast<size_t>(index), std::nullopt};
   }
-  // An id may be shortened as long as it is unique.
+  // The word may be an id that is shortened to a unique prefix.
   std::optional<Place> found;
   const auto look = [&](const std::string& id, const Place& place) {
     if (word.empty() || !absl::StartsWith(id, word)) return true;
@@ -79,7 +79,7 @@ bool IsOfThisJob(int folder, const std::string& name, const JobFiles& files) {
          std::string(text, static_cast<size_t>(size)) == LineOf(files);
 }
 
-// Returns errno; 0: written.
+// Replaces one file atomically. Returns 0, or errno on failure.
 int WriteOne(int folder, const std::string& name, const std::string& line) {
   // The exporter skips this temporary file, because its name is not a number.
   const std::string beside = absl::StrCat(".", name, ".", getpid());

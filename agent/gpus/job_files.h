@@ -21,9 +21,10 @@ namespace muster::agent {
 //     of all GPUs. Therefore each file has one line, appears as a whole and can
 //     be read by everybody.
 struct JobFiles {
-  std::string folder;              // empty: no files are written
-  std::vector<std::string> names;  // the files of this node's GPUs
-  std::string job;                 // the job's run id
+  std::string folder;  // folder of the files; empty: no files are written
+  // names of the files in `folder`, from JobFileNames
+  std::vector<std::string> names;
+  std::string job;  // the job's run id
 
   bool operator==(const JobFiles&) const = default;
 };
@@ -52,8 +53,8 @@ absl::Status WriteJobFiles(const JobFiles& files);
 // jobs, links and folders.
 void RemoveJobFiles(const JobFiles& files);
 
-// Removes the files of this node's GPUs, whatever job they name. Such files are
-// left over if an agent was killed together with its guardian.
+// Removes the files of this node's GPUs, whatever job they name. Such files
+// remain if an agent was killed together with its guardian.
 void RemoveStaleJobFiles(const JobFiles& files);
 
 }  // namespace muster::agent

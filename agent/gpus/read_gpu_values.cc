@@ -16,7 +16,7 @@ constexpr unsigned kMaxLinks = 36;  // NVML_NVLINK_MAX_LINKS of nvml.h
 
 // The following structs have the memory layouts of NVIDIA's nvml.h.
 struct Utilization {
-  unsigned gpu, memory;  // percent
+  unsigned gpu, memory;  // percent of the time
 };
 struct Memory {
   unsigned long long total, free, used;
@@ -145,7 +145,8 @@ void ReadLinkErrors(const NvmlLibrary& nvml, Device device, GpuValues& gpu) {
         kSuccess) {
       break;
     }
-    // If a link is down, NVML may refuse to read its error counters.
+    // The numbers of nvmlNvLinkErrorCounter_t. NVML may refuse to read the
+    // counters of a link that is down; such a link adds nothing.
     constexpr int kReplay = 0, kRecovery = 1, kCrcFlit = 2, kCrcData = 3;
     any |= AddLinkErrors(nvml, device, link, kReplay, &errors.replay);
     any |= AddLinkErrors(nvml, device, link, kRecovery, &errors.recovery);

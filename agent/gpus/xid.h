@@ -8,8 +8,8 @@
 
 namespace muster::agent {
 
-// What an Xid, an error code of NVIDIA's driver, says about the GPU. The order
-// is that of XidCounts::by_kind.
+// The kind of problem that an Xid, an error code of NVIDIA's driver, indicates.
+// XidCounts::by_kind has the kinds in this order.
 enum class XidKind {
   // The GPU, its memory or a link does not work until the GPU is reset,
   // repaired or replaced.
@@ -34,7 +34,7 @@ const char* MeaningOf(int xid);
 struct XidSeen {
   int xid = 0;
   int gpu = -1;      // index of the GPU; -1: unknown
-  std::string uuid;  // empty: unknown
+  std::string uuid;  // UUID of the GPU; empty: unknown
 };
 
 // A sentence for the agent's log, such as "GPU 3 (GPU-5fdf…): XID 79, hardware:

@@ -41,14 +41,14 @@ std::vector<ProcessEntry> DescendantsAmong(
     const std::vector<ProcessEntry>& processes, pid_t root);
 
 // The descendants of `root`, found by one walk through /proc. A process that
-// forks during the walk may be missed. To kill all, repeat the call until it
-// finds none.
+// forks during the walk may be missed. To kill all descendants, repeat the call
+// until the result is empty.
 std::vector<ProcessEntry> Descendants(pid_t root);
 
 // Sends SIGKILL to every descendant of this process, except those in `spared`
 // and their descendants. Returns all descendants found, zombies (state 'Z')
-// included; the caller reaps them. Does not wait until they are dead: call it
-// again after a SIGCHLD or a short time.
+// included; the caller reaps them. Does not wait until the processes are dead:
+// call the function again after a SIGCHLD or a short time.
 std::vector<ProcessEntry> KillDescendants(
     const std::vector<ProcessEntry>& spared);
 
@@ -60,9 +60,9 @@ void SignalProcess(const ProcessEntry& process, int signal);
 std::vector<ProcessEntry> ChildrenOfThisProcess();
 
 // The agent's clean-up after the guardian's death. The agent is a sub-reaper,
-// so the workers and their descendants have become the agent's children. They
-// are killed and reaped. The agent cannot distinguish these orphans from its
-// other children, so the caller names the children to spare.
+// so the workers and their descendants have become the agent's children.
+// OrphanSweep kills and reaps them. The agent cannot distinguish these orphans
+// from its other children, so the caller names the children to spare.
 class OrphanSweep {
  public:
   // The time limit of the clean-up: a process in an uninterruptible system call
@@ -73,7 +73,7 @@ class OrphanSweep {
 
   // Kills and reaps all children except `spared` and their descendants; does
   // not block. Returns true once no process is left or the deadline has passed.
-  // After false, call it again after a delay of wait().
+  // After false, call Pass again after a delay of wait().
   bool Pass(const std::vector<ProcessEntry>& spared);
   std::chrono::milliseconds wait() const { return wait_; }
 

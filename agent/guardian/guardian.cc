@@ -141,7 +141,7 @@ class GuardianLine {
 };
 
 // The maximum time in which the guardian reads a command, which normally takes
-// microseconds. A guardian that takes longer hangs or was stopped, and is
+// microseconds. A guardian that needs more time hangs or was stopped, and is
 // unusable.
 constexpr std::chrono::seconds kCommandDeadline(10);
 // The longest wait for the guardian to close its side of the connection. After
@@ -159,7 +159,8 @@ bool GuardianLine::Send(const std::string& command,
     pollfd fds[] = {{channel_.fd(), POLLIN | POLLOUT, 0}};
     if (PollUntil(fds, end) == 0) return false;
     // Reads notices while the command is being sent. If agent and guardian both
-    // only wrote, each could wait for the other for ever.
+    // only wrote, both socket buffers could become full, and each process would
+    // wait for the other.
     if ((fds[0].revents & POLLIN) != 0) {
       has_unread_ = true;
       if (!channel_.Fill()) return false;

@@ -56,10 +56,11 @@ using GuardianEvent = std::variant<WorkerStarted, WorkerNotStarted, WorkerEnded,
 
 // The workers' parent process: a single-threaded child of the agent, forked
 // before any thread or gRPC exists. Guardian and agent are both sub-reapers,
-// and each holds one end of a socket to the other. If one of them dies for any
-// reason, the other kills all remaining processes, including grandchildren in
-// sessions of their own. (If both are killed at the same time, the parent-death
-// signal kills the workers, but the workers' descendants survive.)
+// and each holds one end of a socket to the other. If one of the two dies for
+// any reason, the other one kills all remaining processes, including
+// grandchildren in sessions of their own. (If both are killed at the same time,
+// the parent-death signal kills the workers, but the workers' descendants
+// survive.)
 //
 // After the guardian's death every child of this process counts as a worker's
 // orphan, except children that existed before Fork and other guardians. If this

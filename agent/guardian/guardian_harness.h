@@ -21,8 +21,8 @@ std::string StagedWorker();
 WorkerSpec Staged(int local_rank, std::vector<std::string> acts,
                   const OutputPipe& out);
 
-// A reader of the guardian's events that waits for the next one. At the
-// deadline it records a test failure and returns GuardianLost with "no event
+// A reader of the guardian's events. Next waits up to thirty seconds for an
+// event; then it records a test failure and returns GuardianLost with "no event
 // came".
 class EventReader {
  public:
@@ -46,7 +46,7 @@ class EventReader {
 };
 
 // Waits until the process has exited; a zombie counts as exited. Returns false
-// at the deadline.
+// after thirty seconds.
 bool Ends(const OwnedFd& pidfd);
 
 }  // namespace muster::agent

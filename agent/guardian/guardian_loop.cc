@@ -92,8 +92,8 @@ constexpr char kName[] = "muster-guardian";
 
 // Sets the process's short name, and replaces the command line that the
 // guardian inherits from the agent. Otherwise `pkill -9 -f NAME`, with the name
-// of launch or of the script, would also kill the guardian, and nobody would
-// kill the workers.
+// of launch or of the script, would also kill the guardian, and no process
+// would be left to kill the workers.
 void SetProcessName() {
   prctl(PR_SET_NAME, kName);
   const OwnedFd file(open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC));
@@ -293,9 +293,11 @@ class GuardianLoop {
   FrameChannel channel_;
   const OwnedFd agent_;
   const OwnedFd child_ended_;
-  std::map<int, Worker> workers_;       // by local rank; removed when reaped
-  std::map<int, Postponed> postponed_;  // by local rank
-  std::string program_seen_;  // argv[0] of the newest program executed
+  // workers that are not reaped yet, by local rank
+  std::map<int, Worker> workers_;
+  // starts that will be retried, by local rank
+  std::map<int, Postponed> postponed_;
+  std::string program_seen_;  // argv[0] of the program executed last
   // Process groups whose leader, a worker, has been reaped; a descendant of the
   // worker may still be in them.
   std::set<pid_t> leaderless_groups_;
@@ -368,14 +370,14 @@ bool GuardianLoop::Turn() {
   signalfd_siginfo info;
   while (read(child_ended_.get(), &info, sizeof info) > 0) {
   }
-  // During a sweep, kills new descendants first, so that Reap can collect them
-  // in this turn. The sweep ends in Reap once no process is left.
+  // During a sweep, kills new descendants first, so that the following Reap can
+  // collect them. The sweep ends in Reap once no process is left.
   if (sweeping_) KillDescendants({});
   Reap();
   if (fds[2].revents != 0) return false;
   if ((fds[0].revents & ~POLLOUT) != 0 && !channel_.Fill()) return false;
-  // Handles commands even if none arrived in this turn. While reading was
-  // paused, an earlier turn may have left commands unread.
+  // Handles commands even if poll reported none. While reading was paused, an
+  // earlier call of Turn may have left commands unread.
   if (!TakeCommands()) return false;
   GiveSign();
   return channel_.Flush();
@@ -567,7 +569,7 @@ void GuardianLoop::Reap() {
     const auto ended =
         std::find_if(workers_.begin(), workers_.end(),
                      [pid](const auto& one) { return one.second.pid == pid; });
-    if (ended == workers_.end()) {  // an orphan of a worker
+    if (ended == workers_.end()) {  // the process is an orphan of a worker
       NoteOrphan(pid, status);
       continue;
     }

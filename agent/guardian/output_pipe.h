@@ -22,10 +22,11 @@ class OutputPipe {
   int write_end() const { return write_.get(); }
   void CloseWriteEnd() { write_.Close(); }
   // Waits for the next line and returns it without its newline. If no line
-  // arrives, records a test failure and returns "".
+  // arrives within thirty seconds, records a test failure and returns "".
   std::string Line();
-  // Waits until every holder of the write end has ended. Returns false at the
-  // deadline.
+  // Closes this process's write end, and waits until every other process that
+  // holds the write end has ended. Returns false if the pipe is silent for
+  // thirty seconds.
   bool EveryHolderGone();
 
  private:

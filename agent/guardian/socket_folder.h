@@ -11,7 +11,7 @@ inline constexpr char kFileAmongSockets[] = "preemption.json";
 
 // Removes `folder`, the sockets and pipes in it, and kFileAmongSockets. Does
 // nothing if `folder` is a symbolic link or belongs to another user. Any other
-// file in the folder is kept, and the folder with it. Errors are ignored.
+// file is kept, and then the folder is kept too. Errors are ignored.
 void RemoveSocketFolder(const std::string& folder);
 
 }  // namespace muster::agent

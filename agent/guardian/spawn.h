@@ -34,15 +34,17 @@ struct SpawnRequest {
   std::string working_directory;  // empty: the parent's directory
   std::vector<int> cpus;  // CPUs to bind to, ascending; empty: not bound
   std::optional<int> memory_node;  // NUMA node preferred for memory
-  // Whether argv[0] has been executed before. The child retries an exec that
-  // failed for a temporary reason (IsPassing).
+  // Whether the guardian has executed argv[0] before. The child retries an exec
+  // that failed for a temporary reason, as IsPassing decides from the error and
+  // this value.
   SeenBefore seen = SeenBefore::kNo;
   // signals ignored by the child: bit n - 1 is signal n
   uint64_t ignored_signals = 0;
   int stdin_fd = -1;   // -1: inherited from this process
   int stdout_fd = -1;  // -1: inherited from this process
   int stderr_fd = -1;  // -1: inherited from this process
-  // a descriptor that the child keeps under the same number; -1: none
+  // the pipe with the channel key, which the child inherits under the same
+  // number; -1: none
   int key_fd = -1;
   // whether stdin becomes the child's controlling terminal
   bool controls_terminal = false;

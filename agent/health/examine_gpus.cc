@@ -13,10 +13,10 @@ namespace muster::agent {
 namespace {
 
 // The bytes of a GPU's memory that the driver itself may use. If more memory is
-// in use, some process uses it.
+// in use, a process uses the rest.
 constexpr int64_t kDriversOwn = int64_t{2} << 30;
 
-// The indices of the GPUs that answer and for which `holds` is true.
+// The indices of the GPUs that answer NVML and for which `holds` returns true.
 std::vector<int> Those(const GpuFacts& gpus,
                        const std::function<bool(const GpuDevice&)>& holds) {
   std::vector<int> indices;

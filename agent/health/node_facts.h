@@ -97,7 +97,7 @@ inline constexpr char kWorkingPurpose[] = "working folder";
 
 struct FolderFacts {
   std::string purpose;  // such as "logs" or "temporary files"
-  std::string path;     // path as given by the user
+  std::string path;     // path of the folder, as given by the user
   // The nearest existing parent, if the folder does not exist; all facts then
   // describe this parent. Otherwise empty.
   std::string above;

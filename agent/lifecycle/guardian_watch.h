@@ -12,9 +12,9 @@ namespace muster::agent {
 inline constexpr Duration kGuardianSignEvery = std::chrono::seconds(2);
 
 // Decides when the guardian, the workers' parent process, counts as
-// unresponsive. It may have been stopped (SIGSTOP), or may hang in a system
-// call. Then workers are not started or ended, and their exits are not noticed.
-// The guardian sends a sign of life every kGuardianSignEvery. Each of its other
+// unresponsive. A guardian that was stopped (SIGSTOP) or hangs in a system call
+// neither starts nor ends workers, and does not notice their exits. The
+// guardian sends a sign of life every kGuardianSignEvery. Each of its other
 // notices counts as a sign of life too.
 //
 // Only time in which the agent itself runs counts. Therefore the time between

@@ -281,8 +281,8 @@ void Lifecycle::On(const GuardianDied& event) {
   kill_at_.reset();
   health_.RoundEnded();
   if (leave_.has_value()) return;
-  // The report to the coordinator contains only the reason. The last message on
-  // this node also says what follows.
+  // leaving_, which the next report contains, is only the guardian's reason.
+  // The message on this node adds that the node leaves the job.
   leaving_ = leaving_.value_or(event.reason);
   GiveUp(kWorkersLostExitCode,
          absl::StrCat(event.reason,
@@ -323,7 +323,7 @@ void Lifecycle::FollowDirective() {
         ForwardSignals();
       } else if (preemption_.has_value()) {
         // The coordinator does not yet know of this node's preemption notice:
-        // its order to begin a new round is ignored.
+        // the order to begin a new round is ignored.
       } else if (HasWorkers()) {
         // If workers of the previous round are left, the order to stop that
         // round was lost. They are stopped before the new round begins.

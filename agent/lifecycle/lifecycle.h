@@ -28,7 +28,7 @@ namespace muster::agent {
 //              a worker failed or hung, ordered to stop or run    stopping
 //              another round, the coordinator is absent for too long
 //   stopping   nothing is left (SIGKILL after the grace period)   idle
-//   succeeded  as idle
+//   succeeded  ordered to run a round that it has not run         running
 //
 // The agent exits when the job is over, or the agent has given up, and no
 // process of a worker is left. Not thread-safe; performs no action itself.
@@ -154,12 +154,12 @@ class Lifecycle {
   void KillWhenGraceIsOver();
   void Start(const rendezvous::Place& place);
   // Sends `signal` to the workers and plans SIGKILL after `grace`. If SIGKILL
-  // is already planned, it can only become earlier.
+  // is already planned, Stop can only move it to an earlier time.
   void Stop(int signal, Duration grace);
   // --- Functions that handle silent workers (lifecycle_hang.cc).
-  // Step should have been called at `due`. If it is called much later, the
-  // agent was suspended. The lost time then does not count as silence of the
-  // workers.
+  // Step should have been called at `due`. If Step is called much later, the
+  // agent was suspended: ForgiveSilence then excludes the lost time from the
+  // workers' silence.
   void ForgiveSilence(Instant due);
   void RecordProgress(const WorkerSaid& said);
   void CheckForSilence();
@@ -242,7 +242,8 @@ class Lifecycle {
 
   rendezvous::NodePhase phase_ = rendezvous::NodePhase::kIdle;
   // The number of the round that this node runs or ran last; 0: none yet. The
-  // fields from here to `forwarded_` describe this round.
+  // fields from here to `forwarded_`, except restarts_used_, describe this
+  // round.
   int round_ = 0;
   // this node's place in the round; nullopt: no round yet
   std::optional<rendezvous::Place> place_;
@@ -266,9 +267,9 @@ class Lifecycle {
   int unstarted_ = 0;      // workers that have not been started yet
   bool any_left_ = false;  // whether a worker or a descendant of one is alive
   std::optional<Instant> kill_at_;
-  // broke_at_: the time at which the failure that broke the round happened, as
-  // far as this node knows. broke_here_: whether the failure happened on this
-  // node. Both members are valid while stopping.
+  // broke_at_: the time of the failure that broke the round, as far as this
+  // node knows. broke_here_: whether this failure happened on this node. Both
+  // members are valid in the phase stopping.
   Instant broke_at_;
   bool broke_here_ = false;
   // whether SIGKILL was sent; kill_at_ is then the time to repeat it
@@ -345,7 +346,9 @@ class Lifecycle {
   std::pair<uint64_t, uint64_t> pair_check_ = {0, 0};
   bool is_measuring_ = false;
   std::optional<rendezvous::PairMeasurement> measurement_;
-  std::string check_fault_;  // Report::check_fault
+  // why the check by pairs found this node bad (Report::check_fault); empty: it
+  // did not
+  std::string check_fault_;
 
   std::optional<rendezvous::CancelWish> cancel_;
   std::optional<Instant> cancel_deadline_;

@@ -48,10 +48,10 @@ class LifecycleFixture {
   void Down(int local_rank);  // the worker exits with 0
   void Fails(int local_rank,
              rendezvous::FailureKind kind = rendezvous::FailureKind::kExitCode);
-  // Like Fails, for a worker that recorded an exception in its error file `ago`
-  // before it exited.
+  // A worker fails, as with Fails, `ago` after it recorded an exception in its
+  // error file.
   void FailsAfterRecording(int local_rank, Duration ago);
-  // Like Fails, for a worker to which no signal had been sent.
+  // A worker fails, as with Fails, before any signal was sent to it.
   void FailsByItself(int local_rank);
   void Says(int local_rank, const ProgressMessage& message = {});
   // The immediate answer to a LookAtWorkers request; nullopt: no answer.

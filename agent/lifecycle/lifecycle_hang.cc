@@ -80,8 +80,8 @@ void Lifecycle::CheckForSilence() {
     return;
   }
   // After a preemption notice no worker is suspected. A last checkpoint takes
-  // longer than a step, and the grace period limits the checkpoint's time
-  // anyway.
+  // longer than a step, and the grace period already limits the checkpoint's
+  // time.
   if (preemption_.has_value()) return;
   const std::optional<HangWatch::Silence> silence = watch_.Overdue(now_);
   if (silence.has_value()) Suspect(*silence);

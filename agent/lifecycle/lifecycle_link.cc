@@ -12,14 +12,14 @@
 namespace muster::agent {
 namespace {
 
-// The time for which a node stays connected to a standby that has not asked it
-// for a promise. With a promise a node declares that it will not obey a
+// The time for which a node stays connected to a standby that has not asked the
+// node for a promise. With a promise a node declares that it will not obey a
 // coordinator with a lower epoch. A standby with the promises of a majority
 // becomes the coordinator. A random time below kStandbySpread is added. The
-// node then leaves the standby, because the other nodes may not reach it. It
-// does not leave at once, because the nodes learn of the loss of their
-// coordinator at different times. Also, standbys that reach each other bring
-// their nodes together (Standby::Meet).
+// node then leaves this standby, because the other nodes may not reach the
+// standby. The node does not leave at once, because the nodes learn of the loss
+// of their coordinator at different times. Also, standbys that reach each other
+// bring their nodes together (Standby::Meet).
 constexpr Duration kStandbyTime = std::chrono::seconds(5);
 constexpr Duration kStandbySpread = std::chrono::seconds(5);
 // The time that replaces kStandbyTime if the standby has asked this node for a

@@ -123,7 +123,7 @@ struct HealthChecked {
 // NVIDIA driver; reported to the coordinator, which remembers it (NodeMemory).
 struct NodeFaultSeen {
   rendezvous::FaultKind kind = rendezvous::FaultKind::kXid;
-  std::string text;  // one line
+  std::string text;  // description of the fault in one line
 };
 // Event: the result of a MeasurePair.
 struct PairMeasured {

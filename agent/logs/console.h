@@ -25,8 +25,8 @@ struct ConsoleFds {
 
 // This process's stdout and stderr, for workers' output and Muster's own lines.
 // If both are the same terminal, pipe or file, one writer serves both, so that
-// lines stay whole. A write error of one stream is reported on the other one at
-// once.
+// lines stay whole. A write error of one stream is reported on the other stream
+// at once.
 //
 // Thread-safe.
 class Console {

@@ -157,7 +157,9 @@ struct ConsoleWriter::State {
   // The time at which the first wait began for text that is not fully written.
   std::optional<Instant> waited_since;
   bool stopping = false;
-  bool left;  // whether the reader has closed its end
+  // whether nothing can be written any more: the reader has closed its end, or
+  // a descriptor is missing
+  bool left;
   bool ended = false;
 };
 

@@ -296,9 +296,9 @@ void LogRelay::Impl::Run() {
       wake_->Clear();
       may_have_room = true;
     }
-    // At the time `room` the file system counts as hung, and output that does
-    // not fit is dropped. The streams that waited for this file system are then
-    // read again.
+    // From the time `room` on, the file system counts as hung, and output that
+    // does not fit in the queue is dropped. Streams that wait for this file
+    // system are then read again.
     may_have_room = may_have_room || (room && MonotonicNow() >= *room);
     if (may_have_room) ResumeAll();
     ShowPartials();

@@ -98,7 +98,7 @@ class LogRelay {
   std::vector<std::string> StderrTail(int local_rank);
 
   // The time for which this worker's pipes have not been read, and why. Zero:
-  // they are being read.
+  // the pipes are being read.
   struct HeldUp {
     enum class By { kConsole, kFiles };
     Duration time = Duration::zero();

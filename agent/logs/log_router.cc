@@ -14,8 +14,8 @@ namespace muster::agent {
 namespace {
 
 // The stream id for both streams of a worker whose output is passed to the
-// terminal unchanged. The streams have one id, so that neither ends the
-// unfinished line of the other one.
+// terminal unchanged. Because the streams have the same id, neither stream ends
+// the other stream's unfinished line.
 constexpr uint64_t kPassed = ~uint64_t{1};
 
 // Writes `bytes` to the terminal unchanged; empty bytes mean the end of a

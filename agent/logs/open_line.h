@@ -9,8 +9,9 @@ namespace muster::agent {
 // A part of one line of a stream.
 struct LinePart {
   enum class Place {
-    kContinues,  // is appended to the part that is already shown
-    kRedraws,    // replaces the part that is shown: a progress bar's next state
+    kContinues,  // the text follows the text of the line that is already shown
+    // the text replaces the text that is shown: a progress bar's next state
+    kRedraws,
   };
 
   uint64_t stream = 0;  // number of the stream to which the line belongs; not 0

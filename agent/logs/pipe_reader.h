@@ -86,7 +86,8 @@ class PipeReader {
   Outcome OutcomeLocked() const;
 
   const int fd_;
-  const Pass pass_;   // set only for a pseudo-terminal
+  // receives the unchanged bytes; set only for a pseudo-terminal
+  const Pass pass_;
   std::mutex mutex_;  // guards the fields below
   bool ended_ = false;
   WorkerStream stream_;

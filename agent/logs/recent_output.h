@@ -25,8 +25,8 @@ class RE2;
 namespace muster::agent {
 
 // The newest output of this node's workers, with its times of arrival, in
-// memory. `launch logs` reads it. It exists for every job, even if the job
-// writes no log files. Reading it waits for no file system.
+// memory. `launch logs` reads this memory. Every job has it, even a job without
+// log files, and a reader waits for no file system.
 //
 // Keeps kMaxBytesPerWorker of each local rank, over all rounds. Thread-safe.
 class RecentOutput {
@@ -42,13 +42,13 @@ class RecentOutput {
   };
   // A piece of one stream.
   struct Block {
-    uint64_t number = 0;  // pieces of all workers are numbered by arrival
+    uint64_t number = 0;  // ordinal by arrival, among the pieces of all workers
     uint64_t offset = 0;  // bytes of this local rank before the piece
     Worker worker;
     Stream stream = Stream::kOut;
     Instant time;
     std::string bytes;
-    bool ends = false;  // the stream ends here
+    bool ends = false;  // whether the stream ends with this piece
   };
 
   // Begin must be called once before a stream's first Append, and End once
@@ -78,8 +78,9 @@ class RecentOutput {
  private:
   struct Kept {
     std::deque<Block> blocks;
-    size_t bytes = 0;     // memory that `blocks` uses
-    uint64_t offset = 0;  // number of bytes since the start
+    size_t bytes = 0;  // memory that `blocks` uses
+    // number of bytes received since the start, kept or not
+    uint64_t offset = 0;
   };
 
   enum class Ends { kNo, kYes };
@@ -132,14 +133,15 @@ class OutputReader {
   // notes about output that is not kept any more. The first call returns the
   // newest lines of each rank, as the inquiry demands. If the inquiry follows
   // the output, an unfinished line, such as a prompt, is returned after a pause
-  // of kUnfinishedAfter. Otherwise it is returned at once. The rest of the line
-  // is then returned as another line.
+  // of kUnfinishedAfter. If not, the unfinished line is returned at once. The
+  // rest of the line is later returned as another line.
   rendezvous::AnswerPart Take(Instant now);
 
  private:
   struct StreamState {
     LineAssembler lines;
-    Instant shown_state;  // when a progress bar's state was last returned
+    // time at which a progress bar's state was last returned
+    Instant shown_state;
     RecentOutput::Block newest;  // the newest block, without its bytes
     size_t ended = 0;            // number of lines that ended in `newest`
     // Whether the beginning of the current line was returned as a line.
@@ -172,9 +174,10 @@ class OutputReader {
   const std::shared_ptr<RecentOutput> output_;
   const rendezvous::Inquiry question_;
   const Instant begin_;
-  std::unique_ptr<re2::RE2> pattern_;  // null: every line matches
+  // pattern that a line must match; null: every line matches
+  std::unique_ptr<re2::RE2> pattern_;
   bool first_ = true;
-  std::map<int, Source> sources_;  // positions by local rank
+  std::map<int, Source> sources_;  // read positions by local rank
 };
 
 // Splits an answer into parts within the limits of rendezvous/protocol/

@@ -34,8 +34,10 @@ struct StreamSinks {
   // full
   std::function<bool()> has_room;
   StreamFilter filter{{}};
-  std::shared_ptr<QueuedFile> filtered_file;  // file that all workers share
-  Remember remember = Remember::kNothing;  // determines what LastLines returns
+  // file with the filtered lines of all workers
+  std::shared_ptr<QueuedFile> filtered_file;
+  // kNothing: LastLines returns no lines
+  Remember remember = Remember::kNothing;
 };
 
 // One stream (stdout or stderr) of one worker: distributes the bytes of its

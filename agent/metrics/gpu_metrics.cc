@@ -19,7 +19,7 @@ std::vector<Label> LabelsOf(int index, const std::string& uuid) {
 // label, if it has one.
 struct GpuSample {
   const char* label_value;
-  // nullopt: no sample
+  // returns the sample's value; nullopt: the GPU has no sample
   std::optional<double> (*read)(const GpuValues& gpu);
 };
 

@@ -70,9 +70,9 @@ std::string NcclIdProgram(
 // The NCCL ids of this node's agent: one for the next round and one of the
 // current round. Each id's root is a process of its own (see nccl_id_process.h)
 // that lives until the id is released. The early death of such a process is
-// noticed at once. Not thread-safe: only for one thread. This thread must live
-// as long as this object, because the processes die with the thread that
-// started them.
+// noticed at once. Not thread-safe: used by one thread only, which must live as
+// long as this object, because the processes die with the thread that started
+// them.
 class NcclIdHolder {
  public:
   // The longest time that a process may take to make an id.

@@ -207,10 +207,10 @@ class Conversation {
   // Receives data, and returns its rate in bytes per second.
   absl::StatusOr<double> ReceiveBulk(const ConnectionLimits& limits) {
     std::vector<char> buffer(size_t{4} * kChunkBytes);
-    size_t position = 0;           // within the chunk
+    size_t position = 0;           // offset of the next byte within its chunk
     std::optional<Instant> first;  // time of the first data
-    std::optional<Instant> from;   // when the measured time began
-    size_t counted = 0;            // number of bytes since then
+    std::optional<Instant> from;   // start of the measured time
+    size_t counted = 0;            // bytes received since `from`
     std::optional<double> rate;
     while (true) {
       const absl::StatusOr<size_t> got =

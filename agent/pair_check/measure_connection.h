@@ -12,8 +12,8 @@ namespace muster::agent {
 
 // The measured values of a connection to another node.
 struct ConnectionValues {
-  double round_trip_s = 0;  // median, in seconds
-  double bytes_per_s = 0;   // rate at which this end received
+  double round_trip_s = 0;  // median of several round trips, in seconds
+  double bytes_per_s = 0;   // rate at which this end received data
 };
 
 struct ConnectionLimits {

@@ -56,7 +56,8 @@ PairMeter::PairMeter(const rendezvous::JobSpec& spec)
 void PairMeter::Measure(uint64_t epoch, const PairCheck& check,
                         std::function<void(PairMeasurement)> done) {
   const PairMeasurement empty{.epoch = epoch, .number = check.number};
-  // Written by the task's thread before the task ends.
+  // The task's thread writes the result. It is read only after the task has
+  // ended.
   auto result = std::make_shared<PairMeasurement>(empty);
   task_.Start(
       [=, encryption = encryption_, port = this->port()](int cancel_fd) {

@@ -8,7 +8,8 @@
 #include <set>
 
 #ifndef IP_LOCAL_PORT_RANGE
-#define IP_LOCAL_PORT_RANGE 51  // since Linux 6.3
+// older headers lack it; the kernel has it since Linux 6.3
+#define IP_LOCAL_PORT_RANGE 51
 #endif
 
 namespace muster::agent {

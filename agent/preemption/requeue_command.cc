@@ -49,8 +49,8 @@ std::string AgainstRequeue(const std::string& shown) {
   // If the job's state cannot be read, the requeue is not refused here:
   // `scontrol requeue` itself will fail and print the reason.
   if (state.empty()) return "";
-  // A preempted job may run on for its partition's GraceTime. It may be
-  // requeued before it ends.
+  // Slurm lets a preempted job run for its partition's GraceTime. The job may
+  // be requeued while it still runs.
   if (state == "RUNNING" || state == "SUSPENDED") return "";
   if (state == "PENDING") return "it is there already";
   if (HidesState(shown)) {

@@ -20,8 +20,8 @@ absl::StatusOr<std::vector<std::string>> RequeueCommand(
     const std::map<std::string, std::string>& environment);
 
 // The reason why the job must not be requeued; empty: it may be requeued.
-// `shown`: the output of `scontrol show job`. Slurm itself would requeue even a
-// job that a user has just cancelled. Pure.
+// `shown`: the output of `scontrol show job`. The check is needed because Slurm
+// would requeue even a job that a user has just cancelled. Pure.
 std::string AgainstRequeue(const std::string& shown);
 
 // Whether `shown`, the output of `scontrol show job`, lacks the job's real

@@ -35,8 +35,8 @@ namespace muster::agent {
 //
 // Each valid line counts as a sign of life and starts the hang watch, except
 // lines with the key SENT_BYTES or a key that ends with _NS. The SDK sends the
-// excepted lines on its own. They must not start the hang watch for a program
-// that reports no progress itself.
+// excepted lines by itself. They must not start the hang watch for a program
+// that reports no progress.
 struct ProgressMessage {
   bool alive = false;
   std::optional<int64_t> step;
@@ -46,11 +46,13 @@ struct ProgressMessage {
   std::optional<bool> checkpoint;
   // the worker's own deadline (WATCHDOG_S); zero: none
   std::optional<Duration> watchdog;
-  std::optional<Duration> own;                             // OWN_NS
-  std::optional<Duration> blocked;                         // BLOCKED_NS
-  std::optional<Duration> data;                            // DATA_NS
-  std::optional<std::vector<rendezvous::LinkTime>> links;  // LINKS_NS
-  std::optional<int64_t> sent;                             // SENT_BYTES
+  std::optional<Duration> own;      // time outside of collectives (OWN_NS)
+  std::optional<Duration> blocked;  // time inside of collectives (BLOCKED_NS)
+  std::optional<Duration> data;     // time spent waiting for data (DATA_NS)
+  // for each rank, the time for which the network limited sends to it
+  // (LINKS_NS)
+  std::optional<std::vector<rendezvous::LinkTime>> links;
+  std::optional<int64_t> sent;  // bytes sent to other hosts (SENT_BYTES)
 
   // Whether the message has no valid line.
   bool empty() const {

@@ -50,7 +50,8 @@ std::string MainThreadOf(std::string_view line) {
 std::vector<std::string> PythonFrames(std::string_view dump) {
   const std::string main_thread = MainThreadOf(dump.substr(0, dump.find('\n')));
   std::vector<std::string_view> frames;
-  // how `frames` were chosen: 3 by name, 2 by number, 1 first thread
+  // how the thread of `frames` was recognised: 3 by its name, 2 by its number,
+  // 1 as the first thread; 0: no thread found yet
   int best = 0;
   bool taken = false;
   for (const std::string_view line : LinesOf(dump)) {

@@ -119,9 +119,9 @@ StackTexts ReadStacks(int64_t pid, NativeFrames native, Instant deadline,
                                   .max_bytes = kMaxToolBytes});
   texts.native = std::move(debugged.output);
   if (debugged.end == ToolOutcome::End::kCutOff && !stopped) {
-    // gdb may have died and left the process stopped, so it gets SIGCONT. If
-    // the process was stopped before gdb ran, it gets no SIGCONT, because it
-    // would then seem healthy.
+    // RunTool has killed gdb, which may have left the process stopped: SIGCONT
+    // continues the process. A process that was stopped before gdb ran gets no
+    // SIGCONT, because the process would then seem healthy.
     kill(static_cast<pid_t>(pid), SIGCONT);
   }
   return texts;

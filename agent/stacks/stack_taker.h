@@ -25,13 +25,13 @@ StackTexts ReadStacks(int64_t pid, NativeFrames native, Instant deadline,
 // Reads the stacks of processes in a thread of its own: Python frames by py-spy
 // (see py_spy.h), native frames by gdb if it is in PATH and may trace the
 // process, and always the description from /proc. No code is executed in the
-// processes; gdb stops each of them while it reads.
+// processes; gdb stops a process while gdb reads its frames.
 //
 // Limits: ten seconds for all processes, six seconds for the first process, one
 // MiB of text per process. A read of /proc itself may block, if a process holds
-// its memory's lock in an uninterruptible call. Then the thread is abandoned.
-// The tools are child processes of this process, and may be killed at any time
-// (see Guardian).
+// its memory's lock in an uninterruptible call. The thread that reads is then
+// abandoned. The tools are child processes of this process, and may be killed
+// at any time (see Guardian).
 //
 // Not thread-safe.
 class StackTaker {

@@ -76,10 +76,11 @@ void TerminalBridge::Resized() {
   ResizeLocked();
 }
 
-// Gives all pseudo-terminals the terminal's size, which is read only once.
-// Suppose that it were read for each of them, and changed in between: only the
-// controlling terminal would get the newest size. The next call would then
-// resize only the others. The kernel sends the worker no SIGWINCH for these.
+// Gives all pseudo-terminals the terminal's size, which is read only once. If
+// the size were read for each pseudo-terminal, it could change in between, and
+// only the controlling one, the last, would get the new size. The next call
+// would then resize only the others, for which the kernel sends the worker no
+// SIGWINCH.
 void TerminalBridge::ResizeLocked() {
   const std::optional<winsize> size = ReadWindowSize(terminal_);
   if (!size) return;
@@ -158,8 +159,8 @@ bool TerminalBridge::IsEnding() {
 bool TerminalBridge::TakeForeground() {
   std::lock_guard<std::mutex> lock(mutex_);
   if (ending_ || stopped_ || !InForeground(STDIN_FILENO)) {
-    // This process is in the background, where the terminal's modes belong to
-    // the shell.
+    // No keys are forwarded: Release or Stop was called, or this process is in
+    // the background, where the terminal's modes belong to the shell.
     forwarding_ = false;
     return false;
   }

@@ -33,7 +33,7 @@ class TerminalBridge {
   TerminalBridge& operator=(const TerminalBridge&) = delete;
 
   // The signals of job control that this process must catch, and block in every
-  // thread; empty if it has no terminal.
+  // thread; empty if this process has no terminal.
   static std::vector<int> Signals();
 
   // The kind of descriptor 0: the controlling terminal, with this process in

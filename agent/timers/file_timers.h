@@ -18,9 +18,9 @@ namespace muster::agent {
 //   {"version": 1, "pid": 42, "scope_id": "step",
 //    "expiration_time": 1.5e9, "signal": 9}
 //
-// A request sets the timer of this process and scope; a negative time removes
-// it. Times are seconds since 1970 by the machine's clock, as sent by the
-// clients. Pure.
+// A request sets the timer of the process and scope that it names; a negative
+// time removes the timer. Times are seconds since 1970 by the machine's clock,
+// as sent by the clients. Pure.
 class FileTimers {
  public:
   // The maximum length of a request line in bytes, which is also the maximum

@@ -15,10 +15,12 @@ struct CommandRequest {
   std::vector<std::string> arguments;
   // --python: the program is a Python script, whatever its name
   bool is_python = false;
-  bool is_module = false;  // -m, --module
-  bool no_python = false;  // --no-python
-  bool run_path = false;   // --run-path
-  std::string python;      // value of $PYTHON_EXEC; empty: python3
+  // -m, --module: the program is the name of a Python module
+  bool is_module = false;
+  bool no_python = false;  // --no-python: the program is executed directly
+  // --run-path: the file runs under Python, by runpy.run_path
+  bool run_path = false;
+  std::string python;  // value of $PYTHON_EXEC; empty: python3
 };
 
 // Returns the argv of each worker. Pure.

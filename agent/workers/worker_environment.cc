@@ -43,9 +43,9 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
     set(name, std::to_string(value));
   };
   // Sets the variable `name` to `path`; an empty path means that the worker has
-  // no such file. If this agent is itself a worker of an outer job, it has
-  // inherited a path for the outer worker. The empty path then replaces that
-  // path.
+  // no such file. If this agent is itself a worker of an outer job, its
+  // environment has a path for the outer worker: the empty path then replaces
+  // the outer path.
   auto set_unless_absent = [&](const char* name, const std::string& path) {
     if (!path.empty() || inherited.count(name) > 0) set(name, path);
   };

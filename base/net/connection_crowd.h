@@ -10,19 +10,18 @@
 
 namespace muster {
 
-// The connections of a server that accepts a limited number of them. They are
-// ordered by age and by the network of the peer (NetworkOf). A server with too
-// many connections closes the oldest connection of the network that has the
-// most connections. So the network with the most connections can displace only
-// its own connections. Pure; O(log n) per call.
+// The connections of a server that accepts a limited number of them, ordered by
+// age and by the network of the peer (NetworkOf). A server with too many
+// connections closes the oldest connection of the network that has the most
+// connections. So clients of that network can displace only each other. Pure;
+// O(log n) per call.
 class ConnectionCrowd {
  public:
   // The number of a connection. Numbers increase in the order of arrival: the
   // smallest one is the oldest connection.
   using Id = uint64_t;
 
-  // The part of one network: the number of its connections, and the oldest of
-  // them.
+  // The connections of one network: their number, and the id of the oldest.
   struct Share {
     size_t count = 0;
     Id oldest = 0;

@@ -56,8 +56,7 @@ absl::Status StartLookUp(const std::string& host, int port, LookUp look_up,
   return status;
 }
 
-// Either the result, if no look-up is needed, or the Answer of a running
-// look-up.
+// The addresses, if no look-up is needed, or the Answer of a running look-up.
 using LookUpOrAddresses = std::variant<Addresses, std::shared_ptr<Answer>>;
 
 LookUpOrAddresses Start(const HostAndPort& name, const ResolveLimits& limits) {

@@ -30,7 +30,7 @@ struct SocketAddress {
 std::optional<SocketAddress> NumericAddress(const std::string& ip, int port);
 
 // Returns the address to which the socket `fd` is bound, with the port that the
-// kernel chose. nullopt with errno: `fd` is no socket.
+// kernel chose. nullopt with errno: `fd` is not a socket.
 std::optional<SocketAddress> BoundAddress(int fd);
 
 // Returns the network of a peer's address, for limits on the number of

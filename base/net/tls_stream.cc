@@ -23,9 +23,9 @@ namespace muster {
 namespace {
 
 constexpr size_t kRecordBytes = TlsStream::kMaxRecordBytes;
-// Buffer size; one system call reads or sends several TLS records. Measured: an
-// all_reduce of 64 MB takes longer with 128 KiB than with 64 KiB, and longest
-// with 512 KiB.
+// Sizes of the two buffers in bytes; one system call reads or sends several TLS
+// records. Measured: an all_reduce of 64 MB takes longer with 128 KiB than with
+// 64 KiB, and longest with 512 KiB.
 constexpr size_t kReadBufferBytes = 64 << 10;
 constexpr size_t kWriteBufferBytes = 64 << 10;
 constexpr std::array<unsigned char, 2> kAes128GcmSha256 = {0x13, 0x01};

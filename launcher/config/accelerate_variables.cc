@@ -74,8 +74,9 @@ constexpr Rule kDeepSpeed[] = {
      "ACCELERATE_DEEPSPEED_MOE_LAYER_CLS_NAMES", Form::kTextIfAny, ""},
 };
 
-// Keys of the DeepSpeed section for which no variable is set: the launcher
-// reads them (accelerate_config.cc), or Accelerate does not use them.
+// Keys of the DeepSpeed section for which no variable is set:
+// accelerate_config.cc reads them for the launcher, or Accelerate does not use
+// them.
 constexpr const char* kDeepSpeedElsewhere[] = {
     "deepspeed_hostfile",          "deepspeed_exclusion_filter",
     "deepspeed_inclusion_filter",  "deepspeed_multinode_launcher",
@@ -216,8 +217,8 @@ std::string MixedPrecision(const YamlValue& document) {
   if (given == nullptr || given->kind != YamlValue::Kind::kScalar) {
     return Holds(document, "fp16") ? "fp16" : "no";
   }
-  // In YAML an unquoted `no` is a truth value, but this key means the text
-  // "no".
+  // In YAML an unquoted `no` is a truth value, but in mixed_precision it means
+  // the text "no".
   return Lower(given->text);
 }
 

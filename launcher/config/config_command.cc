@@ -153,7 +153,8 @@ absl::Status CheckWritable(const std::string& path, Overwrite overwrite) {
     return absl::OkStatus();
   }
   if (errno == EEXIST && overwrite == Overwrite::kYes) {
-    // O_NONBLOCK refuses a pipe without a reader instead of waiting for one.
+    // With O_NONBLOCK, open() fails for a FIFO without a reader instead of
+    // waiting for a reader.
     const OwnedFd there(open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
     if (there.open()) return absl::OkStatus();
   } else if (errno == EEXIST) {

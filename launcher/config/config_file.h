@@ -19,13 +19,14 @@ absl::StatusOr<ConfigMeaning> ReadConfig(
     const std::string& text, const std::vector<Flag>& flags,
     const ConfigSurroundings& surroundings);
 
-// Makes the argument `surroundings` of ReadConfig for the file at `path`.
+// Returns the value for the argument `surroundings` of ReadConfig: the facts
+// for the configuration file at `path`.
 ConfigSurroundings SurroundingsOf(
     const std::string& path,
     const std::map<std::string, std::string>& environment);
 
-// Reads the file's text. NotFound, InvalidArgument: the file cannot be read or
-// is too large.
+// Returns the text of the configuration file at `path`. NotFound,
+// InvalidArgument: the file cannot be read or is too large.
 absl::StatusOr<std::string> ReadConfigText(const std::string& path);
 
 }  // namespace muster::launcher

@@ -13,12 +13,13 @@ namespace {
 
 using Environment = std::map<std::string, std::string>;
 
-// The flags that give the rendezvous address. In a file that describes a single
-// node, this is the address of the machine on which the file was written.
+// The flags that give the rendezvous address. In a configuration file that
+// describes a single node, the address is that of the machine on which the file
+// was written.
 constexpr const char* kAddresses[] = {"master-addr", "rdzv-endpoint"};
 
-// Whether the text `nodes`, a value of --nnodes, means at most one node. False
-// if the text is invalid; the flag's own reader reports that.
+// Whether `nodes`, a value of --nnodes, means at most one node. False if the
+// value is invalid; the flag's own reader reports the error.
 bool IsOne(const std::string& nodes) {
   const auto read = ReadNodes(nodes);
   return read.ok() && read->second == 1;
@@ -35,9 +36,9 @@ std::string Written(const FlagDefault& said) {
 }
 
 // Finds out whether several processes of this command line are the nodes of one
-// job. Returns the setting that makes them so: the host file, or one of the
-// cluster's variables as "NAME=value". Empty: there is no such setting, or the
-// job has one node.
+// job. Returns the setting that makes the processes nodes of one job: the host
+// file, or one of the cluster's variables as "NAME=value". Empty: there is no
+// such setting, or the job has one node.
 std::string SettingThatNumbersNodes(const FlagValues& known,
                                     const absl::StatusOr<Defaults>& cluster) {
   if (!known.Text("hostfile").empty()) {
@@ -107,9 +108,9 @@ class Reconciler {
            nodes->second.origin == "SLURM_STEP_NUM_TASKS";
   }
 
-  // The flags of the configuration file that describe a single node. If this
-  // file names a host file, its number of nodes and its rendezvous address are
-  // those of the listed hosts, and are left out here.
+  // Returns the flags of the configuration file that describe a single node. If
+  // the file names a host file, its number of nodes and its rendezvous address
+  // concern the listed hosts, and are not returned.
   std::vector<std::string> OfOneNode() const {
     std::vector<std::string> flags;
     const bool with_hosts = Says("hostfile");

@@ -64,7 +64,7 @@ absl::Status ReadSection(const YamlValue& section, const std::string& path,
     std::string flag = entry.key;
     std::replace(flag.begin(), flag.end(), '_', '-');
     // If a key is both in `train:` and in `additional_args:`, the later entry
-    // in the file counts. InstructLab differs: there `additional_args:` takes
+    // in the file counts. In InstructLab, `additional_args:` always takes
     // precedence.
     meaning.defaults.flags[flag] = {OriginOf(surroundings, entry.line, key),
                                     entry.value.text};

@@ -10,7 +10,8 @@
 namespace muster::launcher {
 namespace {
 
-// Whether PyYAML reads the text as a decimal fraction: digits with a point.
+// Whether PyYAML reads `text` as a floating-point number without an exponent:
+// digits with a point.
 bool IsFraction(const std::string& text) {
   const size_t start = !text.empty() && (text[0] == '-' || text[0] == '+');
   const size_t point = text.find('.');

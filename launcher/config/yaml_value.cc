@@ -68,7 +68,7 @@ class TreeBuilder final : public YAML::EventHandler {
  private:
   struct Level {
     YamlValue value;
-    // The key of a map, while its value has not been read yet.
+    // For a map: the entry whose key has been read, but not yet its value.
     std::optional<YamlEntry> entry;
   };
 

@@ -25,8 +25,8 @@ struct YamlValue {
   // kMap: its entries in the file's order, without duplicate keys.
   std::vector<YamlEntry> entries;
 
-  // Returns the value of a map's key; null if the key is absent or this is no
-  // map.
+  // Returns the value of a map's key; null if the key is absent or this value
+  // is not a map.
   const YamlValue* Find(const std::string& key) const;
 };
 

@@ -19,8 +19,9 @@ namespace {
 constexpr char kId[] = "nodes-absent";
 
 // Returns the names of the expected nodes that sent no report; `missing` is the
-// number of such nodes. Empty if another number of names is found: the expected
-// names are then unknown, or the reports use other names.
+// number of such nodes. Returns nothing if the number of names found is not
+// `missing`: then the expected names are unknown, or the reports use other
+// names.
 std::vector<std::string> NamedAbsent(const ExpectedNodes& expected,
                                      const std::vector<NodeReport>& reports,
                                      size_t missing) {
@@ -35,8 +36,8 @@ std::vector<std::string> NamedAbsent(const ExpectedNodes& expected,
 }
 
 // Returns the node ranks (--node-rank) of the expected nodes that sent no
-// report; `missing` is the number of such nodes. Empty if a report has no node
-// rank, or if another number of ranks is found.
+// report; `missing` is the number of such nodes. Returns nothing if a report
+// has no node rank, or if the number of ranks found is not `missing`.
 std::vector<int> RanksAbsent(const ExpectedNodes& expected,
                              const std::vector<NodeReport>& reports,
                              size_t missing) {
@@ -99,10 +100,11 @@ namespace {
 
 constexpr int kMaxInFull = 32;
 
-// The nodes with reports, and their names on the page.
+// The results of all nodes, and the nodes' names on the page.
 struct Named {
   const std::vector<NodeSeen>& nodes;
-  std::vector<std::string> names;  // by rank
+  // indexed by the node's rank; "rank N" for a node without a report
+  std::vector<std::string> names;
 };
 
 Named WithNames(const std::vector<NodeSeen>& nodes) {

@@ -38,14 +38,14 @@ std::vector<agent::Finding> FindAbsent(const ExpectedNodes& expected,
 struct NodeSeen {
   std::optional<NodeReport> report;  // nullopt: no report before the deadline
   std::string address;
-  // results of this node's probes, by rank of the probed node
+  // results of this node's probes; the key is the rank of the probed node
   std::map<int, Probe> probes;
 };
 
 // The ranks that the node of rank `rank` probes. With up to 32 nodes these are
 // all others. With more nodes, these are rank 0, whose clock is the reference,
-// and the ranks at distances of powers of two. So several nodes probe each
-// node. Pure.
+// and the ranks at distances of powers of two. Each node is thus probed by
+// several nodes. Pure.
 std::vector<int> ProbedBy(int rank, int nodes);
 
 // Findings that concern several nodes: nodes without a report, unreachable

@@ -13,10 +13,10 @@
 namespace muster::launcher {
 namespace {
 
-// Flags for the job's worker only; --help does not list them. They give the
-// file for its result (-: as encoded lines to stdout), the columns of the
-// terminal (negative: without colours), the number of expected nodes, and this
-// node's rank.
+// Flags for the worker of `launch doctor --nodes` only; --help does not list
+// them. They give the file for the worker's result (-: as encoded lines to
+// stdout), the columns of the terminal (negative: without colours), the number
+// of expected nodes, and this node's rank.
 constexpr char kAsNode[] = "as-node";
 constexpr char kInLines[] = "-";
 constexpr char kColumns[] = "columns";

@@ -51,7 +51,8 @@ std::vector<Flag> DoctorAndRunFlags();
 
 std::string DoctorHelp();
 
-// Parses the arguments after "doctor". Pure. InvalidArgument: one line.
+// Parses the arguments after "doctor". Pure. InvalidArgument: the message is
+// one line.
 absl::StatusOr<DoctorRequest> ParseDoctorRequest(
     const std::vector<std::string>& arguments,
     const std::map<std::string, std::string>& environment);

@@ -42,8 +42,8 @@ Ink InkOf(agent::Severity severity) {
   return Ink::kBold;
 }
 
-// Whether a line shows its remedy. If several lines are of one kind, only the
-// last one shows it.
+// Whether a line shows its remedy. Among several lines of one kind, only the
+// last line shows the remedy.
 enum class Remedy { kLeftOut, kTold };
 
 void AppendLine(const Line& line, Remedy remedy, const TextTarget& target,
@@ -108,8 +108,8 @@ agent::FindingGroup GroupOf(const agent::Finding& finding) {
   return kind == nullptr ? agent::FindingGroup::kNodes : kind->group;
 }
 
-// Keeps at most kMaxOfAKind lines of each kind. If there are more, the last
-// kept line is replaced by "and N more of this kind".
+// Keeps at most kMaxOfAKind lines of each kind. If a kind has more lines, the
+// last kept line is replaced by "and N more of this kind".
 std::vector<Line> Bounded(const std::vector<Line>& lines) {
   std::map<std::string, int> of_kind;
   for (const Line& line : lines) ++of_kind[line.finding.id];

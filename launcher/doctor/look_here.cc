@@ -24,13 +24,13 @@ namespace muster::launcher {
 namespace {
 
 constexpr Duration kCoordinatorTimeout = std::chrono::seconds(5);
-// Time limit for asking one endpoint, if there are several.
+// Time limit for asking one endpoint, if several are given.
 constexpr Duration kTimeoutOfEach = std::chrono::seconds(2);
 
-// Asks the coordinator at `endpoint` for its time and for the address of this
-// node that it sees. `token`: the job's token from ReadCallerToken. Blocks for
-// at most twice `timeout`, and for 5 s more if FindLocalCoordinator resolves
-// the name again.
+// Asks the coordinator at `endpoint` for its time and for the address from
+// which it sees this node connect. `token`: the job's token from
+// ReadCallerToken. Blocks for at most twice `timeout`, and for 5 s more if
+// FindLocalCoordinator resolves the name again.
 agent::CoordinatorFacts AskCoordinator(const rendezvous::Endpoint& endpoint,
                                        const rendezvous::TlsFiles& tls,
                                        const absl::StatusOr<std::string>& token,
@@ -82,8 +82,8 @@ agent::CoordinatorFacts AskCoordinator(const rendezvous::Endpoint& endpoint,
   return facts;
 }
 
-// Asks the endpoints in order until one answers. If none does, returns one
-// answer with the errors of all.
+// Asks the endpoints in order until a coordinator answers. If no coordinator
+// answers, returns facts whose `error` joins the errors of all endpoints.
 agent::CoordinatorFacts AskFirstThatAnswers(
     const std::vector<rendezvous::Endpoint>& endpoints,
     const rendezvous::TlsFiles& tls, const absl::StatusOr<std::string>& token) {
@@ -100,9 +100,9 @@ agent::CoordinatorFacts AskFirstThatAnswers(
   return none;
 }
 
-// The job's token. A worker of `launch doctor --nodes` reads it from the
-// variable kWorkersTokenVariable; otherwise it is in the token file or in
-// MUSTER_TOKEN.
+// The job's token. A worker of `launch doctor --nodes` gets the token from the
+// variable kWorkersTokenVariable; otherwise the token is in the token file or
+// in MUSTER_TOKEN.
 absl::StatusOr<std::string> TokenOf(
     const DoctorRequest& request,
     const std::map<std::string, std::string>& environment) {

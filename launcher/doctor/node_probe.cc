@@ -52,7 +52,7 @@ int64_t TimeIn(const Answer& answer) {
   return static_cast<int64_t>(time);
 }
 
-// One connection attempt in progress.
+// One attempt to connect to another node and to read its answer.
 struct Attempt {
   OwnedFd fd;
   Probe probe;

@@ -25,8 +25,8 @@ std::string Key(int rank, const char* what) {
 }
 constexpr char kExitCode[] = "doctor/exit_code";
 
-// The value of a node's "place" key, "PORT ADDRESS": where its ProbeListener
-// can be reached.
+// The value of a node's "place" key, "PORT ADDRESS": the port and the address
+// at which the node's ProbeListener can be reached.
 std::string PlaceText(int port, const std::string& address) {
   return absl::StrCat(port, " ", address);
 }
@@ -189,7 +189,7 @@ NodesPage PageOf(const DoctorRequest& request,
   page.expected = request.expected;
   const ExpectedNodes expected = {
       .count = request.expected, .names = SlurmNodes(environment), .why = {}};
-  // If all expected nodes joined, none is missing. CompareNodes has already
+  // If all expected nodes joined, no node is missing. CompareNodes has already
   // reported nodes that joined and sent no report.
   if (nodes.size() >= static_cast<size_t>(request.expected)) return page;
   for (agent::Finding& absent : FindAbsent(expected, page.reports)) {
@@ -234,8 +234,8 @@ absl::StatusOr<int> RunAsNode(
                        ? absl::StrCat(NodesJson(page), "\n")
                        : NodesText(page, request.detail, request.target);
   }
-  // Write the file before the exit code is stored. The other nodes exit as soon
-  // as they have read the exit code.
+  // Write the file before storing the exit code, because the other nodes exit
+  // as soon as they have read the exit code.
   const bool left = LeavePage(request.outcome_file, outcome);
   const auto told = AgreeOnExitCode(place, outcome.exit_code, store);
   if (!told.ok()) return told.status();

@@ -106,8 +106,8 @@ absl::StatusOr<CapturedOutput> Capture(const Environment& environment) {
       NonEmptyEnvironmentValue(environment, "TMPDIR").value_or("/tmp"));
 }
 
-// Decodes the page that a worker printed into `output`. Without a page the
-// result has no nodes.
+// Decodes the page in `output`, the output of the job. Prints the other lines
+// on stderr. If there is no page, the result has no nodes.
 NodesPage PageIn(const std::string& output) {
   const ReadOutcome outcome = ReadOutcomeLines(output);
   std::fputs(outcome.rest.c_str(), stderr);
@@ -122,7 +122,7 @@ absl::StatusOr<int> Tell(const DoctorRequest& request,
     page.between.push_back(std::move(absent));
   }
   // No node sent a report, and no host is known to have failed: the job itself
-  // has failed and has printed the cause. Then there is no page.
+  // has failed and has printed the cause. Do not print a page.
   if (page.reports.empty() && expected.why.empty()) {
     return absl::NotFoundError("no node has told anything");
   }
@@ -156,13 +156,14 @@ void StartWithReachableHosts(const RunOptions& options, RemotePlan& plan) {
   }
 }
 
-// Implements `launch doctor --nodes` with --hostfile or --slurm. Starts the
-// agents of all nodes from this machine, and prints one page. The page shows
-// the nodes that sent a report, and what is known about the other nodes.
-// Returns the page's exit code. Call while the process has one thread.
+// RunOverSsh implements `launch doctor --nodes` with --hostfile, RunOverSlurm
+// with --slurm. Each starts the agents of all nodes from this machine, and
+// prints one page. The page shows the nodes that sent a report, and what is
+// known about the other nodes. Both return the page's exit code. Call while the
+// process has one thread.
 //
-// `options`: those of the job, without the worker's own flags. With Slurm,
-// `launch` is called with `arguments`, which are the same options as text.
+// `options`: those of the job, without the worker's own flags. RunOverSlurm
+// calls `launch` with `arguments`, which are the same options as text.
 //
 // NotFound: there is no page; the reason has been printed.
 absl::StatusOr<int> RunOverSsh(const DoctorRequest& request,
@@ -236,8 +237,8 @@ absl::StatusOr<RunOptions> OptionsOf(const std::vector<std::string>& arguments,
   return std::move(parsed->options);
 }
 
-// Sets the variables in which a worker of the job finds the job's token and the
-// files for TLS. A token that cannot be read is not reported here: the job
+// Sets the variables from which a worker of the job reads the job's token and
+// the files for TLS. A token that cannot be read is not reported here: the job
 // reads the token as well and reports the error.
 void HandOnAccess(const RunOptions& options) {
   const absl::StatusOr<std::string> token = rendezvous::ReadCallerToken(

@@ -76,13 +76,14 @@ bool LeaveExitCode(const std::string& path, int exit_code) {
 namespace {
 
 constexpr std::string_view kMark = "muster-doctor:";
-// Number of bytes encoded in one line. In base 64 they are far below the length
-// limit of a console line.
+// Number of bytes encoded in one line. Encoded in base 64, these bytes are far
+// below the length limit of a console line.
 constexpr size_t kPiece = 24 << 10;
 
 // Appends the data of the line "INDEX/COUNT:BASE64" to `text` and increments
-// `next`, the expected INDEX. `count`: COUNT of the lines before; 0: none.
-// Returns false if the line has another format, INDEX or COUNT.
+// `next`, the expected INDEX. `count`: COUNT of the previous lines; 0: there is
+// no previous line. Returns false if the line has another format, INDEX or
+// COUNT.
 bool Append(const std::string& part, int& next, int& count, std::string& text) {
   const size_t slash = part.find('/');
   const size_t colon = part.find(':');

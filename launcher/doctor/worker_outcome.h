@@ -8,8 +8,9 @@
 
 namespace muster::launcher {
 
-// The result of a doctor's worker. The worker sends it to the `launch` on the
-// same node in a file, since lines of a worker's output get prefixes.
+// The result of a doctor's worker. The worker passes the result to the `launch`
+// on the same node through a file, since lines of a worker's output get
+// prefixes.
 struct DoctorResult {
   int exit_code = 0;
   std::string page;  // text to print; empty: another node prints the page
@@ -25,7 +26,7 @@ class OutcomeFile {
   ~OutcomeFile();
 
   const std::string& path() const { return path_; }
-  // Returns the worker's result; nullopt until there is one.
+  // Returns the worker's result; nullopt if the worker has not written it yet.
   std::optional<DoctorResult> Read() const;
 
  private:
@@ -42,10 +43,10 @@ bool LeavePage(const std::string& path, const DoctorResult& outcome);
 // Returns false if the file does not exist or cannot be written.
 bool LeaveExitCode(const std::string& path, int exit_code);
 
-// Encoded lines carry a text from a worker to a `launch` on another machine,
-// the one that started the job. They are part of the worker's output. On the
-// way, lines may get prefixes, may be mixed with other output, and are cut if
-// they are long.
+// Encoded lines carry a text from a worker to the `launch` that started the
+// job, if this `launch` runs on another machine. The encoded lines are part of
+// the worker's output. On the way, lines may get prefixes, may be mixed with
+// other output, and are cut if they are long.
 
 // Encodes `text` as lines of bounded length. Pure.
 std::string OutcomeLines(const std::string& text);

@@ -190,7 +190,7 @@ class Translator {
       if (!Given(name)) continue;
       const absl::StatusOr<int> read = Number(name, 0, most);
       if (!read.ok()) return read.status();
-      // In DeepSpeed 0 and -1 mean all nodes or GPUs, as if the flag were
+      // In DeepSpeed, 0 and -1 mean all nodes or GPUs, as if the flag were
       // missing.
       if (*read > 0) *number = *read;
     }
@@ -260,8 +260,8 @@ class Translator {
   }
 
   // Translates --launcher slurm. The job uses the nodes of the Slurm
-  // allocation, even if there is only one and no host file. A host file gives
-  // only the number of nodes and slots.
+  // allocation, even if the allocation has one node and there is no host file.
+  // A host file gives only the number of nodes and slots.
   absl::Status ReadSlurm() {
     for (const char* const flag : {"include", "exclude"}) {
       if (Text(flag).empty()) continue;

@@ -29,10 +29,11 @@ inline constexpr char kDeepSpeedHostFile[] = "/job/hostfile";
 // or kDeepSpeedHostFile.
 std::string HostFileOf(const CommandLine& line);
 
-// Translates a command line of DeepSpeed's launcher to one of `launch`.
-// `hosts`: the content of the host file; nullopt: there is no such file, and
-// only this node is used. Pure. InvalidArgument, one line that begins with the
-// flag: DeepSpeed rejects the flag too, or `launch` does not support it.
+// Translates a command line of DeepSpeed's launcher to a command line of
+// `launch`. `hosts`: the content of the host file; nullopt: there is no such
+// file, and only this node is used. Pure. InvalidArgument, one line that begins
+// with the flag: DeepSpeed rejects the flag too, or `launch` does not support
+// it.
 absl::StatusOr<OwnLine> OwnLineOfDeepSpeed(
     const CommandLine& line, const std::optional<std::vector<Host>>& hosts);
 

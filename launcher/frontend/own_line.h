@@ -10,11 +10,12 @@
 namespace muster::launcher {
 
 // Translates a command line in the syntax of `called.frontend` (torchrun,
-// deepspeed) to the syntax of `launch`; a line for `launch` stays as it is.
-// Reads DeepSpeed's host file if the frontend is kDeepSpeed.
+// deepspeed) to the syntax of `launch`; a line for `launch` is returned
+// unchanged. Reads DeepSpeed's host file if the frontend is kDeepSpeed.
 //
-// If a translated line names a program to run, the line begins with a flag. So
-// `launch` does not take the program's name for one of its subcommands.
+// If a translated line names a program to run, the line begins with a flag.
+// Therefore `launch` does not take the program's name for one of its
+// subcommands.
 absl::StatusOr<OwnLine> ReadOwnLine(const CalledAs& called,
                                     const std::vector<Flag>& flags);
 

@@ -14,8 +14,9 @@ bool Holds(const CommandLine& line, const std::string& name) {
   return found != line.values.end() && found->second.back() != "0";
 }
 
-// Lets all workers read stdin, as under torchrun. Not with --hostfile or
-// --slurm, because agents on other hosts have no stdin.
+// Adds --stdin=all, so that all workers read stdin as under torchrun. Does
+// nothing with --hostfile or --slurm, because agents on other hosts have no
+// stdin.
 void GiveStdinToAllWorkers(const CommandLine& line, OwnLine& own) {
   for (const char* flag : {"hostfile", "slurm"}) {
     if (line.values.count(flag) > 0) return;

@@ -58,7 +58,8 @@ bool IsBlank(char c) {
 std::vector<std::string> Words(std::string_view line) {
   line = line.substr(0, line.find('#'));
   std::vector<std::string> words;
-  // the last word ended with '=', so the next one is appended
+  // whether the last word ended with '=', so that the next word is appended to
+  // it
   bool joins = false;
   size_t at = 0;
   while (at < line.size()) {
@@ -179,7 +180,8 @@ absl::StatusOr<Entry> ReadLine(const std::vector<std::string>& words) {
   return entry;
 }
 
-// The state of one host while the slots of its lines are added up.
+// The state of one host while the slots of its lines are summed. `place`: the
+// host's index in the list of hosts.
 struct Sum {
   size_t place = 0;
   std::optional<int> max_slots;

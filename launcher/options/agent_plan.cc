@@ -40,7 +40,7 @@ agent::CommandRequest AskedCommand(const RunOptions& options,
 
 // Chooses the name of the run's log folder, which no other run uses. If a run
 // may have several nodes, the coordinator chooses a tag for the name and sends
-// it to all nodes. So nodes with a common file system use one folder. With
+// it to all nodes. Nodes with a common file system thus use one folder. With
 // --state-dir the coordinator also chooses the tag, because a continued run
 // must keep the tag of its journal.
 void NameRun(const RunOptions& options, const MachineFacts& facts,
@@ -204,8 +204,8 @@ absl::StatusOr<agent::AgentOptions> PlanAgent(const RunOptions& options,
                      "; look at --nnodes"));
   }
   if (options.preemption.requeue == agent::Requeue::kYes) {
-    // Check now whether the job can be requeued: after the preemption it would
-    // be too late for an error.
+    // Check now whether the job can be requeued: after a preemption, it is too
+    // late to report an error.
     const absl::StatusOr<std::vector<std::string>> requeue =
         agent::RequeueCommand(facts.environment);
     if (!requeue.ok()) {

@@ -173,7 +173,8 @@ constexpr RdzvConfKey kRdzvConfKeys[] = {
          }},
     // Keys of PyTorch's own rendezvous (2.15). Their values have no effect, but
     // are checked, so that an error in a value is reported as in PyTorch.
-    // PyTorch ignores `rank`, too: it takes the node's rank from --node-rank.
+    // PyTorch ignores the key `rank`, too: PyTorch takes the node's rank from
+    // --node-rank.
     {.key = "store_type",
      .read =
          [](Text t, RunOptions&) {

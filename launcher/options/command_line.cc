@@ -56,7 +56,7 @@ std::string Written(const Flag& flag) { return absl::StrCat("--", flag.name); }
 absl::Status CheckValues(const Flag& flag,
                          const std::vector<std::string>& values) {
   for (const std::string& value : values) {
-    // In `--role --tee 3`, --role has no value: "--tee" is a flag.
+    // In `--role --tee 3`, --role has no value, because "--tee" is a flag.
     if (!flag.IsSwitch() && IsLong(value)) {
       return absl::InvalidArgumentError(
           absl::StrCat(Written(flag), ": its value is missing (found ", value,

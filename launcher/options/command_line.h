@@ -11,7 +11,7 @@
 
 namespace muster::launcher {
 
-// A parsed command line. The values are texts that have not been read yet.
+// A parsed command line. The values are unparsed text.
 struct CommandLine {
   // Every value of each flag by flag name, in the order given; a switch without
   // a value has "1".
@@ -29,7 +29,7 @@ absl::StatusOr<CommandLine> ParseCommandLine(
 
 // The value of a flag that does not come from the command line.
 struct FlagDefault {
-  std::string origin;  // its source, for messages: "SLURM_JOB_ID"
+  std::string origin;  // the source of the value, for messages: "SLURM_JOB_ID"
   std::string text;    // the value as it would be written after --name=
 };
 
@@ -88,11 +88,12 @@ class FlagValues {
 
  private:
   struct Value {
-    std::string origin;  // what Origin() returns
+    std::string origin;  // the source of the value, as Origin() returns it
     std::string text;
   };
 
-  // The flag's name in messages: its Origin, or "--name" if that is empty.
+  // The flag's name in messages: its Origin, or "--name" if the Origin is
+  // empty.
   std::string Called(const std::string& name) const;
 
   std::map<std::string, Value> values_;

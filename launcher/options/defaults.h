@@ -44,9 +44,9 @@ struct Defaults {
   std::vector<std::string> remarks;  // notices, one line each, printed once
 };
 
-// Makes the defaults. `given`: the flags of the command line and of PET_
-// variables, which take precedence over the defaults. InvalidArgument: one
-// line.
+// Function that returns the defaults. `given`: the flags of the command line
+// and of PET_ variables, which take precedence over the defaults.
+// InvalidArgument: the message is one line.
 using DefaultsSource =
     std::function<absl::StatusOr<Defaults>(const FlagValues& given)>;
 

@@ -53,8 +53,8 @@ TEST(Defaults, HoldWhereNobodySaidOtherwise) {
 }
 
 // The nodes of a Slurm job may have different numbers of GPUs, but their
-// commands must be equal. So the command has the name of Slurm's variable
-// instead of the number.
+// commands must be equal. Therefore the job's command has the name of Slurm's
+// variable instead of the number.
 TEST(Defaults, SlurmsNumberOfWorkersIsKnownAsSlurms) {
   Defaults slurm;
   slurm.cluster = Cluster::kSlurm;

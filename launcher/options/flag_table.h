@@ -22,8 +22,8 @@ std::span<const Flag> ClusterFlags();  // groups kCluster and kRemote
 std::span<const Flag> WorkerFlags();   // groups kWorkers, kRestarts and kHealth
 std::span<const Flag> OutputFlags();   // all other groups
 
-// The flags of mutual TLS, as flags of a subcommand, which has no PET_
-// variables. ReadTlsFiles (command_line.h) reads them.
+// The flags of mutual TLS, for subcommands, which read no PET_ variables.
+// ReadTlsFiles (command_line.h) reads their values.
 std::vector<Flag> TlsFlags();
 
 // One key of --rdzv-conf.

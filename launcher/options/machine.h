@@ -35,12 +35,17 @@ struct MachineFacts {
   std::vector<std::string> gpu_addresses;
   // The logical CPUs that this process may run on, ascending.
   std::vector<int> allowed_cpus;
-  agent::MachineLayout layout;  // read only if workers are bound to CPUs
+  // sockets, cores and NUMA nodes; read only if workers are bound to CPUs
+  agent::MachineLayout layout;
   int64_t pid = 0;
-  uint64_t incarnation = 0;  // random
-  std::string uuid;          // random
-  std::string place_key;     // random secret for Report::place_key
-  // Empty: the working folder was removed or cannot be reached.
+  // random number of this process; becomes the incarnation of the agent
+  uint64_t incarnation = 0;
+  // random UUID: the run id of a node that runs alone, and the source of run
+  // tags
+  std::string uuid;
+  std::string place_key;  // random secret for Report::place_key
+  // Absolute path of the working folder. Empty: the folder was removed or
+  // cannot be reached.
   std::string working_directory;
   // Parent folder of the log folder if there is no --log-dir.
   std::string temporary_directory;
@@ -49,7 +54,7 @@ struct MachineFacts {
 };
 
 // Reads all facts except those about GPUs, CPU layout and network, which take
-// time. Other functions read these if they are needed.
+// time. The functions below read those, if the options need them.
 MachineFacts ReadMachineFacts(std::map<std::string, std::string> environment);
 
 // Adds the layout of CPUs if `options` ask for CPU binding. Must be called

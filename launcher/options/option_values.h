@@ -38,8 +38,8 @@ absl::StatusOr<Duration> ReadSeconds(const std::string& text);
 // Reads seconds from one millisecond to one year; fractions are accepted.
 absl::StatusOr<Duration> ReadPositiveSeconds(const std::string& text);
 
-// Reads a name that becomes a folder's name and part of a line: 1 to 128
-// characters without slash, space and control characters.
+// Reads a name that becomes a folder's name and part of a line of output: 1 to
+// 128 characters without slash, space and control characters.
 absl::StatusOr<std::string> ReadName(const std::string& text);
 
 // Reads HOST[:PORT]; returns nullopt if `text` is empty.

@@ -113,9 +113,9 @@ constexpr int kDescriptorsOfAJournal = 4;
 constexpr int kThreadsOfATakeover = 3;
 constexpr int kDescriptorsOfATakeover = 6;
 
-// The number of workers, as far as the options tell. "gpu" and "auto" count as
-// one worker. If a limit is too low for the real number, the call that fails
-// reports it.
+// The number of workers that the options give, at most kMaxTried. "gpu" and
+// "auto" count as one worker. If a limit of the process is too low for the real
+// number of workers, the system call that fails reports the error.
 int AskedWorkers(const RunOptions& options) {
   constexpr int kMaxTried = 64;
   const absl::StatusOr<int64_t> number =

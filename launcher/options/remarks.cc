@@ -11,8 +11,8 @@
 namespace muster::launcher {
 namespace {
 
-// Maximum number of workers without GPUs for each core. If there are more, a
-// remark is printed.
+// Maximum number of workers without GPUs for each core. A remark is printed if
+// a node has more.
 constexpr int kMaxWithoutGpus = 4;
 
 bool HasGpus(const WorkerSlots& slots, const MachineFacts& facts) {

@@ -52,7 +52,7 @@ enum class TokenMaker { kUser, kStarter };
 struct RemoteOptions {
   RemoteStart start = RemoteStart::kNone;
   std::string host_file;
-  std::string include;  // as given by the user, in DeepSpeed's syntax
+  std::string include;  // value of --include, in DeepSpeed's syntax
   std::string exclude;
   // variables to send: NAME, PREFIX* or NAME=VALUE
   std::vector<std::string> exports;
@@ -66,8 +66,8 @@ struct RemoteOptions {
   std::map<std::string, std::string> given;
   // Used only in an agent that another `launch` started. endpoint_fd: the
   // descriptor to which the agent writes its coordinator's port; -1: the port
-  // is not written. verdict_fd: the descriptor to which it writes the verdict;
-  // -1: stderr.
+  // is not written. verdict_fd: the descriptor to which the agent writes the
+  // verdict; -1: stderr.
   int endpoint_fd = -1;
   int verdict_fd = -1;
   // Used only in an agent that another `launch` started: which messages about
@@ -81,8 +81,8 @@ struct RemoteOptions {
 };
 
 // The values of the flags of a run. Each value is read and checked alone
-// (`Flag::read`), then together with the others (ParseRunOptions). The values
-// do not depend on this machine. docs/CLI.md describes each flag.
+// (`Flag::read`), then together with the other values (ParseRunOptions). The
+// values do not depend on this machine. docs/CLI.md describes each flag.
 struct RunOptions {
   // The fields up to absent_hint are about the nodes and their meeting point. A
   // field without a default is nullopt or empty if its flag is not given.
@@ -96,8 +96,9 @@ struct RunOptions {
   std::optional<int> node_rank;
   rendezvous::Endpoint master{"127.0.0.1", 29500};
   std::optional<int> master_port;
-  int store_port = 0;  // 0: any free port, chosen anew for each round
-  // hosts that may connect in addition to the round's nodes
+  // port of the workers' store; 0: any free port, chosen anew for each round
+  int store_port = 0;
+  // hosts that may connect to the workers' store, besides the round's nodes
   std::vector<std::string> store_clients;
   std::string local_addr;
   std::string node_id;
@@ -148,8 +149,10 @@ struct RunOptions {
   agent::WorkerInput input;
   agent::HealthOptions health;
 
-  std::string log_dir;  // may be relative; empty: a temporary folder
-  agent::LogPlan logs;  // complete except for folder and run name
+  // value of --log-dir; may be relative; empty: a temporary folder is used
+  std::string log_dir;
+  // settings of the workers' logs; PlanAgent adds the folder and the run name
+  agent::LogPlan logs;
   Verbosity verbosity = Verbosity::kNotices;
   Cluster cluster = Cluster::kNone;
 

@@ -44,8 +44,8 @@ std::string StacksText(const std::vector<StackGroup>& groups,
 
 // Formats workers' output as `launch logs` prints it. Each line begins with
 // "[host:rank] ", as on the console of `launch`. A line is inserted where a
-// rank's output of another round begins. Removes what would move a terminal's
-// cursor.
+// rank's output of another round begins. Removes characters that would move a
+// terminal's cursor.
 class OutputText {
  public:
   explicit OutputText(TextStyle style) : style_(style) {}
@@ -53,7 +53,7 @@ class OutputText {
 
  private:
   const TextStyle style_;
-  std::map<int, int> rounds_;  // round of the last line, by rank
+  std::map<int, int> rounds_;  // for each rank: the round of its last line
 };
 
 }  // namespace muster::launcher

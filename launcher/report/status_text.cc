@@ -38,7 +38,8 @@ namespace {
 constexpr int kMaxNameColumns = 28;
 constexpr int kMaxReasonColumns = 60;
 constexpr int kMaxBindingColumns = 44;
-constexpr size_t kMaxSlowLines = 8;  // slow ranks that the table names
+// maximum number of slow ranks that the table names
+constexpr size_t kMaxSlowLines = 8;
 constexpr Duration kLongWait = std::chrono::seconds(60);
 constexpr char kAbsentHint[] =
     "Look at what starts the missing nodes: in Kubernetes kubectl get pods "
@@ -179,10 +180,12 @@ std::vector<std::vector<std::string>> NodeRows(
 }
 
 // One line for each slow rank. A last line says how much shorter a step would
-// be without slow ranks. This line is left out if only networks are slow.
+// be without slow ranks. The last line is left out if only networks are slow.
 std::vector<std::string> SlowRankLines(const rendezvous::JobStatus& job) {
   std::vector<std::string> lines;
-  bool has_gain = false;  // no gain is known for slow networks
+  // Whether a rank is slow for another reason than its network. The coordinator
+  // computes no gain for slow networks.
+  bool has_gain = false;
   for (const rendezvous::SlowRank& slow : job.slow_ranks) {
     has_gain = has_gain || slow.phase != rendezvous::SlowPhase::kNetwork;
     if (lines.size() == kMaxSlowLines) {

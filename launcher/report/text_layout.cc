@@ -99,10 +99,11 @@ constexpr Range kWide[] = {
     {0x1F900, 0x1F9FF}, {0x20000, 0x3FFFD},
 };
 
-// The columns of the character that begins at `text[at]` (valid UTF-8).
+// The number of terminal columns of the character that begins at `text[at]`.
+// `text` must be valid UTF-8.
 int WidthAt(std::string_view text, size_t at) {
   const auto lead = static_cast<unsigned char>(text[at]);
-  if (lead < 0xE1) return 1;  // below U+1000
+  if (lead < 0xE1) return 1;  // Characters below U+1000 take one column.
   char32_t character = lead & (lead < 0xF0 ? 0x0F : 0x07);
   for (size_t i = at + 1; i < text.size() && !BeginsCharacter(text[i]); ++i) {
     character = character << 6 | (text[i] & 0x3F);
@@ -116,7 +117,8 @@ int WidthAt(std::string_view text, size_t at) {
              : 1;
 }
 
-// Returns the byte offset of the end of the characters that fit into `columns`.
+// Returns the number of leading bytes of `text` whose characters fit into
+// `columns`.
 size_t ByteAfter(std::string_view text, int columns) {
   for (size_t i = 0; i < text.size(); ++i) {
     if (!BeginsCharacter(text[i])) continue;
@@ -148,10 +150,11 @@ std::string_view WithoutLeadingBlanks(std::string_view text) {
   return text.substr(std::min(text.find_first_not_of(' '), text.size()));
 }
 
-// Returns the offset at which to break `line`, which is too long. This is the
-// last blank that fits. If the piece before that blank would be at most half
-// full, a very long word follows (often a path). Then the line is broken after
-// that word. Returns the size of `line` if no blank follows.
+// Returns the offset at which to break `line`, which is too long. Normally the
+// line is broken at the last blank that fits. If the piece before that blank
+// would be at most half full, a very long word follows (often a path), and the
+// line is broken after this word. Returns the size of `line` if no blank
+// follows.
 size_t BreakAt(std::string_view line, int columns) {
   size_t most = ByteAfter(line, columns);
   size_t blank = line.rfind(' ', most);

@@ -9,9 +9,8 @@
 
 namespace muster::launcher {
 
-// Layout and colours of text for a terminal. Every character is assumed to be
-// one column wide, which is wrong for wide scripts such as Chinese. All
-// functions except TargetOf are pure.
+// Layout and colours of text for a terminal. Wide characters, such as Chinese
+// ones and emoji, count as two columns. All functions except TargetOf are pure.
 
 // kColoured: with the escape sequences of a terminal.
 enum class TextStyle { kPlain, kColoured };

@@ -65,7 +65,7 @@ TEST(ColumnsTest, WideCharactersTakeTwo) {
   EXPECT_EQ(Columns("ok 🚀"), 5);
   EXPECT_EQ(PadRight("损失", 6), "损失  ");
   EXPECT_EQ(Shorten("损失损失", 8), "损失损失");
-  // Half of a character does not fit.
+  // A character of two columns is left out if only one column is free.
   EXPECT_EQ(Shorten("损失损失", 7), "损失...");
   EXPECT_EQ(Shorten("损失损失", 6), "损...");
 }

@@ -27,7 +27,8 @@ constexpr int kMaxFolds = 4;
 struct Row {
   int rank = 0;
   const rendezvous::NodeStatus* node = nullptr;
-  const rendezvous::WorkerProgress* said = nullptr;  // null: nothing reported
+  // null: the worker has reported nothing
+  const rendezvous::WorkerProgress* said = nullptr;
   int local_rank = 0;
 };
 
@@ -81,7 +82,7 @@ std::vector<Row> SortedRows(const rendezvous::JobStatus& job, TopSort sort) {
   return rows;
 }
 
-// The index of the chosen rank's row; 0 if the rank is not there any more.
+// The index of the chosen rank's row; 0 if no row has this rank any more.
 size_t ChosenRow(const std::vector<Row>& rows, const TopChoice& choice) {
   const auto found =
       std::find_if(rows.begin(), rows.end(),
@@ -299,8 +300,8 @@ TopScreen ScreenOf(const rendezvous::JobStatus& job, const TopChoice& choice,
     const Row& row = sorted[ChosenRow(sorted, choice)];
     std::vector<std::string> lines = InColumns(DetailOf(row, front), columns);
     std::vector<std::string> shown = OutputLines(output, rows, columns);
-    // If the screen is too small, cut the details before the output gets less
-    // than kLeastOutputLines.
+    // If the screen is too small, cut the rank's details before the output gets
+    // fewer than kLeastOutputLines lines.
     const size_t used = screen.lines.size() + 1 + kKeyLines;
     const size_t room = rows > used ? rows - used : 0;
     const size_t kept = std::min(kLeastOutputLines, shown.size());

@@ -36,8 +36,8 @@ struct TopChoice {
   TopSort sort = TopSort::kStep;
   std::optional<int> rank;  // nullopt: the first line of the table
   bool is_open = false;     // whether the rank is shown alone
-  // Whether the screen shows new lines of output as they arrive. If not, it
-  // keeps the lines that it shows.
+  // Whether the screen shows new lines of output as they arrive. If false, the
+  // screen keeps the lines that it shows.
   bool follows = true;
 };
 
@@ -45,19 +45,20 @@ struct TopChoice {
 std::optional<int> RankWithOutput(const TopChoice& choice,
                                   const rendezvous::JobStatus& job);
 
-// The choice after a key. `rows`: number of lines of the screen, for kPageUp
-// and kPageDown.
+// Returns the choice after the user has pressed `key`. `rows`: number of lines
+// of the screen, for kPageUp and kPageDown.
 TopChoice AfterKey(const TopChoice& choice, TopKey key,
                    const rendezvous::JobStatus& job, size_t rows);
 
 struct TopScreen {
-  std::vector<std::string> lines;  // at most `rows`, each of at most `columns`
-  std::optional<size_t> chosen;    // index of the chosen rank's line
+  // at most `rows` lines, each at most `columns` wide
+  std::vector<std::string> lines;
+  std::optional<size_t> chosen;  // index of the chosen rank's line
 };
 
-// The screen of a terminal with `rows` lines of `columns`. The table is
-// scrolled so that the chosen rank is visible. `output` belongs to the rank
-// that RankWithOutput returns. Its last lines fill the rest of the screen,
+// The content of a terminal with `rows` lines of `columns` characters. The
+// table is scrolled so that the chosen rank is visible. `output` belongs to the
+// rank that RankWithOutput returns. Its last lines fill the rest of the screen,
 // folded at `columns`.
 TopScreen ScreenOf(const rendezvous::JobStatus& job, const TopChoice& choice,
                    const rendezvous::OutputTail& output, size_t rows,

@@ -214,9 +214,9 @@ void AddCause(const rendezvous::Failure& cause, FramedText* box) {
   box->Quote("last stderr", tail);
 }
 
-// Describes the end of a worker that was stopped because another one had failed
-// first. If the worker had recorded an exception in its error file, the text
-// contains it.
+// Describes the end of a worker that was stopped because another worker had
+// failed first. If the worker had recorded an exception in its error file, the
+// text contains it.
 std::string CollateralText(const rendezvous::Failure& failure) {
   std::string text = EndText(failure);
   if (failure.error_file.empty()) return text;

@@ -29,7 +29,8 @@ struct RecordedNode {
   std::optional<int> group_rank;  // nullopt: a spare
   std::optional<int> first_rank;
   int slots = 0;
-  std::string unhealthy;  // what a failed health check found; else empty
+  // the findings of a failed health check; empty: no check failed
+  std::string unhealthy;
   // Seconds spent, indexed by rendezvous::Activity.
   std::array<double, rendezvous::kActivities> spent_s = {};
 };
@@ -54,7 +55,7 @@ struct RecordedVerdict {
 struct RecordedSlowRank {
   int rank = 0;
   std::string host;
-  std::string phase;  // "compute" or "data"
+  std::string phase;  // "compute", "data" or "network"
   double ratio = 0;
 };
 
@@ -80,7 +81,8 @@ struct RecordedEvent {
   std::string run_id;
   int round = 0;
   std::string kind;
-  std::string node;  // empty: about the whole job
+  // id of the node that the event is about; empty: the whole job
+  std::string node;
   std::string reason;
   std::optional<rendezvous::Failure> failure;
   // only for events of the kind "state"

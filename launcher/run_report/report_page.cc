@@ -30,7 +30,7 @@ constexpr int kNameColumns = 80;
 // Maximum number of nodes with a bar of their own.
 constexpr size_t kMaxNodeBars = 128;
 constexpr size_t kMaxRowsOfTable = 200;
-// Maximum number of rounds on the time line, of which each has two segments.
+// Maximum number of rounds on the time line. Each round has two segments.
 constexpr size_t kMaxLaneRounds = 200;
 
 std::string SecondsText(double seconds) {
@@ -83,8 +83,8 @@ class Page {
   void Add(const Parts&... parts) {
     absl::StrAppend(&html_, parts...);
   }
-  // Begins a section with this id and heading; its link goes into the
-  // navigation.
+  // Begins a section with the heading. The navigation that Head() writes links
+  // to `id`.
   void Begin(absl::string_view id, absl::string_view heading) {
     Add("<section id=\"", id, "\"><h2>", heading, "</h2>\n");
   }
@@ -106,8 +106,8 @@ class Page {
     Add("<td class=\"", css_class, "\">", html, "</td>");
   }
   void Lines(const std::vector<std::string>& lines, absl::string_view label);
-  // Like Lines. If there is no room for all lines, the box is first scrolled to
-  // the last lines.
+  // Adds lines as Lines does. If there is no room for all lines, the box is
+  // first scrolled to the last lines.
   void LastLines(const std::vector<std::string>& lines,
                  absl::string_view label);
 
@@ -133,7 +133,8 @@ class Page {
   void Decisions();
   void Sources();
 
-  // The time at which the job ended, or else the time of its newest event.
+  // The newest time in the report: that of the newest event or record. Without
+  // an event log, the time at which the job ended, if it has ended.
   double LastTime() const { return report_.last_time; }
   double FirstTime() const { return report_.first_time; }
   // Whether the report was made from the journal alone, without an event log.
@@ -899,8 +900,8 @@ void Page::Outputs() {
       if (!stream.lines.empty()) LastLines(stream.lines, Name(stream.name));
     }
   }
-  // If the files of a failed rank are not here, show what its node sent to the
-  // coordinator.
+  // If the report has no output files of a failed rank, show the last lines
+  // that the rank's node sent to the coordinator.
   for (const ReportInterruption& one : report_.interruptions) {
     if (!one.failure.has_value()) continue;
     const rendezvous::Failure& failure = *one.failure;

@@ -21,8 +21,8 @@ using rendezvous::JobPhase;
 using rendezvous::JobRecord;
 using rendezvous::KeptJob;
 
-// Two times that differ by less than this count as equal. The record and the
-// event of one decision are written one after the other.
+// Two times that differ by less than this count as equal, because the record
+// and the event of one decision are written one after the other.
 constexpr double kSameTimeS = 1;
 
 // These two functions return seconds since 1970: the time at which the job
@@ -123,8 +123,8 @@ RecordedEvent StateOf(const KeptJob& kept) {
       status, rendezvous::StateDetail::kNodes, WrittenAt(kept)));
   if (read.has_value()) event.state = read->state;
   if (!event.state.has_value()) return event;
-  // Remove the version: StateLine writes that of this program, but the
-  // coordinator may have had another one.
+  // Remove the version: StateLine writes the version of this program, but
+  // another version may have coordinated the job.
   std::erase_if(event.state->settings,
                 [](const auto& setting) { return setting.first == "version"; });
   return event;
@@ -191,8 +191,8 @@ void AddInterruptions(const KeptJob& kept, RunReport& report) {
                            .failure = std::nullopt,
                            .incident = incident,
                            .repeated_steps = std::nullopt};
-    // The record has the times of its newest round only. So the time and the
-    // failure of an interruption in an earlier round stay unknown.
+    // The record has the times of its newest round only. The time and the
+    // failure of an interruption in an earlier round are therefore unknown.
     if (incident.round == job.round) {
       one.failure = job.failures.cause();
       if (const auto round = RoundOf(kept)) one.time = round->end;
@@ -259,7 +259,7 @@ std::string Differences(const RunReport& report, const ReportRecord& record) {
 }
 
 // Returns a sentence if the record and the event log are of different runs with
-// the same id; empty: they are of one run.
+// the same id; empty: both are of the same run.
 std::string OtherRun(const KeptJob& kept, const RunReport& report) {
   const std::string times = absl::StrCat("has the record of a run that began ",
                                          rendezvous::UtcText(BeganAt(kept)),

@@ -24,7 +24,7 @@ void AddRecord(const rendezvous::KeptJob& kept, RunReport& report);
 
 // Adds those machines that the coordinator remembers and that concern the run:
 // the machines of the run's nodes, and machines that had a fault in this run.
-// Of faults in other jobs only the number is added.
+// For faults in other jobs, only their number is added.
 void AddMachines(const rendezvous::NodeMemory::Kept& memory, RunReport& report);
 
 }  // namespace muster::launcher

@@ -108,8 +108,8 @@ RecordedEvent Event(double second, int round, std::string kind) {
   return EventOf(kBegan + second, round, std::move(kind));
 }
 
-// The report of an event log with the first round's beginning and end, and
-// with a state at the last second.
+// The report of an event log with the beginning and the end of the first round,
+// and with an event of the kind "state" at `last_second`.
 RunReport Logged(double last_second, int restarts_used) {
   ReportBuilder builder;
   builder.Add(Event(1, 1, "assign"));
@@ -250,7 +250,7 @@ TEST(ReportRecordTest, OlderRecordGivesWayToTheLog) {
   EXPECT_EQ(report.newest_phase, "gathering");
   EXPECT_THAT(report.rounds, SizeIs(1));
   EXPECT_EQ(report.last_time, kBegan + 130);
-  // The log has no settings, so these are from the record.
+  // The log has no settings, so the settings are those of the record.
   EXPECT_THAT(report.settings, Contains(Pair("max_restarts", "3")));
 }
 

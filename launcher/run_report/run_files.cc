@@ -51,8 +51,8 @@ constexpr size_t kMaxSources = 100;
 constexpr size_t kMaxMissing = 20;
 constexpr size_t kMaxNamedRuns = 10;
 constexpr int kMaxRotated = 3;
-// Bounds for the files of flight recorders: the number of rounds (the newest
-// ones that have such files), and the files in one round.
+// Bounds for the files of flight recorders: the number of rounds (only the
+// newest rounds with such files are read), and the files in one round.
 constexpr size_t kMaxFlights = 2;
 constexpr size_t kMaxFlightFiles = 512;
 
@@ -61,7 +61,8 @@ bool Exists(const std::string& path, mode_t kind) {
   return stat(path.c_str(), &facts) == 0 && (facts.st_mode & S_IFMT) == kind;
 }
 
-// The names in a folder, sorted; none if it cannot be read.
+// The sorted names of the entries of a folder; empty: the folder cannot be
+// read.
 std::vector<std::string> NamesIn(const std::string& folder) {
   std::vector<std::string> names;
   const std::unique_ptr<DIR, int (*)(DIR*)> open(opendir(folder.c_str()),
@@ -196,14 +197,15 @@ class RunReader {
   absl::StatusOr<RunReport> Read();
 
  private:
-  // Finds the logs and the journal. OK if a report can be made of them.
+  // Finds the logs and the journal. Returns OK if a report can be made from
+  // them.
   absl::Status Find();
   absl::Status FindFolders();
   absl::Status FindInLogDir(const std::string& log_dir);
   absl::Status FindEvents();
   // Finds the run in the journal of RunQuery::state_dir.
   absl::Status FindRecord();
-  // Whether one of the log folders belongs to the run of this record.
+  // Whether one of the log folders belongs to the run of the record `job`.
   bool HasFolder(const rendezvous::JobRecord& job) const;
   // `root`: the folder that the user has named and that contains the log.
   // Empty: the user has named the log itself.
@@ -222,7 +224,7 @@ class RunReader {
   std::vector<WantedOutput> WantedWithoutEvents() const;
 
   const RunQuery& query_;
-  std::string run_id_;  // empty: take the only run in the event logs
+  std::string run_id_;  // empty: the only run in the event logs is meant
   std::vector<Folder> folders_;
   std::vector<std::string> logs_;  // event logs that the user has named
   struct KeptEvent {
@@ -234,7 +236,8 @@ class RunReader {
   int64_t dropped_ = 0;
   std::set<std::string> run_ids_;
   std::optional<rendezvous::KeptJob> kept_;  // the run's record in the journal
-  rendezvous::NodeMemory::Kept machines_;    // from the same journal
+  // the faults of machines, from the same journal as kept_
+  rendezvous::NodeMemory::Kept machines_;
   RunReport report_;
   int64_t sources_left_out_ = 0;
   int64_t missing_left_out_ = 0;
@@ -353,8 +356,8 @@ absl::Status RunReader::FindFolders() {
   }
   for (const std::string& log_dir : log_dirs) {
     const absl::Status found = FindInLogDir(log_dir);
-    // A missing log folder is an error only if nothing else of the run was
-    // given, such as its event log.
+    // A missing log folder is an error only if the user named nothing else of
+    // the run, such as its event log.
     if (!found.ok() && logs_.empty() && folders_.empty()) return found;
     if (!found.ok()) AddMissing(std::string(found.message()));
   }
@@ -386,7 +389,7 @@ void RunReader::ReadLog(const std::string& root, const std::string& path) {
   int64_t taken = 0, others = 0, unreadable = 0;
   bool is_last_readable = true;
   const LineFacts facts = ReadLines(file->fd.get(), [&](std::string_view line) {
-    // an empty line marks a gap (RotatingFile::GapNote)
+    // RotatingFile writes an empty line at a gap (GapNote)
     if (line.empty()) return;
     std::optional<RecordedEvent> event = ParseEvent(line);
     is_last_readable = event.has_value();
@@ -394,8 +397,8 @@ void RunReader::ReadLog(const std::string& root, const std::string& path) {
       ++unreadable;
       return;
     }
-    // A line that counts omitted decisions belongs to no job, so it has no run
-    // id.
+    // A line that only counts omitted decisions has no run id, because it
+    // belongs to no single job.
     if (event->run_id.empty()) return;
     if (run_ids_.size() < 1000) run_ids_.insert(event->run_id);
     if (!run_id_.empty() && event->run_id != run_id_) {
@@ -572,7 +575,8 @@ void RunReader::ReadErrors(const Folder& folder, const std::string& path,
 }
 
 void RunReader::ReadOutputs(std::vector<WantedOutput> wanted) {
-  std::map<std::string, std::vector<std::string>> absent;  // by host
+  // by host: the ranks whose files are missing
+  std::map<std::string, std::vector<std::string>> absent;
   for (const WantedOutput& one : wanted) {
     ReportOutput output{.round = one.round,
                         .rank = one.rank,
@@ -591,7 +595,8 @@ void RunReader::ReadOutputs(std::vector<WantedOutput> wanted) {
     }
     if (!output.streams.empty() || !output.error_message.empty()) {
       report_.outputs.push_back(std::move(output));
-    } else if (!folders_.empty()) {  // FindMissingNodes reports an empty list
+    } else if (!folders_.empty()) {
+      // Without any folder, FindMissingNodes reports that no files were read.
       absent[one.host].push_back(
           absl::StrCat("rank ", one.rank, " in round ", one.round));
     }
@@ -789,8 +794,8 @@ absl::StatusOr<RunReport> RunReader::Read() {
 FileEnd EndOf(std::string_view bytes, FilePart part) {
   FileEnd end{.lines = {}, .is_cut = part == FilePart::kEnd};
   if (part == FilePart::kEnd) {
-    // The part usually begins in the middle of a line, so begin at the next
-    // line. If no line follows, show the rest of this line.
+    // The end of a file usually begins in the middle of a line, so drop this
+    // part of a line. If no other line follows, keep it.
     const size_t first = bytes.find('\n');
     if (first != std::string_view::npos && first + 1 < bytes.size()) {
       bytes.remove_prefix(first + 1);

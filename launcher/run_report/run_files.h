@@ -14,10 +14,11 @@ namespace muster::launcher {
 
 // The files and folders that a user names for `launch report`.
 struct RunQuery {
-  // Each is a run's folder, a folder of --log-dir, an event log, or a run id.
+  // Each element is a run's folder, a folder of --log-dir, an event log, or a
+  // run id.
   std::vector<std::string> named;
   std::string log_dir;                  // a folder of --log-dir; empty: none
-  std::vector<std::string> event_logs;  // written by rendezvousd
+  std::vector<std::string> event_logs;  // event logs of rendezvousd
   std::string state_dir;                // a folder of --state-dir; empty: none
 };
 
@@ -29,9 +30,9 @@ struct RunQuery {
 // (base/file_below.h).
 //
 // NotFound: there is no such run; InvalidArgument: the query names several
-// runs, or none; the errors of JournalFile::RecordsIn, if nothing else is left.
-// All are one sentence that says what to do. Files that cannot be read are in
-// the report's list of sources.
+// runs, or none; errors of JournalFile::RecordsIn: there is no other source for
+// the report. All messages are one sentence that says what to do. Files that
+// cannot be read are in the report's list of sources.
 absl::StatusOr<RunReport> ReadRun(const RunQuery& query);
 
 // The end of a file, as printable lines.
@@ -42,10 +43,10 @@ struct FileEnd {
 };
 inline constexpr size_t kMaxEndLines = 60;
 inline constexpr int kMaxEndColumns = 400;
-// Returns the last lines of `bytes`, which are a file's last part, or the whole
-// file (`part`). Returns at most kMaxEndLines lines of kMaxEndColumns
-// characters. If a program has overwritten a line by carriage returns, only the
-// newest text of that line is kept. Pure.
+// Returns the last lines of `bytes`: the whole file, or its end, as `part`
+// says. Returns at most kMaxEndLines lines of kMaxEndColumns characters. If a
+// program has overwritten a line by carriage returns, only the newest text of
+// that line is kept. Pure.
 enum class FilePart { kWhole, kEnd };
 FileEnd EndOf(std::string_view bytes, FilePart part);
 

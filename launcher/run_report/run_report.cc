@@ -20,7 +20,7 @@ int64_t DropOldest(std::vector<T>& list, size_t most) {
   return static_cast<int64_t>(excess);
 }
 
-// Whether an event of this kind is an entry of RunReport::health.
+// Whether events of the kind `kind` become entries of RunReport::health.
 bool IsAboutHealth(const std::string& kind) {
   return kind == "unhealthy" || kind == "healthy" || kind == "fault" ||
          kind == "suspect" || kind == "quarantine" || kind == "ban" ||
@@ -40,8 +40,8 @@ std::vector<ReportInterruption> InterruptionsOf(
     const bool has_next = i + 1 < report.rounds.size();
     const auto incident = incidents.find(round.number);
     const bool is_broken = round.ended_by == ReportRound::End::kBroken;
-    // A cancelled job also breaks its round. That is not an interruption,
-    // because no time is lost.
+    // A cancelled job also breaks its round. Such a break is not an
+    // interruption, because no time is lost.
     if (!is_broken || (incident == incidents.end() && !has_next &&
                        !round.cause.has_value())) {
       continue;
@@ -149,8 +149,8 @@ void ReportBuilder::Break(const RecordedEvent& event) {
   round->end = event.time;
   round->ended_by = ReportRound::End::kBroken;
   round->why = event.reason;
-  // Remove the beginning of the text, because the table shows it in another
-  // column.
+  // Remove the prefix "round N is broken: ", because the table has a column for
+  // the round.
   const std::string prefix =
       absl::StrCat("round ", event.round, " is broken: ");
   if (round->why.starts_with(prefix)) round->why.erase(0, prefix.size());
@@ -213,7 +213,7 @@ void ReportBuilder::AddSample(const RecordedEvent& event,
     return;
   }
   if (samples.size() == RunReport::kMaxSamples) {
-    // Keep every second sample.
+    // The list is full: keep every second sample.
     for (size_t i = 0; i < RunReport::kMaxSamples / 2; ++i) {
       samples[i] = samples[2 * i];
     }

@@ -20,13 +20,13 @@ struct ReportRound {
   int number = 0;
   double begin = 0;  // seconds since 1970
   // The time at which the round broke or the job ended; 0: the event log has
-  // neither.
+  // neither event.
   double end = 0;
   enum class End { kUnknown, kBroken, kFinished };
   End ended_by = End::kUnknown;
   std::string began_as;  // the reason of the event that began the round
   std::string why;       // why the round ended, a sentence
-  std::optional<rendezvous::Failure> cause;  // the failure that ended it
+  std::optional<rendezvous::Failure> cause;  // the failure that ended the round
   // `max_step`: the highest step that a rank has reported in this round.
   // `first_step`: the lowest step in the first report of this round that has
   // steps.
@@ -34,8 +34,8 @@ struct ReportRound {
   std::optional<int64_t> first_step;
 };
 
-// A round that was broken, after which the job went on or failed. The last
-// round of a cancelled job is no interruption.
+// A broken round. After this round, the job continued with a new one or failed.
+// The last round of a cancelled job is no interruption.
 struct ReportInterruption {
   int round = 0;
   double time = 0;  // seconds since 1970; 0: not known
@@ -44,7 +44,8 @@ struct ReportInterruption {
   // The interruption's cause and lost time, as the coordinator has counted
   // them; nullopt: the log has none. If `nodes` is 0, the lost time is unknown.
   std::optional<rendezvous::Incident> incident;
-  // When the next round began; 0: there was none.
+  // The time at which the next round began, in seconds since 1970; 0: there was
+  // no next round.
   double next_round = 0;
   // The minimum number of steps that the next round repeated. nullopt: steps
   // are not known.
@@ -86,7 +87,8 @@ struct ReportOutput {
 
 struct ReportFlight {
   int round = 0;
-  std::string text;  // as `launch inspect` prints it
+  // the analysis of the round's flight records, as `launch inspect` prints it
+  std::string text;
 };
 
 struct ReportSource {
@@ -96,7 +98,7 @@ struct ReportSource {
 
 // A node of the job in the record of its coordinator.
 struct ReportMember {
-  std::string node_id;  // empty: the coordinator did not know it yet
+  std::string node_id;  // empty: the coordinator did not know the node's id yet
   std::string host;
   std::optional<int> group_rank;  // in the newest world; nullopt: a spare
   std::optional<int> first_rank;
@@ -115,15 +117,16 @@ struct ReportRecord {
   int max_restarts = 0;
   std::string run_tag;
   std::string owner;  // the principal or IP address to which the job is charged
-  std::vector<ReportMember> members;  // by group rank, spares last
+  // in the order of group ranks; spares last
+  std::vector<ReportMember> members;
   int64_t members_omitted = 0;
-  // number of past agents that the coordinator still remembers
+  // number of agents that have left and that the coordinator still remembers
   int64_t nodes_left = 0;
   std::optional<RecordedVerdict> verdict;
   // Whether the record is newer than the newest event.
   bool is_newer = false;
-  // How the record and the event log compare, a sentence; empty: the run has no
-  // events.
+  // A sentence that compares the record with the event log; empty: the run has
+  // no events.
   std::string comparison;
 };
 
@@ -133,8 +136,8 @@ struct ReportMachine {
   std::string address;
   std::string state;
   double score = 0;
-  int faults = 0;            // faults that count, in this run
-  int faults_elsewhere = 0;  // faults in other runs
+  int faults = 0;            // faults in this run that are not void
+  int faults_elsewhere = 0;  // faults in other runs that are not void
   double newest_at = 0;      // time of the newest fault in this run; 0: none
   std::string newest;        // text of the newest fault in this run
   // an operator's reason for the machine's ban or release
@@ -154,21 +157,22 @@ struct RunReport {
   std::string run_id;
   // number of events; 0: there are only workers' files or a record
   int64_t events = 0;
-  // times of the first and the last event; 0: there are no events
+  // The times of the first event, and of the last event or a newer record.
+  // Without events, the times at which the job began, and at which it ended or
+  // else its record was written. 0: unknown.
   double first_time = 0;
   double last_time = 0;
   // The time at which the job began, from the newest event of the kind "state";
-  // 0: there is none.
+  // 0: unknown.
   double began = 0;
   std::optional<RecordedVerdict> verdict;
   // The reason of the decision "finish"; empty: it is not in the log. The log
   // of an older version has this reason but no verdict.
   std::string finish_reason;
-  // from the newest event of the kind "state"; empty: there is none
+  // from the newest event of the kind "state" or a newer record; empty: unknown
   std::string newest_phase;
   std::string newest_reason;
-  // `restarts_used` and `max_restarts` are from the newest event of the kind
-  // "state".
+  // From the newest event of the kind "state" or a newer record.
   std::optional<int> restarts_used;
   std::optional<int> max_restarts;
 
@@ -189,7 +193,7 @@ struct RunReport {
   // the hardware, suspicion, quarantine and bans, and how these ended.
   std::vector<ReportNote> health;
   std::vector<ReportNote> stragglers;
-  std::vector<ReportNote> notes;  // all decisions
+  std::vector<ReportNote> notes;  // decisions of all kinds
   int64_t notes_dropped = 0;
   std::vector<ReportSample> samples;
   std::vector<std::pair<std::string, std::string>> settings;
@@ -222,12 +226,12 @@ inline constexpr size_t kMaxWantedOutputs = 12;
 class ReportBuilder {
  public:
   // Adds the next event; events come in the order of their times. Events after
-  // the job's end may begin another run of the same name. Then only the newer
-  // run is reported, and earlier_runs() is increased.
+  // the job's end may begin another run with the same run id. In this case only
+  // the newer run is reported, and earlier_runs() is increased.
   void Add(const RecordedEvent& event);
   RunReport Take();
 
-  // The number of complete runs of this name before the reported one.
+  // The number of complete runs with this run id before the reported one.
   int earlier_runs() const { return earlier_runs_; }
 
  private:
@@ -238,7 +242,7 @@ class ReportBuilder {
   ReportRound* Current();
 
   RunReport report_;
-  std::map<int, rendezvous::Incident> incidents_;  // by round
+  std::map<int, rendezvous::Incident> incidents_;  // by number of the round
   std::map<std::string, RecordedNode> nodes_;      // by node id
   double sample_distance_s_ = 0;
   int earlier_runs_ = 0;

@@ -22,7 +22,8 @@ JobResult::JobResult() {
   if (path.empty()) path = "/tmp";
   path += "/muster-result-XXXXXX";
   const int fd = mkostemp(path.data(), O_CLOEXEC);
-  if (fd < 0) return;  // without a file, SlurmCommand returns srun's exit code
+  // Without the file, SlurmCommand returns srun's exit code.
+  if (fd < 0) return;
   close(fd);
   path_ = path;
 }

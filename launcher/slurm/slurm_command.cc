@@ -83,7 +83,8 @@ int NextSignal(const sigset_t& caught, std::optional<Instant> until) {
   return number > 0 ? number : SIGCHLD;
 }
 
-// Forwards signals until srun has exited. Returns srun's wait status.
+// Forwards signals to the step until srun has exited. Returns srun's wait
+// status.
 //
 // If a signal could not be sent to the step, it is sent once more after a pause
 // (kBeforeAgain). If srun has exited by then, Slurm itself was ending the job

@@ -59,7 +59,7 @@ struct SlurmCoordinator {
 };
 
 // Runs squeue to find the job `job` (name or number) and its steps. Blocks for
-// at most 20 s. Errors: one line that says what to do.
+// at most 20 s. Errors: the message is one line that says what to do.
 absl::StatusOr<SlurmCoordinator> FindCoordinator(
     const std::string& job, std::optional<uint64_t> asking);
 

@@ -62,7 +62,7 @@ TEST(EndpointOfSteps, StepsOfOtherArrayTasksAreIgnored) {
 
 TEST(EndpointOfSteps, TheAskingStepIsIgnored) {
   EXPECT_EQ(Found("7.2|launch|n1\n7.0|run.sh|n[1-2]\n", 2), At("n1", 0));
-  // Of two steps named `launch` the one with the lower number counts.
+  // If two steps are named `launch`, the step with the lower number is used.
   EXPECT_EQ(Found("7.12|launch|n1\n7.3|launch|n2\n", 13), At("n2", 3));
 }
 

@@ -13,8 +13,8 @@ namespace muster::launcher {
 namespace {
 
 // Variables that are removed from srun's environment. They contain a batch
-// script's settings for its tasks. With them srun would start another number of
-// tasks, or give a node's single task only a part of the node.
+// script's settings for its tasks. If they were kept, srun would start another
+// number of tasks, or give a node's single task only a part of the node.
 constexpr std::array kOfTasks = {
     "SLURM_ARBITRARY_NODELIST",
     "SLURM_CPUS_PER_GPU",
@@ -66,10 +66,10 @@ absl::StatusOr<SlurmCommandLine> ReadSlurmCommandLine(
   return own;
 }
 
-// Adds the flags that choose the step's nodes, with one task on each. If there
-// are more nodes than the maximum of --nnodes, the additional ones are part of
-// the step and become spares. With --nnodes=1 there are no additional nodes:
-// each agent would run alone and not know of the others.
+// Adds the flags that choose the step's nodes, with one task on each node. If
+// there are more nodes than the maximum of --nnodes, the additional nodes are
+// part of the step and become spares. With --nnodes=1 there are no additional
+// nodes: each agent would run a job of its own.
 void AddNodes(const RunOptions& options, bool is_nnodes_given,
               const SlurmEnvironment& environment, const SlurmPlace& place,
               std::vector<std::string>& argv) {
@@ -111,8 +111,9 @@ absl::StatusOr<SrunCommand> PlanSrun(
   command.argv = {"srun", "--job-name=" + step_name};
   AddNodes(options, is_given("nnodes", "PET_NNODES"), environment, *place,
            command.argv);
-  // If a node is lost or a worker fails, the coordinator, not Slurm, decides
-  // what happens. Agents bind workers to cores, so srun must not.
+  // The coordinator, not Slurm, decides what happens when a node is lost or a
+  // worker fails. srun must not bind cores, because the agents bind workers to
+  // cores.
   for (const char* flag : {"--kill-on-bad-exit=0", "--wait=0", "--no-kill",
                            "--cpu-bind=none", "--input=none"}) {
     command.argv.emplace_back(flag);
@@ -125,8 +126,8 @@ absl::StatusOr<SrunCommand> PlanSrun(
     command.argv.emplace_back("--gpu-bind=none");
   }
   command.argv.push_back(program);
-  // If a script requested several tasks on each node and no GPUs, it wants as
-  // many workers on each node.
+  // If the batch script requested several tasks on each node and no GPUs, each
+  // node gets as many workers as tasks.
   const int tasks =
       FirstPerNode(SlurmValue(environment, "SLURM_NTASKS_PER_NODE"));
   if (gpus.empty() && tasks > 1 &&

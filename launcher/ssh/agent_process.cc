@@ -66,7 +66,7 @@ void ReportCoordinator(const RemoteOptions& options, CoordinatorRole role,
   const std::string line =
       absl::StrCat(static_cast<int>(role), " ", endpoint.ToString(), "\n");
   // A failed write is ignored. It means that the `launch` that reads the pipe
-  // has exited; its exit kills this agent (parent-death signal).
+  // has exited; the kernel then kills this agent (parent-death signal).
   [[maybe_unused]] const ssize_t written =
       write(options.endpoint_fd, line.data(), line.size());
 }
@@ -162,7 +162,7 @@ std::vector<UpMessage> AgentProcess::Serve(Intake intake) {
   ReadCoordinator(came);
   ReadVerdict();
   if (intake == Intake::kPaused) return came;
-  // Read the exit code before the pipes. If the agent has exited by then, the
+  // Read the exit code before the pipes. If the agent has already exited, the
   // pipes contain all of its output.
   const std::optional<int> code = process_.ExitCode();
   Read(process_.standard_output, output_, came);

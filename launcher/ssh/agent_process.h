@@ -59,7 +59,7 @@ void ReportCoordinator(const RemoteOptions& options, CoordinatorRole role,
 // The agent is killed when this process dies. Not thread-safe; never blocks.
 class AgentProcess {
  public:
-  // Starts the agent of `host`. Errors: one line.
+  // Starts the agent of `host`. Errors: the message is one line.
   static absl::StatusOr<AgentProcess> Start(const BeNode& job,
                                             const RemoteHost& host,
                                             const StartAgent& start);

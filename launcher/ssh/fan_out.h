@@ -15,7 +15,8 @@
 
 namespace muster::launcher {
 
-// Interval at which both ends of a connection send StillThere.
+// Interval at which both ends of a connection send the keep-alive message
+// StillThere.
 inline constexpr Duration kStillThereEvery = std::chrono::seconds(30);
 
 // The ssh connections of this machine to the hosts that it starts, at most

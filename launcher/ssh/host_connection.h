@@ -63,12 +63,13 @@ class HostConnection {
   std::set<uint32_t> open_;  // hosts that have no final message yet
   std::unique_ptr<PipedProcess> ssh_;
   FrameReader reader_{Greeting::kExpected};
-  std::string down_;         // bytes to write to ssh's stdin
-  bool hang_up_ = false;     // close the sending direction once down_ is empty
+  std::string down_;  // bytes to write to ssh's stdin
+  // whether to close the sending direction once down_ is empty
+  bool hang_up_ = false;
   std::string said_;         // the last part of ssh's output on stderr
   std::string not_started_;  // error if ssh could not be started
-  bool answered_ = false;    // the first host has sent a message
-  bool failed_ = false;      // the first host sent HostFailed
+  bool answered_ = false;    // whether the first host has sent a message
+  bool failed_ = false;      // whether the first host sent HostFailed
   bool closed_ = false;
   Instant deadline_;  // time limit for the first message from the first host
   std::vector<RemoteHost> unreached_;

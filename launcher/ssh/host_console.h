@@ -34,16 +34,16 @@ class HostConsole {
 
   // Whether more output of the hosts should be read: false while the console is
   // full. If the console accepts nothing, the result is true again after the
-  // time in the ConsolePolicy. The reason is that the unread output may contain
-  // the end of the job. The buffer may then grow up to a limit.
+  // time in the ConsolePolicy. Reading goes on because the unread output may
+  // contain the end of the job; the buffer grows up to a limit.
   bool HasRoom(Instant now);
   // The next time at which HasRoom must be called even if room_fd() is not
   // readable.
   std::optional<Instant> NextDeadline() const;
   // A descriptor that becomes readable when HasRoom may have become true again.
   int room_fd() const;
-  // Must be called when a signal ends the job. A console that accepts nothing
-  // is then given up sooner.
+  // Must be called when a signal ends the job. After this call, output for a
+  // console that accepts nothing is discarded sooner.
   void ExpectEnd();
 
   void Show(const OutputCame& output, const std::string& host);

@@ -15,9 +15,9 @@
 namespace muster::launcher {
 
 // The protocol between a `launch` and another `launch` that it starts by ssh on
-// another host. The started one may start further ones. A frame is a length
-// (u32, little-endian) and one message. A host is identified by its index in
-// the job's list of hosts.
+// another host. The started `launch` may start further ones. A frame is a
+// length (u32, little-endian) and one message. A host is identified by its
+// index in the job's list of hosts.
 
 // Protocol number; increased with every change of a message. Both ends must
 // have the same protocol number.
@@ -25,8 +25,8 @@ inline constexpr uint32_t kSshProtocol = 3;
 
 inline constexpr size_t kMaxFrameBytes = 64 << 20;
 
-// The signal on which an agent leaves its job. It is sent when the connection
-// to the agent's host was lost. SIGPWR has no other use here.
+// The signal on which an agent leaves its job. The signal is sent when the
+// connection to the agent's host was lost. Muster uses SIGPWR for nothing else.
 inline constexpr int kLeaveSignal = SIGPWR;
 
 // The data about one host that its agent and ssh need.
@@ -49,7 +49,7 @@ std::vector<std::vector<RemoteHost>> PartHosts(std::vector<RemoteHost> hosts,
 
 // The settings of the ssh connections.
 struct SshSettings {
-  std::vector<std::string> arguments;  // --ssh-args
+  std::vector<std::string> arguments;  // the words of --ssh-args
   uint64_t timeout_ms = 0;  // time limit in ms to connect and to answer
   uint32_t fan_out = 0;  // maximum number of hosts that one machine connects to
   std::string launch;    // path of this program
@@ -57,7 +57,7 @@ struct SshSettings {
 };
 
 // The first message to a host. The message contains everything that the host
-// needs, so that nothing of it stands on a command line.
+// needs, so that no data of the job appear on a command line.
 struct BeNode {
   uint32_t protocol = kSshProtocol;
   std::string version;
@@ -81,9 +81,9 @@ struct StartAgent {
   bool operator==(const StartAgent&) const = default;
 };
 
-// Message to a host: send a signal to the agent of host number `host`. nullopt:
-// to all agents. A host passes the message on to the hosts that it started by
-// ssh.
+// Message to a host: send `signal` to the agent of host number `host`, or to
+// all agents if `host` is nullopt. A host passes the message on to the hosts
+// that it started by ssh.
 struct SignalAgents {
   std::optional<uint32_t> host;
   int32_t signal = 0;

@@ -37,7 +37,7 @@ void MakeNonBlocking(const OwnedFd& fd) {
 
 absl::StatusOr<PipedProcess> PipedProcess::Start(const PipedProcessPlan& plan) {
   // The child gets the read end of the first pipe (stdin), and the write ends
-  // of all others.
+  // of all other pipes.
   std::vector<Pipe> pipes;
   const int count = 3 + plan.extra_pipes;
   for (int i = 0; i < count; ++i) {

@@ -16,7 +16,8 @@ namespace muster::launcher {
 struct PipedProcessPlan {
   std::vector<std::string> argv;  // argv[0]: a path, or a name found in PATH
   std::vector<std::string> environment;  // NAME=VALUE; the whole environment
-  std::string working_directory;         // empty: that of this process
+  // empty: the working directory of this process
+  std::string working_directory;
   enum class Stdin { kPipe, kNothing } standard_input = Stdin::kPipe;
   // Number of additional pipes: their write ends are descriptors 3, 4, … of the
   // program.
@@ -39,8 +40,8 @@ class PipedProcess {
   PipedProcess& operator=(PipedProcess&&) = delete;
   ~PipedProcess();
 
-  // Non-blocking ends of the pipes to the child's descriptors. The user of this
-  // object may close them.
+  // Non-blocking ends of the pipes to the child's descriptors. The owner of
+  // this object may close the descriptors.
   OwnedFd standard_input;
   OwnedFd standard_output;
   OwnedFd standard_error;

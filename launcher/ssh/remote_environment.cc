@@ -8,9 +8,9 @@ namespace muster::launcher {
 namespace {
 
 // Variables that are never copied to another host. MUSTER_TOKEN is secret and
-// is sent separately. MUSTER_SSH names a program to use here instead of ssh.
-// The others are valid in one process only: an agent sets them for its workers,
-// or a `launch` for an agent.
+// is sent separately. MUSTER_SSH names the program that this machine uses
+// instead of ssh. The other variables are valid in one process only: an agent
+// sets them for its workers, or a `launch` sets them for an agent.
 const std::vector<std::string>& NeverSentVariables() {
   static const auto& names = *new std::vector<std::string>{
       "MUSTER_TOKEN",           "MUSTER_SSH",

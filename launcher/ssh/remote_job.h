@@ -43,12 +43,12 @@ using FrontEffect = std::variant<SendDown, Say, HangUp, Finish>;
 //
 // No agent starts before enough hosts are up. A job of fixed size needs all its
 // hosts; an elastic job needs MIN hosts. With Beginning::kWithAllThatAnswer,
-// the agents start when every host is up or has failed. Then the first host
-// that is up hosts the coordinator, and the other agents get its port. The
-// first MAX hosts of the host file that have not failed take part. The hosts
-// after them are spares, whose agents start when those MAX agents are running.
-// Each agent prints the messages about its own host; one agent also prints
-// those about the job (JobMessages).
+// the agents start when every host is up or has failed. Unless the user runs a
+// coordinator, the first host that is up hosts it, and the other agents get its
+// port. The first MAX hosts of the host file that have not failed take part.
+// The hosts after them are spares, whose agents start when those MAX agents are
+// running. Each agent prints the messages about its own host; one agent also
+// prints those about the job (JobMessages).
 //
 // An agent that was killed is started again at once, unless it was killed
 // several times soon after its start.

@@ -30,7 +30,7 @@ std::string Written(const std::string& name, const std::string& value) {
   return absl::StrCat("--", name, "=", value);
 }
 
-// Whether other hosts reach the same machine at this address. False for
+// Whether `address` means this machine on other hosts as well. False for
 // loopback and link-local addresses.
 bool IsForOthers(const std::string& address) {
   return !address.empty() && !IsLoopback(address) &&

@@ -22,27 +22,29 @@ struct FrontFacts {
   // Variables that are sent to the hosts.
   std::map<std::string, std::string> environment;
   std::string token;        // the job's token if the user gave one
-  std::string fresh_token;  // a random token for a job without one
+  std::string fresh_token;  // a random token, used if the user gave none
 };
 
 // The condition for starting the agents of a job.
 enum class Beginning {
   kWithEnough,  // the minimum number of hosts is up
-  // When every host is up or has failed. Only the hosts that are up take part,
-  // and RemoteEnd lists the other hosts.
+  // Every host is up or has failed. Only the hosts that are up take part, and
+  // RemoteEnd lists the other hosts.
   kWithAllThatAnswer,
 };
 
 // The hosts on which a job starts, and the settings that are sent to them.
 struct RemotePlan {
-  BeNode node;    // contains all hosts, in the order of their ranks
+  // the message for the hosts; contains all hosts, in the order of ranks
+  BeNode node;
   int least = 1;  // minimum number of hosts that the job needs
   // Maximum number of hosts that take part; the others are spares.
   int most = 1;
   Beginning beginning = Beginning::kWithEnough;
   bool alone = false;  // the job has one host, and no other host can join
-  // Where the user runs a coordinator, in the order in which to try. Empty: the
-  // user runs none, and the first host that is up hosts it.
+  // Endpoints of the coordinator that the user runs, in the order to try.
+  // Empty: the user runs no coordinator, and the first host that is up hosts
+  // it.
   std::vector<rendezvous::Endpoint> endpoints;
   int port = 0;  // port of the coordinator on the first host; 0: any free port
   // Value of --master-addr: the address at which the hosts reach the
@@ -51,8 +53,8 @@ struct RemotePlan {
   // value of --rdzv-conf with the additions for ssh
   std::string rendezvous_conf;
   // Time for which the coordinator waits for a lost node before it ends the
-  // job. nullopt: the user gave the coordinator's endpoint. Then nodes that
-  // were started separately may join, and all nodes must have the same
+  // job. nullopt: the user gave the coordinator's endpoint. In this case, nodes
+  // that were started separately may join, and all nodes must have the same
   // settings.
   std::optional<Duration> rejoin_timeout;
   // Whether another agent takes over if the host with the coordinator is lost
@@ -81,10 +83,10 @@ std::vector<std::string> HostingFlags(const RemotePlan& plan,
 std::vector<std::string> MeetingFlags(
     const RemotePlan& plan, const std::vector<rendezvous::Endpoint>& endpoints);
 
-// Returns the address at which other hosts reach `host`. If --master-addr is
-// given, this is its value. Otherwise it is the address to which ssh connected.
-// If ssh connected to a loopback or link-local address, it is the host's
-// outward address.
+// Returns the address at which other hosts reach `host`. This is the value of
+// --master-addr if it is given, otherwise the address to which ssh connected.
+// If ssh connected to a loopback or link-local address, returns the host's
+// outward address instead.
 std::string AddressForOthers(const RemotePlan& plan, const HostUp& host);
 
 }  // namespace muster::launcher

@@ -61,9 +61,9 @@ absl::StatusOr<std::vector<Host>> ReadHosts(const RemoteOptions& remote) {
   return FilterHosts(*std::move(hosts), remote.include, remote.exclude);
 }
 
-// Reads the environment files. DS_ENV_FILE is often set for all working
-// directories. So a missing file of that name is skipped with a notice, as in
-// DeepSpeed.
+// Reads the environment files: .deepspeed_env, or the file that DS_ENV_FILE
+// names. DS_ENV_FILE is often set globally, so a missing file of that name is
+// skipped with a notice, as in DeepSpeed.
 absl::StatusOr<std::vector<Environment>> ReadEnvironmentFiles(
     const Environment& here, const std::string& working_directory,
     const Voice& voice) {
@@ -113,8 +113,8 @@ absl::StatusOr<std::vector<Environment>> ReadEnvironmentFiles(
 }
 
 // Returns PWD if it names the working directory; otherwise the real path. PWD
-// contains the symbolic links that the user followed. These exist on other
-// hosts, too.
+// contains the symbolic links that the user followed. Other hosts usually have
+// the same links.
 absl::StatusOr<std::string> WorkingDirectory(const Environment& here) {
   struct stat said;
   struct stat real;

@@ -14,7 +14,7 @@ namespace muster::launcher {
 // Makes the plan of a job over ssh. Reads from this machine the host file, the
 // token, the working directory and .deepspeed_env. .deepspeed_env is read first
 // in the home folder, then in the working directory. DS_ENV_FILE gives another
-// name for it, as in DeepSpeed.
+// name for this file, as in DeepSpeed.
 //
 // InvalidArgument, one line: an error in a file or in the options.
 absl::StatusOr<RemotePlan> ReadFront(

@@ -242,7 +242,8 @@ class SshNode {
   agent::SignalCatcher signals_;
   FrameReader down_{Greeting::kNone};
   bool down_closed_ = false;
-  std::string up_;  // bytes to write to stdout, the connection
+  // bytes to write to stdout, which ssh sends to the starting `launch`
+  std::string up_;
   bool up_closed_ = false;
   Instant heard_;
   // time at which this process exits at the latest

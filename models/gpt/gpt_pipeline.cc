@@ -181,8 +181,8 @@ absl::StatusOr<double> GptPipeline::SumOfSquares() {
     const absl::StatusOr<double> tied = chunk.tied_optimizer->SumOfSquares();
     if (!tied.ok()) return tied.status();
     // The first and the last stage each have a copy of the token table and of
-    // its gradient. The sum must contain this gradient only once, so only the
-    // first stage adds it.
+    // its gradient. The sum of squares must contain this gradient only once, so
+    // only the first stage adds it.
     if (chunk.weights->layers().first == 0) sum += *tied;
   }
   absl::Status status = mesh_->group("pp").Run(

@@ -95,7 +95,7 @@ absl::Status ReadTensor(const SafetensorsFile& file,
 absl::Status WriteHuggingFaceModel(const GptWeights& weights,
                                    const std::string& folder) {
   GptConfig config = weights.config();
-  // GPT2LMHeadModel always has all biases.
+  // GPT2LMHeadModel always has all biases, so all are written.
   config.biases = GptConfig::Biases::kAll;
   const std::vector<GptTensor> tensors = TensorsOf(config, {0, config.layers});
   int64_t longest = 0;

@@ -146,8 +146,8 @@ void MultiplyPanel(int64_t rows, int64_t tile_step, Tile tile) {
     tile.c += count * tile.stride;
   };
   while (i + kTileRows <= rows) {
-    // During the last whole tile, the first tile of the next panel is
-    // prefetched.
+    // During the last whole tile, the first tile's part of a is prefetched
+    // again, because the next panel of b begins with that tile.
     tile.next = i + 2 * kTileRows <= rows ? tile.a + tile_step : first;
     MultiplyRows<kTileRows, kVectors>(tile);
     advance(kTileRows);

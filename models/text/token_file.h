@@ -52,9 +52,10 @@ constexpr uint32_t StoredTokenBytes(uint64_t vocabulary_tokens) {
 }
 
 // A tokenised text, written by WriteTokenFile and mapped into memory. The time
-// to open the file does not depend on its size, and the ranks of a host share
-// its pages. If the file is truncated while it is mapped, an access kills the
-// process; therefore writers replace files instead of changing them.
+// to open the file does not depend on the file's size, and the ranks of a host
+// share the file's pages. If the file is truncated while it is mapped, an
+// access kills the process; therefore writers replace files instead of changing
+// them.
 class TokenFile : public Tokens {
  public:
   // Opens a token file. NotFound: the file cannot be read; the message gives

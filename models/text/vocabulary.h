@@ -26,7 +26,7 @@ class Tokens {
   virtual absl::Status Read(int64_t begin, std::span<int32_t> out) const = 0;
 };
 
-// Tokens in memory.
+// Tokens that are held in a vector.
 class TokensInMemory : public Tokens {
  public:
   explicit TokensInMemory(std::vector<int32_t> tokens)

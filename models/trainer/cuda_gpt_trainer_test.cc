@@ -206,8 +206,8 @@ TEST(CudaGptTrainerTest, SharedStateIsClippedByTheWholeNorm) {
   for (const TrainingResult& result : Train(options, 2, 4)) {
     EXPECT_EQ(host.WrongList<float>(operations, NumbersOf(result)), -1);
   }
-  // Plants a defect: clips as if the norm were half as large. A trainer that
-  // counts only one rank's share of the gradient would make this error.
+  // Plants a defect: a limit that is twice as high. A trainer that computes the
+  // norm of one rank's share only has the same effect, to a smaller degree.
   options.clip *= 2;
   EXPECT_NE(
       host.WrongList<float>(operations, NumbersOf(Train(options, 2, 4)[0])), -1)

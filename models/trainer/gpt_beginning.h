@@ -12,10 +12,10 @@
 namespace muster::models {
 
 // Checks, before large memory is allocated, that the options, the text and the
-// number of ranks are compatible. Collective. InvalidArgument: the text is too
-// short, the micro-batches are not a multiple of the number of ranks, or an
-// option is not supported on GPUs. FailedPrecondition: ranks have other options
-// or another text than rank 0.
+// number of ranks are compatible. Collective. InvalidArgument: an option is
+// invalid, not supported on GPUs, or excludes another one; the micro-batches
+// are not a multiple of the number of ranks; or the text is too short.
+// FailedPrecondition: ranks have other options or another text than rank 0.
 absl::Status CheckTraining(const GptTrainingOptions& options,
                            const std::shared_ptr<const Tokens>& tokens,
                            ProcessGroup& world);

@@ -64,10 +64,11 @@ class GptCheckpoints {
   std::string other_options_;
 };
 
-// The content of a checkpoint, for uses other than training.
+// The content of a checkpoint that is read for another purpose than training.
 struct TrainedGpt {
   int64_t step = 0;
-  // The checkpoint's folder, and the damaged checkpoints that were skipped.
+  // A message with the checkpoint's folder and the damaged checkpoints that
+  // were skipped.
   std::string from;
   std::unique_ptr<GptWeights> weights;
   std::unique_ptr<Vocabulary> vocabulary;

@@ -17,7 +17,7 @@
 
 namespace muster::models {
 
-// The progress of the optimizer, in addition to its tensors.
+// The part of the optimizer's state that is not in tensors.
 struct GptProgress {
   // Number of steps that changed the weights. Less than the number of steps if
   // steps were skipped because the loss scale was too high.
@@ -25,8 +25,8 @@ struct GptProgress {
   LossScaler::State scaler;
 };
 
-// The state of a checkpoint besides its tensors. With the tensors it is
-// sufficient to resume, and to generate text without any other file.
+// The part of a checkpoint that is not in tensors. A training can resume from
+// this part and the tensors, and text can be generated, without any other file.
 struct GptCheckpointState {
   GptConfig model;
   GptProgress progress;
@@ -54,8 +54,9 @@ struct GptStep {
   double gradient_norm = 0;
 };
 
-// Returns the mean of all ranks' `losses`, which are indexed by micro-batch.
-// Each rank sets the losses that it computed; the others must be 0. Collective.
+// Returns the mean of the losses of all ranks. `losses` is indexed by
+// micro-batch: each rank sets the elements that it computed, and the others
+// must be 0. Collective.
 absl::StatusOr<double> MeanLoss(ProcessGroup& world,
                                 std::vector<double> losses);
 

@@ -26,10 +26,10 @@ namespace muster::models {
 //
 // N ranks with one micro-batch each give the bit-identical result of one rank
 // that accumulates N micro-batches, if N is a power of two (division by N is
-// then exact) and gradients are float32. For this, each micro-batch's gradient
-// is computed separately, and the gradients are added in the order in which the
-// transport adds the gradients of ranks. With pairwise addition, the result is
-// bit-identical for any number of ranks that is a power of two.
+// then exact) and gradients are float32. To this end each micro-batch's
+// gradient is computed separately, and the gradients are added in the order in
+// which the transport adds the gradients of ranks. With pairwise addition, the
+// result is bit-identical for any number of ranks that is a power of two.
 //
 // With bfloat16 and float16, weights are rounded to that type, and gradients
 // are averaged in that type. But products and sums are in float32, because the

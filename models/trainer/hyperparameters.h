@@ -19,8 +19,9 @@ std::string DescribeHyperparameters(const GptTrainingOptions& options);
 std::string DescribeModel(const GptConfig& model);
 std::string DescribePrecision(const GptTrainingOptions& options);
 
-// Returns further options that must be equal on all ranks although no loss
-// depends on them. One per line, as in DescribeHyperparameters. Pure.
+// Returns the options that must be equal on all ranks, but are not in
+// DescribeHyperparameters, because a training that resumes may change them. One
+// per line: "steps 2000". Pure.
 std::string DescribeJointWork(const GptTrainingOptions& options);
 
 // Returns the differences between two texts of DescribeHyperparameters: "batch

@@ -45,8 +45,8 @@ bool IsOfTheDisk(const absl::Status& status) {
          status.code() == absl::StatusCode::kInternal;
 }
 
-// Saves a checkpoint. A full disk does not fail the training. If the previous
-// checkpoint could not be written, this call prints a warning and saves the new
+// Saves a checkpoint. If the previous checkpoint could not be written, for
+// example because the disk was full, prints a warning and saves the new
 // checkpoint nevertheless.
 absl::Status Save(int64_t step, GptCheckpoints& checkpoints,
                   GptReporter& reporter) {

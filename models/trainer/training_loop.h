@@ -13,15 +13,16 @@
 
 namespace muster::models {
 
-// Runs `train` in this process's session and returns its status. Error messages
-// name the rank. Other errors are those of Session::FromEnvironment.
+// Runs `train` in this process's session and returns its status, with the rank
+// in the message of an error. Also returns the errors of
+// Session::FromEnvironment.
 absl::Status InSession(const std::function<absl::Status(Session&)>& train);
 
 // Runs `command` and returns its status. ResourceExhausted: not enough memory;
 // the message says which options need less.
 absl::Status WithinMemory(const std::function<absl::Status()>& command);
 
-// The parts that RunTraining needs.
+// The arguments of RunTraining.
 struct TrainingRun {
   const GptTrainingOptions& options;
   const Vocabulary& vocabulary;
@@ -33,7 +34,8 @@ struct TrainingRun {
 // Collective. Trains to the last step in the options, or until a stop is
 // requested on any rank. Begins with the newest checkpoint, if there is one.
 // Makes reports, validations and checkpoints. All checkpoints are written on
-// return. A full disk is reported, but is not an error.
+// return. If a checkpoint cannot be written (full disk), the training continues
+// with a warning; an error is returned only if this was the last checkpoint.
 absl::Status RunTraining(const TrainingRun& run);
 
 }  // namespace muster::models

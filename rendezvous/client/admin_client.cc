@@ -52,8 +52,9 @@ class AdminClient::Impl {
                               Duration repeated_for = kTakeover) {
     const Instant until = MonotonicNow() + repeated_for;
     while (true) {
-      // The coordinator's HOST:PORT, as a standby has answered it. Empty: the
-      // standby does not know it. nullopt: no standby has answered.
+      // The HOST:PORT of the coordinator that a standby has named. Empty: the
+      // standby does not know the coordinator. nullopt: no standby has
+      // answered.
       std::optional<std::string> named;
       absl::Status status = TryOnce(&dialer_, call, &named);
       const absl::StatusOr<Endpoint> there = ParseEndpoint(named.value_or(""));
@@ -105,12 +106,12 @@ class AdminClient::Impl {
         });
   }
 
-  // The progress of one call of Follow. Is kept when another coordinator takes
-  // over.
+  // The progress of one call of Follow, which continues when another
+  // coordinator takes over.
   class Stream {
    public:
-    // Records an update of the coordinator at `endpoint`. Returns a value for
-    // the first update after the loss of a coordinator.
+    // Records that the coordinator at `endpoint` has sent an update. Returns a
+    // value for the first update after the loss of a coordinator.
     std::optional<Reconnected> Heard(const Endpoint& endpoint) {
       heard_ = true;
       if (!lost_.has_value()) return std::nullopt;
@@ -118,13 +119,13 @@ class AdminClient::Impl {
       return Reconnected{.endpoint = endpoint.ToString(), .after = after};
     }
 
-    // The time at which the coordinator was lost. nullopt: a coordinator is
-    // connected, or none was connected yet.
+    // The time at which the coordinator was lost. nullopt: the coordinator is
+    // connected, or none has been connected so far.
     std::optional<Instant> lost() const { return lost_; }
 
    private:
     friend class Impl;
-    bool heard_ = false;  // whether this attempt has had an update
+    bool heard_ = false;  // whether this stream has received an update
     std::optional<Instant> lost_;
   };
 

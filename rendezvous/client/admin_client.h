@@ -41,7 +41,7 @@ class AdminClient {
     std::string token;                // job token; empty: none
     Duration timeout = std::chrono::seconds(10);
     // How long WatchJob looks for the next coordinator after it has lost one.
-    // Inquire does the same if it follows the output.
+    // The same limit applies to an Inquire that follows the output.
     Duration patience = std::chrono::seconds(60);
   };
 
@@ -87,9 +87,9 @@ class AdminClient {
   // Asks the nodes of a job for output or stacks (`question.kind`). Calls
   // `on_update` from this thread for each part of their answers. `node`: a node
   // id or host name; empty: all nodes. Returns OK once each node has answered,
-  // or an update has said why it did not, or `on_update` has returned kEnough.
-  // NotFound: no such job. InvalidArgument: no such node or rank.
-  // FailedPrecondition: also if the job has no workers.
+  // or an update has said why a node did not answer, or `on_update` has
+  // returned kEnough. NotFound: no such job. InvalidArgument: no such node or
+  // rank. FailedPrecondition: also if the job has no workers.
   //
   // If `question` follows the output, the loss of the coordinator does not end
   // the call. It asks the next coordinator, or the same one again, and then
@@ -101,8 +101,9 @@ class AdminClient {
   // result.
   enum class Watching { kGoOn, kEnough };
   struct Reconnected {
-    std::string endpoint;               // the coordinator's HOST:PORT
-    Duration after = Duration::zero();  // since the coordinator was lost
+    std::string endpoint;  // the coordinator's HOST:PORT
+    // time between the loss of the coordinator and this connection
+    Duration after = Duration::zero();
   };
   absl::Status Inquire(
       const std::string& run_id, const std::string& node,
@@ -125,10 +126,11 @@ class AdminClient {
   // Blocks, and calls `on_update` from this thread: once at the start, then for
   // each later change. Returns OK once the job has finished or `on_update` has
   // returned kEnough. A coordinator counts as lost after 15 s of silence at the
-  // latest. Then looks for the next coordinator, at the configured endpoints
-  // and at the standbys that the lost coordinator has named. Later updates do
-  // not repeat decisions that `on_update` has already received. Unavailable: no
-  // coordinator was found within `patience`. NotFound: no such job.
+  // latest. The call then looks for the next coordinator, at the configured
+  // endpoints and at the standbys that the lost coordinator has named. Later
+  // updates do not repeat decisions that `on_update` has already received.
+  // Unavailable: no coordinator was found within `patience`. NotFound: no such
+  // job.
   absl::Status WatchJob(
       const std::string& run_id,
       const std::function<Watching(const Update&)>& on_update);

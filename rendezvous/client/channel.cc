@@ -90,7 +90,8 @@ absl::Status ExplainCallError(const absl::Status& status,
       return absl::PermissionDeniedError(
           absl::StrCat("coordinator ", endpoint, ": ", message));
     case absl::StatusCode::kUnimplemented:
-      // Another gRPC server answers so too.
+      // A gRPC server that is not a coordinator also answers with
+      // Unimplemented.
       return absl::FailedPreconditionError(absl::StrCat(
           endpoint,
           " does not know this call: it is not a Muster coordinator, or one of "

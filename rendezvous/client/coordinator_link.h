@@ -18,17 +18,18 @@ namespace muster::rendezvous {
 // Callbacks of a link. Called from any thread, but one at a time. None is
 // called after Close has returned.
 struct LinkEvents {
-  // A stream is up; the agent must answer with Send. `own_address`: the local
-  // IP address of this connection. `peer_address`: the coordinator's IP
-  // address. `endpoint`: HOST:PORT of the endpoint that answered. `own_address`
-  // and `endpoint` are empty for a link inside one process.
+  // Called when a stream is up; the agent must then call Send. `own_address`:
+  // the local IP address of this connection. `peer_address`: the coordinator's
+  // IP address. `endpoint`: HOST:PORT of the endpoint that answered.
+  // `own_address` and `endpoint` are empty for a link inside one process.
   std::function<void(std::string own_address, std::string peer_address,
                      std::string endpoint)>
       on_connected;
   std::function<void(Directive)> on_directive;
-  // The stream broke or an attempt failed; the link retries by itself.
-  // Unauthenticated and FailedPrecondition (not a coordinator, or an
-  // incompatible version) are permanent errors, so the agent gives up.
+  // Called when the stream has broken or an attempt has failed; the link
+  // retries by itself. Unauthenticated and FailedPrecondition (not a
+  // coordinator, or an incompatible version) are permanent errors, so the agent
+  // gives up.
   std::function<void(absl::Status)> on_disconnected;
 };
 
@@ -49,9 +50,8 @@ class AnswerSender {
 };
 
 // An agent's connection to the coordinator: one stream, which the link opens
-// again when it breaks. The first attempt comes at once, the next after 50 ms,
-// doubling to 1 s. Before the first stream the delays are shorter; see
-// RetryPace.
+// again when it breaks. RetryPace (channel.h) determines the delays between the
+// attempts.
 //
 // Every report is complete, so a link keeps only the newest unsent report.
 // Thread-safe.

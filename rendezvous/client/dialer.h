@@ -89,8 +89,10 @@ class Dialer {
     std::shared_ptr<grpc::ChannelCredentials> credentials;
   };
 
-  // How an address is tested. kByCall: by the call itself; used if there is a
-  // single endpoint. kByConnection: by a TCP connection before the call.
+  // How Dial tests whether an address can be reached. kByCall: by the call
+  // itself if the endpoint has only one address, else as kByConnection; used if
+  // there is a single endpoint. kByConnection: by a TCP connection before the
+  // call.
   enum class Reached { kByCall, kByConnection };
 
   // Returns the endpoints in the order in which Dial tries them. Requires
@@ -118,7 +120,9 @@ class Dialer {
   // coordinator has sent any.
   std::optional<Endpoint> leader_;
   std::vector<Endpoint> standbys_;
-  std::vector<Target> targets_;  // targets of the newest Dial
+  // The endpoints of the newest Dial with their credentials, which the next
+  // Dial reuses.
+  std::vector<Target> targets_;
 };
 
 }  // namespace muster::rendezvous

@@ -17,8 +17,8 @@ namespace muster::rendezvous {
 // that answers does not count as the agent's coordinator.
 class FollowingLink : public CoordinatorLink {
  public:
-  // `own`: the coordinator in this process, with
-  // Coordinator::Options::takeover; it must outlive the link.
+  // `own`: the coordinator in this process, whose Options::takeover is set. It
+  // must outlive the link.
   FollowingLink(std::unique_ptr<CoordinatorLink> link, Coordinator* own);
 
   void Open(LinkEvents events) override;

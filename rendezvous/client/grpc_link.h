@@ -68,8 +68,9 @@ class AgentStream {
 class GrpcLink : public CoordinatorLink {
  public:
   struct Options {
-    std::vector<Endpoint> endpoints;  // of the coordinator; at least one
-    TlsFiles tls;                     // empty: unencrypted connections
+    // the coordinator's endpoints; at least one
+    std::vector<Endpoint> endpoints;
+    TlsFiles tls;  // empty: unencrypted connections
     // The job token that is sent with the call; empty: none.
     std::string token;
   };

@@ -24,7 +24,8 @@ class InProcessAnswer : public AnswerSender {
     if (begun_) session_->Lose(id_, "its answer broke off");
   }
 
-  // Returns false if the inquiry with this id expects no answer.
+  // Returns false if no node was asked under this id, if an answer to the
+  // inquiry has already begun, or if the answer is no longer wanted.
   bool Begin() {
     begun_ = session_->Begin(id_, [room = room_] { room->Open(); });
     return begun_;

@@ -30,7 +30,8 @@ TEST_F(InProcessLinkTest, TwoNodesJoinAndAreGivenTheirPlaces) {
   EXPECT_EQ(a->own_address(), "");
 }
 
-// An agent asks again if it did not obey an order, because the order came late.
+// An agent whose last directive may have been lost sends a report without
+// seen_epoch. The coordinator must then send the directive again.
 TEST_F(InProcessLinkTest, AReportThatHasSeenNoDirectiveIsAnswered) {
   auto a = Node(FirstReport("job", "node-a", 1));
   const Directive first = a->WaitFor(DirectiveKind::kRun);

@@ -24,8 +24,8 @@ class OutputCursor {
   // The longest time after which a client notices that the coordinator is lost.
   static constexpr Duration kSilence = std::chrono::seconds(20);
 
-  // Removes from `update` the lines that an earlier update has had, and records
-  // the others. O(log n) for each line.
+  // Removes from `update` the lines that an earlier update contained, and
+  // records the remaining ones. O(log n) for each line.
   void Pass(Instant now, InquiryUpdate* update);
   // Returns the question for the output that the operator has not received.
   // `lost`: when the client noticed that the coordinator was lost.

@@ -36,7 +36,7 @@ struct DaemonOptions {
   std::string port_file;
   std::string state_dir;  // folder of the journal; empty: none
   // The etcd cluster that stores the jobs' state, without user and password;
-  // nullopt: none. Not set if `state_dir` is.
+  // nullopt: none. Never set together with `state_dir`.
   std::optional<EtcdAccess> etcd;
   std::string etcd_user_file;
   // The address at which HTTP probes are answered; nullopt: none.

@@ -128,7 +128,8 @@ class Health {
                                    : absl::OkStatus();
   }
 
-  // The jobs for the dashboard.
+  // Returns the jobs for the dashboard. If this daemon serves no jobs, returns
+  // the reason instead.
   CoordinatedJobs Jobs() {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (coordinator_ == nullptr) {
@@ -174,9 +175,9 @@ class Health {
   std::string why_ = "the daemon is starting";
 };
 
-// Returns the dashboard of the daemon; null if none is asked for. `tokens`: the
-// daemon's job tokens. InvalidArgument: the dashboard may not listen at the
-// requested address.
+// Returns the dashboard of the daemon; null if the command line requests none.
+// `tokens`: the daemon's job tokens. InvalidArgument: the dashboard may not
+// listen at the requested address.
 absl::StatusOr<std::shared_ptr<Dashboard>> MakeDashboard(
     const DaemonOptions& options, const std::vector<std::string>& tokens,
     Health* health) {

@@ -24,21 +24,23 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr Duration kReadInterval = std::chrono::milliseconds(900);
-// Reading and formatting the jobs takes at most 1 / (kRest + 1) of the time:
-// after each reading, the dashboard rests kRest times as long.
+// Minimum time between the starts of two readings of the jobs, as a multiple of
+// the time that reading and formatting them took. So this work takes at most 1
+// / kRest of the thread's time.
 constexpr int kRest = 20;
 constexpr size_t kMaxShared = 64;
 constexpr char kJsonType[] = "application/json";
 constexpr char kStreamType[] = "text/event-stream";
 // Interval between two sends of new lines on a stream of output.
 constexpr Duration kOutputInterval = std::chrono::milliseconds(250);
-// A stream of output without new lines sends a sign of life after this time.
+// Time without new lines after which a stream of output sends a keep-alive (an
+// empty comment).
 constexpr Duration kOutputSilence = std::chrono::seconds(5);
 // Maximum number of bytes and of updates that one poll reads from an inquiry.
 // Larger than the buffer of an InquirySession, so that a poll empties it.
 constexpr size_t kMaxOutputRead = 512 << 10;
 constexpr size_t kMaxUpdatesRead = 4096;
-// The page names nodes that have not begun to answer after this time.
+// After this time, the page says that a node has not begun to answer.
 constexpr Duration kNodeIsLate = std::chrono::seconds(10);
 
 // Content-Security-Policy: the page loads nothing from other hosts, runs no
@@ -202,8 +204,9 @@ class Dashboard::Stream {
   const std::string job_;  // the stream's job; empty: all jobs
   const Principal principal_;
   const Instant end_;
-  uint64_t seen_ = 0;          // newest generation that was sent
-  uint64_t seen_history_ = 0;  // newest version of the history that was sent
+  uint64_t seen_ = 0;  // Dashboard::generation_ of the newest sent state
+  // JobHistory::version() of the newest sent history
+  uint64_t seen_history_ = 0;
   bool is_over_ = false;
 };
 
@@ -239,14 +242,14 @@ class Dashboard::OutputStream {
     }
     if (text.empty()) {
       if (now < newest_ + kOutputSilence) return Text();
-      text = ":\n\n";  // an SSE comment as a sign of life
+      text = ":\n\n";  // keep-alive: an empty comment of SSE
     }
     newest_ = now;
     return std::make_shared<const std::string>(std::move(text));
   }
 
  private:
-  // The lines that have come since the last call; empty: none.
+  // An event with the lines that have arrived since the last call; empty: none.
   std::string News() {
     OutputTail tail;
     size_t bytes = 0;
@@ -280,8 +283,8 @@ class Dashboard::OutputStream {
   const DashboardInquirer::Session session_;
   const Instant begin_;
   Instant next_look_{};
-  Instant newest_;       // when the stream has last sent something
-  std::string waiting_;  // what Waiting has last returned
+  Instant newest_;       // when the stream last sent something
+  std::string waiting_;  // the text of the newest event of Waiting
   bool is_over_ = false;
 };
 

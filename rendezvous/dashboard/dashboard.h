@@ -24,14 +24,15 @@ namespace muster::rendezvous {
 // The jobs that a process coordinates at one moment.
 struct CoordinatedJobs {
   std::vector<JobStatus> jobs;  // statuses with the jobs' nodes
-  // Where the jobs are coordinated, a sentence; empty: in this process.
+  // A sentence for the user if this process coordinates no jobs: the reason,
+  // and the process that does. Empty: this process coordinates jobs.
   std::string elsewhere;
 };
 
 // The functions by which the dashboard asks the coordinator in this process for
 // the output of workers: Coordinator::Inquire for all nodes, and
-// Coordinator::EndInquiry. They must not block. Null: there is no coordinator
-// in this process.
+// Coordinator::EndInquiry. They must not block. Null functions: there is no
+// coordinator in this process.
 struct DashboardInquirer {
   using Session = std::shared_ptr<InquirySession>;
   std::function<absl::Status(const std::string& run_id, const Session&)>
@@ -53,7 +54,7 @@ struct DashboardInquirer {
 //
 // The page and its files are the same for everybody; the states need a token
 // (DashboardAccess). The state is read at most once a second, and less often if
-// reading and formatting it takes more than a twentieth of that time. All
+// reading and formatting it takes more than a twentieth of a second. All
 // clients get the same text.
 //
 // Used by the thread of one ProbeServer only.
@@ -115,7 +116,7 @@ class Dashboard {
   JobHistories histories_;
   uint64_t generation_ = 0;  // how often jobs_ was read
   Instant next_read_{};
-  Duration spent_ = Duration::zero();  // time spent on formatting the state
+  Duration spent_ = Duration::zero();  // time spent on formatting jobs_
   std::map<std::string, Text> shared_;
   int streams_ = 0;
   int output_streams_ = 0;

@@ -28,9 +28,9 @@ struct DashboardAccess {
   OutputShown output = OutputShown::kNo;
 };
 
-// Whether a dashboard that listens at `listen` shows output. It does only if
-// other hosts cannot reach the address. At an address that they can reach, the
-// dashboard has no token (CheckDashboard), so everybody could read the output.
+// Whether a dashboard that listens at `listen` shows output: only if other
+// hosts cannot reach the address. Otherwise everybody could read the output,
+// because a dashboard that other hosts can reach has no token (CheckDashboard).
 OutputShown OutputShownAt(const Endpoint& listen);
 
 // Parses the address of a dashboard. In addition to the forms of ParseEndpoint,

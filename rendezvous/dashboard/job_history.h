@@ -23,9 +23,10 @@ class JobHistory {
 
   struct Sample {
     double at_s = 0;
-    std::optional<int64_t> step;         // smallest step of any rank
-    std::optional<double> loss;          // mean of the ranks' losses
-    std::optional<double> tokens_per_s;  // sum over the ranks that report it
+    std::optional<int64_t> step;  // smallest step of any rank
+    std::optional<double> loss;   // mean of the ranks' losses
+    // sum over the ranks that report a rate
+    std::optional<double> tokens_per_s;
   };
   // A time during which the job was in one phase of one round.
   struct Span {

@@ -121,8 +121,8 @@ void SetDeadline(grpc::ClientContext& context, Instant deadline) {
 }
 
 // Gives gRPC a moment to connect again after a failed call. gRPC starts a new
-// attempt by itself, but handles that connection's events only while some call
-// waits. While there is no connection, all calls fail at once, so none waits.
+// attempt by itself, but continues it only while a call is waiting. Without a
+// connection every call fails at once, so no call is waiting.
 void AdvanceConnection(grpc::Channel& channel, Instant deadline) {
   const grpc_connectivity_state state =
       channel.GetState(/*try_to_connect=*/true);
@@ -231,7 +231,8 @@ class EtcdClient::Impl {
     Endpoint endpoint;
     // The current connection; its channel is null: none is open.
     Connection connection;
-    // Number of connections made so far, so that each uses the next address.
+    // Number of connections made so far. The next connection uses the address
+    // with this index (modulo the number of addresses).
     size_t connections = 0;
     // Number of addresses that the newest look-up of the name found.
     size_t addresses = 0;
@@ -277,8 +278,8 @@ class EtcdClient::Impl {
   // After a failed call: makes the next call go to the next member, unless
   // another thread has already changed the current member. The failed
   // connection is kept for a while, because a TLS handshake may last longer
-  // than one call may. If the member has another address to try, the connection
-  // is dropped at once.
+  // than the deadline of one call. If the member has another address to try,
+  // the connection is dropped at once.
   void Leave(const Connection& failed) {
     const std::lock_guard<std::mutex> lock(mutex_);
     Member& member = members_[failed.member];

@@ -20,8 +20,10 @@ namespace muster::rendezvous {
 //
 // Errors of all calls are one clause that names the member:
 // Unavailable: the member cannot be reached, does not answer in time, or has no
-// majority; the call may have been carried out. Or a TLS file cannot be used.
-// Unauthenticated and PermissionDenied: user, password or certificate.
+// majority; the call may have been carried out. Also Unavailable: a TLS file
+// cannot be used.
+// Unauthenticated and PermissionDenied: etcd refuses the user, the password or
+// the certificate.
 // ResourceExhausted: etcd is full.
 // OutOfRange: the request is too large.
 // FailedPrecondition: the server is no etcd of version 3.

@@ -8,13 +8,15 @@ namespace muster::rendezvous {
 
 // Prefix of the keys of the leader election.
 inline constexpr char kElectionFolder[] = "election/";
-// Version of the keys and values. A change of their meaning raises it.
+// Version of the keys and values. It is raised when the meaning of a key or
+// value changes.
 inline constexpr char kFormatKey[] = "election/format";
 inline constexpr char kFormat[] = "1";
 // The leader, for people: "HOST, process PID". Set when the leader takes the
 // lock, and removed when the leader releases it.
 inline constexpr char kLeaderKey[] = "election/leader";
-// A key whose value each renewal of the lock changes.
+// A key that the leader writes at each renewal of the lock. Its value is always
+// empty; each write increases its revision.
 inline constexpr char kRenewalKey[] = "election/renewal";
 // The newest leader's epoch, a decimal number. Never removed.
 inline constexpr char kEpochKey[] = "election/epoch";

@@ -26,8 +26,8 @@ constexpr Duration kFirstReadTimeout = std::chrono::seconds(2);
 constexpr size_t kMaxName = 200;
 constexpr Duration kReleaseTimeout = std::chrono::milliseconds(500);
 
-// Returns the wall clock's time, the least epoch of a new leader. Epochs then
-// grow even if somebody removed the election's keys from etcd.
+// Returns the wall clock's time. A new leader's epoch is at least this value.
+// Epochs then grow even if somebody removed the election's keys from etcd.
 uint64_t MillisecondsSince1970() {
   return static_cast<uint64_t>(
       std::chrono::duration_cast<std::chrono::milliseconds>(

@@ -37,9 +37,9 @@ class LeaderElection {
 
   // Reads the election's keys once, to find configuration errors. Returns one
   // sentence: Unauthenticated or PermissionDenied as EtcdClient;
-  // FailedPrecondition as EtcdClient, or because a newer Muster uses the
-  // prefix. An etcd that does not answer is no error. Blocks for at most 2 s
-  // plus the look-up of a name.
+  // FailedPrecondition as EtcdClient, because another version of Muster uses
+  // the prefix, or because a key is damaged. An etcd that does not answer is no
+  // error. Blocks for at most 2 s plus the look-up of a name.
   static absl::Status Check(EtcdClient* client);
 
   // Starts to stand by, even if etcd does not answer. `client` must outlive the
@@ -77,8 +77,9 @@ class LeaderElection {
   };
 
   LeaderElection(EtcdClient* client, Options options);
-  // Reads the election's keys. FailedPrecondition: another version of Muster
-  // wrote the keys.
+  // Reads the election's keys. The errors are those of EtcdClient, and
+  // FailedPrecondition: another version of Muster wrote the keys, or the key of
+  // the epoch is damaged.
   static absl::StatusOr<Seen> Read(EtcdClient* client, Instant deadline);
   std::string Key(const char* name) const;
   void Run();

@@ -295,7 +295,8 @@ class Election {
       if (candidates_[i].is_cut) return;
       After(now_ + Draw(slowest_), [=, this] {
         When(i, life, [=, this] {
-          if (candidates_[i].request != number) return;  // too late
+          // The call has already timed out.
+          if (candidates_[i].request != number) return;
           ++candidates_[i].request;
           const bool led = candidates_[i].core->stage() == Stage::kLeading;
           answer(*candidates_[i].core, Clock(i));

@@ -49,7 +49,8 @@ namespace {
 // `value`; if `value` is empty, adds no field.
 std::string Line(const nlohmann::ordered_json& json, const char* name,
                  const std::string& value) {
-  // Names and reasons may contain bytes that are not valid UTF-8.
+  // Replace bytes that are not valid UTF-8, which names and reasons may
+  // contain.
   std::string line =
       json.dump(-1, ' ', /*ensure_ascii=*/true,
                 nlohmann::ordered_json::error_handler_t::replace);

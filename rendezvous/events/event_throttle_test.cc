@@ -15,8 +15,8 @@ Decision Of(const char* kind) { return {kind, 1, "node", "because"}; }
 
 class EventThrottleTest : public ::testing::Test {
  protected:
-  // Adds `count` decisions of `kind` at the same time. Counts the decisions
-  // "omitted" that come back. Returns how many of the added decisions are
+  // Adds `count` decisions of `kind` at the same time, and counts the returned
+  // summaries (kind "omitted"). Returns how many of the added decisions are
   // written.
   int Add(const char* kind, int count) {
     int written = 0;

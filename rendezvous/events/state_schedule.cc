@@ -43,7 +43,7 @@ void StateSchedule::OnState(const JobStatus& job, Instant now) {
     jobs_.erase(found);
     return;
   }
-  // A decision that came meanwhile has set an earlier time.
+  // A decision after TakeDue has already set the next time.
   if (found->second.due.has_value()) return;
   const Duration interval =
       std::min(job.age / kAgeParts, job.phase_age / kPhaseParts);

@@ -35,7 +35,8 @@ class StateSchedule {
   static constexpr size_t kMaxDue = 16;
   static constexpr Duration kPause = std::chrono::milliseconds(250);
 
-  // Handles a decision of the job.
+  // Handles a decision about the job. If it begins or breaks a round or ends
+  // the job, the state of the job is due at once.
   void OnDecision(const std::string& run_id, const std::string& kind,
                   Instant now);
 
@@ -44,13 +45,14 @@ class StateSchedule {
     StateDetail detail = StateDetail::kSummary;
     bool operator==(const Due&) const = default;
   };
-  // Returns the jobs whose states must be written now, the longest due first.
-  // Each is due again after OnState or a decision.
+  // Returns the jobs whose states must be written now, the earliest due first.
+  // A returned job is due again only after OnState or a decision has set the
+  // next time.
   std::vector<Due> TakeDue(Instant now);
   // Handles the state of a job that TakeDue has returned, and plans the job's
   // next state. A finished job has no next state.
   void OnState(const JobStatus& job, Instant now);
-  // Call it once the job does not exist any more.
+  // Forgets a job that no longer exists.
   void Forget(const std::string& run_id) { jobs_.erase(run_id); }
 
   // When the next state is due; nullopt: none.
@@ -58,7 +60,8 @@ class StateSchedule {
 
  private:
   struct Plan {
-    std::optional<Instant> due;  // nullopt: TakeDue returned it
+    // When the next state is due; nullopt: TakeDue has returned the job.
+    std::optional<Instant> due;
     StateDetail detail = StateDetail::kSummary;
   };
   // The unfinished jobs; the coordinator limits their number.

@@ -75,8 +75,8 @@ Json ToJson(const TimeLedger& ledger) {
   return json;
 }
 
-// The judgement of a machine; null: it has no faults, or an operator has freed
-// it since.
+// Returns the judgement of a machine; null: the machine is healthy and has no
+// faults, or an operator has freed it.
 Json ToJson(const HostJudgement& judgement) {
   const bool has_faults =
       judgement.state == HostState::kHealthy && judgement.score > 0;

@@ -13,8 +13,8 @@ namespace muster::rendezvous {
 
 // Adoption: a new coordinator without a record of the job continues a round
 // that an earlier coordinator began. This class collects the newest report of
-// each node that had a place in a round. It ends when a majority of the newest
-// round's nodes have reported, or at the deadline. Pure.
+// each node. It decides to adopt the newest round once a majority of that
+// round's nodes have reported, and to give the round up at the deadline. Pure.
 //
 // A minority is not enough. It may be left over from a world that the job has
 // already replaced by a world without these nodes.
@@ -34,7 +34,8 @@ class Adoption {
 
   // Stores a node's report in place of the node's earlier report. O(log n).
   void Hear(const Report& report);
-  // Removes the node, which is lost or has left, from the nodes that have come.
+  // Moves the newest report of a node that is lost or has left from
+  // Collected::come to Collected::gone.
   void Forget(const std::string& node_id);
   // Whether the node runs processes of a round that this coordinator may still
   // adopt.
@@ -43,10 +44,11 @@ class Adoption {
   // Returns the decision for the reports so far. O(n), n: the number of
   // reports.
   Decision Decide(Instant now) const;
-  // Ends the collection, and returns the reports by node id. `come`: the newest
-  // reports of the nodes that have come. `gone`: the last reports of nodes
-  // before they went; some may have come back. Their round and electorate may
-  // be known to no other node here.
+  // Ends the collection, and returns the newest reports by node id. `come`: of
+  // nodes that have reported and are still in the job. `gone`: of nodes that
+  // were lost or left after their report; nodes that returned later are in
+  // `come`, too. Reports in `gone` are kept because no other node may know the
+  // round and the electorate in them.
   struct Collected {
     std::map<std::string, Report> come;
     std::map<std::string, Report> gone;

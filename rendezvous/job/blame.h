@@ -22,7 +22,7 @@ namespace muster::rendezvous {
 class FailureLog {
  public:
   FailureLog() = default;
-  // Constructs a log with these contents. `omitted`: number of failures that
+  // Constructs a log from recorded failures. `omitted`: number of failures that
   // the log had no room for.
   FailureLog(std::optional<Failure> cause, std::vector<Failure> collateral,
              int omitted);
@@ -128,7 +128,7 @@ class Blame {
   // Marks the cause as final, because it is not a worker's failure.
   void Settle() { provisional_ = false; }
 
-  // How the event log reports that another failure has become the cause.
+  // The decision in the event log that another failure has become the cause.
   struct Move {
     const char* decision;    // Decision::kind of the change
     const char* instead_of;  // text between the new and the old reason
@@ -181,7 +181,7 @@ class Blame {
   Instant broken_at_;
   uint64_t revision_ = 0;
   bool provisional_ = false;
-  // The node of the failed worker, which reported the failure.
+  // Id of the node that reported the failure of its worker.
   std::string failed_on_;
   // The following two fields are set only if the failure is a hang: when its
   // worker fell silent, and whether a signal keeps that worker stopped.

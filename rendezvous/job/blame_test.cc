@@ -119,7 +119,7 @@ TEST(ExitCodeOf, IsTheCauses) {
   EXPECT_EQ(ExitCodeOf(failure), 1);
 }
 
-constexpr uint64_t kRevision = 5;  // newest directive at the break
+constexpr uint64_t kRevision = 5;  // of the newest directive at the break
 
 Instant At(int second) { return Instant(seconds(second)); }
 
@@ -271,9 +271,10 @@ TEST_F(BlameTest, TheHangThatBeganEarlierIsLikelier) {
   EXPECT_EQ(blame_.why(), "b hangs");
   EXPECT_EQ(blame_.failures().cause()->node_id, "b");
   EXPECT_FALSE(blame_.MovesTo(Hung("c", seconds(35)), At(101)));
-  // The cause is now b's hang. b was alive after the hang, because it reported
-  // the hang. So a loss of b explains nothing. a does not know yet that the
-  // round is broken, so a may have been lost before the break.
+  // The cause is now the hang of node b. Node b was alive after the hang,
+  // because it reported the hang, so a loss of b explains nothing. Node a does
+  // not know yet that the round is broken, so it may have been lost before the
+  // break.
   EXPECT_TRUE(blame_.LossExplains(LostStream(Member("a"), At(101)), At(102)));
   EXPECT_FALSE(blame_.LossExplains(LostStream(Member("b"), At(101)), At(102)));
 }

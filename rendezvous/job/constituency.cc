@@ -10,8 +10,9 @@ namespace muster::rendezvous {
 namespace {
 
 // Whether a node with this electorate has met no coordinator, or only a first
-// one that had begun no round. A first coordinator may have been started again.
-// Its epoch is random, and so says nothing about the rounds of another one.
+// one (one that begins the job) that had begun no round. Such a coordinator may
+// have been restarted: its epoch is random and says nothing about the rounds of
+// other coordinators.
 bool KnowsNothing(const Electorate& electorate) {
   return electorate.nodes == 0 &&
          (electorate.epoch == 0 || IsFounding(electorate.epoch));

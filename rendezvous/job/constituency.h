@@ -27,23 +27,24 @@ bool IsVoid(const Place& place, const Electorate& newest);
 struct Constituency {
   WorldId world;
   int nodes = 0;
-  int voters = 0;  // number of the world's nodes that vote and remember it
+  int voters = 0;  // number of nodes that vote and remember the world
   // Number of the world's nodes that vote after a restart. These nodes are
   // recognised by their node ids; they have forgotten the world and their
   // promises (to obey no coordinator with a lower epoch).
   int returned = 0;
 
-  // Whether these nodes may elect: more than half of the world votes, and at
-  // least half of it remembers the world. Half is enough: every other majority
-  // of the world contains one of the nodes that remember, and this coordinator
-  // knows what they have promised.
+  // Whether these nodes may elect a coordinator: more than half of the world
+  // votes, and at least half of it remembers the world. Half is enough: every
+  // other majority of the world contains one of the nodes that remember, and
+  // their reports contain their promises.
   bool has_majority() const;
 };
 
 // Returns the worlds whose majorities are needed to elect a coordinator, in
 // ascending order. One is the newest electorate in the reports `known`. The
-// others are newer worlds that may have begun on all of their nodes. In each of
-// them a report of `known` has a place for which IsVoid is false.
+// others are newer worlds that may have begun on all of their nodes. A newer
+// world counts if a report in `known` has a place in it for which IsVoid is
+// false.
 //
 // `voting`: the reports of the nodes that vote. A restarted node votes only if
 // JobSpec::RestartedAgentsElect, in the electorate that lists its node id. If
@@ -54,10 +55,11 @@ std::vector<Constituency> ConstituenciesOf(
     const std::vector<const Report*>& voting);
 
 // Whether the nodes that are not connected to this coordinator are too few to
-// begin a world or to end a job. True if their number is less than `here`, less
-// than min_nodes, and less than half of each constituency. With Takeover::kAuto
-// at most max_nodes nodes run, so at most max_nodes - `here` are elsewhere.
-// False without kAuto.
+// begin a world or to end a job. `here`: number of connected nodes, without
+// known spares. With Takeover::kAuto at most max_nodes nodes run, so at most
+// max_nodes - `here` other nodes exist. True if that number is less than
+// `here`, less than min_nodes, and less than half of each constituency. Always
+// false without kAuto.
 bool OthersAreTooFew(const JobSpec& spec, int here,
                      const std::vector<Constituency>& constituencies);
 

@@ -168,8 +168,8 @@ NodeStatus StatusOf(const JobState& state, const Node& node, Instant now) {
   return status;
 }
 
-// Returns the node's part of the measurement in progress; nullopt: its partner
-// is gone.
+// Returns the node's part of the measurement in progress; nullopt: the node has
+// no partner, or the partner was lost.
 std::optional<PairCheck> PairCheckOf(const JobState& state, const Node& node) {
   const auto partner = state.check->PartnerOf(node.identity.node_id);
   if (!partner.has_value()) return std::nullopt;
@@ -284,7 +284,8 @@ Directive DirectiveFor(const JobState& state, const Node& node) {
             "the machine of this node is banned: ", node.judgement.reason, " (",
             directive.reason, ")");
       } else if (node.kept_out_by_check()) {
-        // Other spares may get a place in the next round. This node may not.
+        // While a round runs, omit the reason that other spares get: it
+        // promises a place in the next round, which this node may not get.
         directive.reason =
             state.phase == JobPhase::kRunning
                 ? absl::StrCat("this node is not let in: ", node.check_fault)

@@ -25,8 +25,8 @@ JobStatus StatusOf(const JobState& state, Instant now);
 // runs.
 JobStatus SummaryOf(const JobState& state, Instant now);
 
-// A node of the job and its ranks. They are the ranks in the current world;
-// while the job is gathering, those in the previous one.
+// A node of the job and its ranks in the current world; while the job is
+// gathering, its ranks in the previous world.
 struct NodeSeat {
   std::string node_id;
   std::string host;
@@ -44,7 +44,7 @@ class Outbox {
   // `state` must outlive this object.
   explicit Outbox(const JobState* state) : state_(*state) {}
 
-  // Starts a step, without a pending report.
+  // Starts a step. It handles no report until Await is called.
   void Begin();
   // Returns the directives and decisions of the step.
   JobStep Take() { return std::move(step_); }

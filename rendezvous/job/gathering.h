@@ -18,10 +18,9 @@ struct PhaseClock {
   // Returns when the time limit expires. `limit`: when it would expire if it
   // were not postponed.
   Instant Postponed(Instant limit) const;
-  // Postpones the phase's time limit to `now` + `delay` if it has passed or
-  // would pass before that. Works once in each phase. A limit that is later
-  // stays as it is. `limit`: the phase's current limit; nullopt: the phase has
-  // none.
+  // Postpones the phase's time limit to `now` + `delay`, at most once in each
+  // phase. A limit that is later than `now` + `delay` does not change. `limit`:
+  // the phase's current limit; nullopt: the phase has none.
   void Postpone(Instant now, std::optional<Instant> limit, Duration delay);
 };
 
@@ -32,10 +31,11 @@ struct PhaseClock {
 //                       after the last call (first gathering); once as many are
 //                       ready as the previous world had, or the wait for a
 //                       replacement is over (later gatherings); or at the join
-//                       time-out. Running health checks and, in later
-//                       gatherings, broken streams delay it until then.
-//                       Not before the time given to Begin, except at the join
-//                       time-out, and not while answers are awaited.
+//                       time-out. Until the join time-out, running health
+//                       checks and, in later gatherings, broken streams delay a
+//                       world of fewer than max_nodes nodes. No world forms
+//                       while answers are awaited or, except at the join
+//                       time-out, before the time given to Begin.
 //   the job times out   at the join time-out with fewer than min_nodes ready.
 //   the job is given up (later gatherings) if fewer than min_nodes have been
 //                       present for the rejoin time-out.
@@ -49,7 +49,7 @@ class Gathering {
     int ready = 0;          // nodes that can get a rank now
     int being_checked = 0;  // nodes that become ready or unhealthy soon
     int broken = 0;         // nodes without a stream that are not lost yet
-    int unanswered = 0;     // nodes that become ready by an answer alone
+    int unanswered = 0;     // nodes that become ready once they answer
     int previous_world = 0;
   };
   enum class Decision { kWait, kForm, kTimeOut, kGiveUp };
@@ -88,13 +88,14 @@ class Gathering {
   // Returns when a time limit that would expire at `limit` expires.
   Instant Postponed(Instant limit, const PhaseClock& clock) const;
   // Returns when the last call is over. Requires `enough_since_`. Reports of
-  // nodes that have joined may be unread when AwaitAnswers is called. So the
-  // last call then begins anew, but ends with the wait for answers.
+  // nodes that have joined may be unread when AwaitAnswers is called. Therefore
+  // AwaitAnswers begins the last call anew. It then ends with the wait for
+  // answers at the latest.
   Instant LastCallEnd(const JobSpec& spec) const;
 
   bool first_ = true;
   Instant not_before_;
-  Instant asked_;  // `now` and `until` of the last AwaitAnswers
+  Instant asked_;  // time of the last AwaitAnswers; next field: its end
   Instant answers_until_;
   // Time since which at least min_nodes nodes have been ready.
   std::optional<Instant> enough_since_;

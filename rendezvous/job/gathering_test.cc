@@ -108,7 +108,8 @@ TEST_F(GatheringTest, TheLastCallGoesOnWhileAnswersAreAwaited) {
   EXPECT_EQ(Decide(14), Decision::kForm);
 }
 
-// Nodes may have joined unnoticed before the answers were asked for.
+// Reports of nodes that have joined may still be unread when AwaitAnswers is
+// called.
 TEST_F(GatheringTest, TheLastCallBeginsAnewWhenAnswersAreAskedFor) {
   EXPECT_EQ(DecideWith(2, 0), Decision::kWait);
   gathering_.AwaitAnswers(At(30), At(40));

@@ -54,8 +54,9 @@ void Job::Recall(const JobRecord& record, Duration elapsed) {
   state_.nodes.Remember(record.past);
   state_.ledger = JobLedger(record.time);
   state_.reached_step = record.world.reached_step;
-  // The operator has been told that a job that is being stopped is cancelled.
-  // All other verdicts may still change until a majority has seen them.
+  // If the job was being stopped because of a cancel, recall the verdict of the
+  // cancel, because the operator has been told of it. Other verdicts of a stop
+  // may still change until a majority has seen them.
   std::optional<Verdict> verdict = record.verdict;
   const std::optional<Verdict>& planned = record.stopping.consequence.verdict();
   if (record.phase == JobPhase::kStopping && planned.has_value() &&
@@ -180,7 +181,7 @@ void Job::On(const ReportArrived& event) {
     // The job may have begun with an earlier coordinator.
     state_.born = std::min(state_.born, state_.now - report.job_age);
     SpendAsTold(report);
-    // The node's knowledge is newer than the record.
+    // A node that knows a round knows more than the record.
     if (report.knows_round()) state_.recalled.reset();
     if (report.place.has_value()) {
       state_.adoption.Begin(state_.now + state_.spec.lease());
@@ -201,7 +202,7 @@ void Job::Apply(Node& node, const Report& report) {
   const auto take_leave = [&] {
     if (!report.leave.has_value()) return;
     // If the node's workers still run, its world may run beside a new one. In
-    // that case the node does not count as gone yet.
+    // that case the node still counts as an elector.
     if (!HasProcesses(report.phase)) CountAsGone(node);
     if (node.going || finished()) return;
     LeaveOut(node, *report.leave);
@@ -337,9 +338,9 @@ Node* Job::Admit(const ReportArrived& event) {
       rank >= 0) {
     state_.nodes.Update(node, [&](Node& n) { n.elector_rank = rank; });
   }
-  // The node has reported to a coordinator before. So the NCCL id that it
+  // If the node has reported to a coordinator before, the NCCL id that it
   // offers may have been used for a round that the node never began. This id is
-  // not used, and the agent then makes another one.
+  // not used, and the agent makes another one.
   if (report.sequence > 1) node.spent_nccl_id = report.offered_nccl_id;
   // An earlier coordinator chose this run tag. Keep it, so that the logs of the
   // run stay in one folder.
@@ -964,8 +965,8 @@ Node* Job::Contend(Node& holder, const ReportArrived& event) {
 //
 // If the last step was more than a lease ago, nodes may have gone to another
 // coordinator, and their unread reports are outdated. So a node gets a place
-// only once it has answered a directive of now; a world waits for the answers
-// until the leases end.
+// only once it has answered a directive that is sent now. No world forms before
+// the nodes have answered or their leases have ended.
 void Job::ForgiveSilence(Instant last_step, std::optional<Instant> due) {
   if (!due.has_value() || state_.now <= *due + kMaxLate) return;
   for (auto& [id, node] : state_.nodes.nodes()) {

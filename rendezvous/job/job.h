@@ -76,8 +76,9 @@ class Job {
   //
   // If the record has a verdict, the job begins no round. It ends with this
   // verdict after a few seconds (TimeToLearn), unless a node that knows a round
-  // comes or another coordinator deposes this one before. Not recalled are the
-  // verdicts that the job was preempted, and that nodes did not come in time.
+  // reports first, or another coordinator deposes this one first. Two verdicts
+  // are not recalled: that the job was preempted, and that too few nodes joined
+  // in time.
   void Recall(const JobRecord& record, Duration elapsed);
 
   // Applies one event. `now` must not decrease. Reports must have passed
@@ -116,8 +117,8 @@ class Job {
   // exists. It should if too few electors are present, or if it may have been
   // restarted.
   bool MayAsk() const;
-  // Whether no round runs and none can begin until another node comes, because
-  // fewer than min_nodes nodes stay.
+  // Whether the job is gathering and needs another node to form a world: fewer
+  // than min_nodes nodes are present and not about to leave.
   bool AwaitsNodes() const;
   uint64_t epoch() const { return state_.epoch; }
   // Endpoints of the standbys (Directive::standbys), to which this coordinator
@@ -129,8 +130,8 @@ class Job {
 
  private:
   // Whether at least half of the electors of each world are connected here or
-  // have left the job. Then no other coordinator can have a majority of them.
-  // False if no electors are known.
+  // have left the job. Then no other coordinator can have a majority of the
+  // electors. False if no electors are known.
   bool HasMajority() const;
 
   // --- events and nodes (job.cc)
@@ -150,19 +151,19 @@ class Job {
   // the node if the claimant takes over the place; else null.
   Node* Contend(Node& holder, const ReportArrived& event);
   // Refuses a report that names another agent's incarnation but does not
-  // contain its place key.
+  // contain that agent's place key.
   void RefuseImpostor(const ReportArrived& event);
   // Copies the node's state from the report into `node`, and forwards new
-  // signals. If the report proves that the node is alive, refuses an agent that
-  // claims the node's place. But if that agent has asked to wait, it keeps
-  // waiting.
+  // signals. If the report proves that the node is alive, refuses a second
+  // agent that claims the node's place, unless that agent has asked to wait
+  // (Report::waits_for_place).
   void TakeOver(Node& node, const Report& report);
   // Applies the states of the workers, the failures and the requests in the
   // node's report.
   void Apply(Node& node, const Report& report);
-  // Makes the node an elector (a node that elects coordinators) if this report
-  // is the first to show that it is one. Called for reports that come after an
-  // earlier round was adopted or given up.
+  // Makes the node an elector (a node that elects coordinators) if its report
+  // shows a rank in the electors' world that no elector has yet. This matters
+  // for nodes that report after an earlier round was adopted or given up.
   void JoinElectors(Node& node, const Report& report);
   // Gives the node its place in the adopted round if that place is still
   // vacant.
@@ -175,22 +176,25 @@ class Job {
   void Judge(Node& node);
   // Counts the new faults in the node's report against its machine.
   void TakeFaults(Node& node, const Report& report);
-  // Compares the times of the running round's ranks, once in a while, and notes
-  // which ranks have become slow. If an evaluation is due, O(n log n), else
-  // O(1).
+  // Compares the times of the running round's ranks, at most once a second, and
+  // notes which ranks have become slow. If an evaluation is due, O(n log n),
+  // else O(1).
   void WatchStragglers();
   // Makes a node with a persistently slow rank leave if a spare can take its
   // place (JobSpec::evict_stragglers).
   void EvictStraggler();
-  // Updates the progress of a member within the current round.
+  // Updates the member's part in the current round (started, succeeded or
+  // stopped its workers). Breaks the round if the node stopped its workers by
+  // itself.
   void FollowMember(Node& node, const Report& report);
   void CancelFrom(Node& node, const CancelWish& wish);
-  // Removes a node from the job; `why`: the reason, for the verdict.
+  // Makes a node leave the job, and breaks the round if the node's workers
+  // still run. `why`: the reason, for the verdict.
   void LeaveOut(Node& node, const std::string& why);
   void Lose(Node& node, const std::string& why, Membership::Memory memory);
   // Extends the leases of silent nodes after the coordinator's process was
   // suspended. `last_step`: the time of the last step. `due`: the value of
-  // NextDeadline after it.
+  // NextDeadline after that step.
   void ForgiveSilence(Instant last_step, std::optional<Instant> due);
   void ExpireLeases();
 
@@ -242,12 +246,13 @@ class Job {
   // Records why the check by pairs found the node bad; empty: the node is good.
   // If the node was good before, counts a fault against its machine.
   void SetCheckFault(Node& node, const std::string& fault);
-  // Lets bad nodes in as long as a world would have too few nodes without them.
+  // Lets nodes that the check found bad take part as long as a world would have
+  // too few nodes without them.
   void WaiveFaults();
   void ConsiderRunning();
   void ConsiderStopping();
   // Records the end of the stopped round in the time ledger, and counts its
-  // cause against the machine of the culprit.
+  // cause against the machine of the blamed node.
   void CountIncident();
   // Counts the cause of the stopped round against the machine of the blamed
   // member. Does so only if the cause says something about that machine. This

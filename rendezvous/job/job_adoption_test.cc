@@ -19,8 +19,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // A job in which the nodes `names` joined in this order and started their
-// workers if told to. Then a new coordinator without a record of the job
-// replaced the old one. No node is connected to it yet.
+// workers if they got a kRun directive. Then a new coordinator without a record
+// of the job replaced the old one. No node is connected to it yet.
 class JobWithoutRecord : public JobFixture {
  public:
   JobWithoutRecord(const JobSpec& spec, const std::vector<std::string>& names)

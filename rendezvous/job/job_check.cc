@@ -152,7 +152,7 @@ void Job::WaiveFaults() {
     Node& node = *state_.nodes.Find(*state_.nodes.waived().begin());
     set_waived(node, false);
     if (MissingNodes(state_) <= 0) continue;
-    set_waived(node, true);  // needed for a majority
+    set_waived(node, true);  // the node is needed for a majority
     return;
   }
   if (state_.now < WaiverTime(state_) || MissingNodes(state_) <= 0) return;

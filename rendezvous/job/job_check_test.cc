@@ -34,7 +34,7 @@ JobSpec CheckedSpec(int min_nodes, int max_nodes) {
 }
 
 // A job whose nodes answer measurements. The connections of the nodes in `slow`
-// are slow; those in `silent` give no answer.
+// are slow; the nodes in `silent` give no answer.
 class CheckedJob {
  public:
   explicit CheckedJob(const JobSpec& spec) : CheckedJob(JobFixture(spec)) {}
@@ -231,8 +231,8 @@ TEST(JobCheck, ALostNodeIsNotAwaited) {
   for (const char* name : {"a", "b", "c"}) checked.Join(name);
   job.BreakStream("b");
   checked.Measure("a");
-  // Long before the time limit of the round, the last call ends, and the nodes
-  // that are left are measured.
+  // The last call ends long before the time limit of the measurements. Then the
+  // nodes that are left are measured.
   job.Wait(seconds(5));
   checked.RunCheck();
   EXPECT_THAT(job.World(), ElementsAre("a", "c"));

@@ -46,8 +46,9 @@ class JobFixture {
   // first thing that the driver does after the suspension.
   void StandStill(Duration duration);
 
-  // Replaces the coordinator, after `away` without one, by another that has the
-  // job's record. All streams are broken; the agents must reconnect.
+  // Replaces the coordinator by another one that has the job's record. No
+  // coordinator runs for `away` in between. All streams are broken; the agents
+  // must reconnect.
   void ReplaceCoordinator(Duration away = Duration::zero());
 
   // Makes the job, which has had no event yet, recall the record (Job::Recall).
@@ -86,8 +87,8 @@ class JobFixture {
   // `phase`.
   void FailsUnreported(const std::string& name, const Failure& failure,
                        NodePhase phase);
-  void Reconnect(const std::string& name);  // with a new stream and a report
-  void ReconnectAll(const std::vector<std::string>& names);  // in this order
+  void Reconnect(const std::string& name);  // opens a stream, then reports
+  void ReconnectAll(const std::vector<std::string>& names);  // in list order
   // Simulates a restart of the agent: same place, new incarnation and stream.
   void Restart(const std::string& name);
   // Joins all of `names`; each agent starts its workers if its directive is
@@ -96,9 +97,9 @@ class JobFixture {
   // Makes every member with a stop directive report that it is idle.
   void AllStop();
 
-  // Gives the event to the job. As a driver does, it then records the machines'
-  // faults that the step has found in memory(), and gives the job the new
-  // judgement of the machines (HostsJudged).
+  // Gives the event to the job. Then acts as a driver does: records the faults
+  // of the step in memory(), and gives the job the new judgement of the
+  // machines (HostsJudged).
   JobStep Step(const JobEvent& event);
   // The coordinator's memory of the machines' faults, at the fixture's time.
   // Call Judge after each change.

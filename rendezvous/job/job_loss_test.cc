@@ -344,7 +344,8 @@ class JobGatheringStandstillTest : public ::testing::Test {
     spec.last_call = seconds(4);
     return spec;
   }
-  // The node "a" answers at once.
+  // Suspends the driver for longer than the last call and the lease. Then node
+  // "a" answers at once.
   void StandStill() {
     job_.StandStill(Spec().last_call + Spec().lease() + seconds(1));
     job_.Step(TimePassed());
@@ -357,7 +358,7 @@ class JobGatheringStandstillTest : public ::testing::Test {
 TEST_F(JobGatheringStandstillTest, TheWorldHasAllThatAnswer) {
   job_.Join("a");
   job_.Join("b");
-  job_.agent("b").deaf = true;  // what b sends is from before the suspension
+  job_.agent("b").deaf = true;  // b's reports are from before the suspension
   StandStill();
   job_.Wait(Spec().last_call);
   EXPECT_EQ(job_.phase(), JobPhase::kGathering);

@@ -774,7 +774,7 @@ TEST_F(JobSuccession, IsNoLongerShownWhenThePlaceIsFree) {
   EXPECT_THAT(job_.status().reason, HasSubstr("waits for the end"));
   job_.agent("b").silent = true;
   job_.agent("c").silent = true;
-  job_.Lose("b");  // longer than the reconnect grace of b
+  job_.Lose("b");  // waits longer than b's reconnect grace
   EXPECT_THAT(job_.status().reason, Not(HasSubstr("waits for the end")));
 }
 

@@ -530,9 +530,9 @@ void Job::FormWorld() {
   }
   const Assignment assignment = AssignRanks(candidates, state_.spec.max_nodes);
   MUSTER_CHECK(!assignment.order.empty());
-  // A new world needs half of the nodes of each of `needed`. The ready nodes
-  // contain them, but together they may be more than max_nodes. Check the nodes
-  // that were chosen.
+  // A new world needs half of the nodes of each of `needed`. Enough of these
+  // nodes are ready, but together they may be more than max_nodes. So check the
+  // nodes that were chosen.
   std::vector<const Node*> members;
   for (const size_t i : assignment.order) members.push_back(nodes[i]);
   for (const Electors& world : needed) {

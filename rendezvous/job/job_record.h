@@ -41,7 +41,7 @@ struct JobRecord {
   int round = 0;
   int claimed_round = 0;
   int restarts_used = 0;
-  int failures_in_row = 0;  // failures in a row (RestartBackoff)
+  int failures_in_row = 0;  // see RestartBackoff::failures
   // While gathering: the time until a world may form.
   Duration backoff_left = Duration::zero();
   std::vector<SignalNotice> signals;
@@ -50,16 +50,18 @@ struct JobRecord {
   std::optional<PreemptionNotice> preemption;
   std::optional<Verdict> verdict;
 
-  // without `began`, `unstarted`, `unstopped`, `lost` and the members' `peer`
+  // Does not record the fields that are times or counts of members (such as
+  // `began` and `unstopped`), nor the members' `peer`.
   World world;
   Duration ran = Duration::zero();  // time since the round began
   std::vector<Member> members;      // sorted by the time of joining
   std::vector<PastNode> past;
 
-  // how the newest broken round is stopped; without its deadline
+  // How the newest broken round is stopped. A new coordinator sets a new
+  // Stopping::deadline.
   Stopping stopping;
   FailureLog failures;
-  std::string blamed;  // Blame::why
+  std::string blamed;  // reason of the newest break (Blame::why)
   // the job's times without those of the members (JobLedger::Without)
   JobTime time;
 };

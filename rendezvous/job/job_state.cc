@@ -153,7 +153,8 @@ bool OthersAreTooFew(const JobState& state,
   for (const Electors* world : worlds) {
     constituencies.push_back({.world = world->world, .nodes = world->nodes});
   }
-  // Other nodes may be spares, which run besides the max_nodes nodes.
+  // Count only nodes that are certainly no spares: spares run in addition to
+  // the max_nodes nodes.
   const auto known = std::ranges::count_if(here, [&](const Node* node) {
     const std::string& id = node->identity.node_id;
     return state.no_spares.contains(id) ||

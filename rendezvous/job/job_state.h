@@ -57,7 +57,7 @@ struct Electors {
   std::map<std::string, Elector> known;  // electors by node id
   std::set<int> ranks;                   // group ranks of `known`
   int gone = 0;                          // number of electors that are gone
-  std::vector<std::string> members;      // node ids by group rank, or empty
+  std::vector<std::string> members;      // by group rank; empty: not listed
 
   // Adds an elector. Returns false if the node is in the list already, even if
   // its agent has left. Also returns false if its rank is out of range or
@@ -84,11 +84,11 @@ struct JobState {
   // successor, too. While there are no electors, worlds that are known not to
   // have begun are kept as well, but only one for each set of nodes.
   std::vector<Electors> unsettled;
-  // Ids of the nodes that have come to this coordinator before it formed a
+  // Ids of the nodes that have reported to this coordinator before it formed a
   // world, except known spares (IsKnownSpare). With Takeover::kAuto at most
-  // max_nodes nodes run that are no spares. So if n of these are connected
-  // here, at most max_nodes - n other nodes are connected to other
-  // coordinators.
+  // max_nodes nodes run that are no spares. So if n of these nodes are
+  // connected to this coordinator, at most max_nodes - n nodes are connected to
+  // others.
   std::set<std::string> no_spares;
   // Directive::standbys for the newest world. The next field:
   // Directive::host_rank.
@@ -96,7 +96,7 @@ struct JobState {
   int host_rank = -1;
   // Group rank of the node whose process coordinated the adopted round, if that
   // node has not reported to this coordinator yet. nullopt: no such node is
-  // missing. The next field: when it counts as lost.
+  // missing. The next field: when that node counts as lost.
   std::optional<int> lost_host;
   std::string lost_host_name;  // node id of lost_host; "" if unknown
   Instant lost_host_at;
@@ -120,8 +120,8 @@ struct JobState {
   std::optional<Preemption> preemption;
   std::optional<Verdict> verdict;  // set once the job has finished
   JobLedger ledger;
-  DurationHistogram rendezvous_times;  // JobStatus::rendezvous_times
-  DurationHistogram recovery_times;    // JobStatus::recovery_times
+  DurationHistogram rendezvous_times;  // see JobStatus::rendezvous_times
+  DurationHistogram recovery_times;    // see JobStatus::recovery_times
   // Time of the first break after the last round that began on all of its
   // nodes; nullopt: no break since then.
   std::optional<Instant> broken_at;
@@ -130,10 +130,10 @@ struct JobState {
   // The check by pairs of this gathering; nullopt: it has not begun. A new
   // coordinator begins it anew.
   std::optional<NetworkCheck> check;
-  uint64_t measurements = 0;  // PairCheck::number of the newest round
+  uint64_t measurements = 0;  // PairCheck::number that was used last
   // The slow ranks of `round`. A new coordinator begins without them.
   StragglerWatch stragglers;
-  // The newest judgement of the coordinator's machines; null: none is
+  // The coordinator's newest judgement of the machines; null: no machine is
   // suspected.
   std::shared_ptr<const HostView> hosts;
   // Whether the job has found faults that the driver has not recorded yet.
@@ -173,9 +173,9 @@ struct JobState {
   void Enter(JobPhase next);
 };
 
-// How long a coordinator that may have been restarted gathers at least, before
-// it acts for the job. Meanwhile another coordinator may run the job, and nodes
-// may receive orders from before the restart.
+// Minimum time for which a coordinator that may have been restarted gathers
+// before it acts for the job. In this time it learns of any other coordinator
+// that runs the job, and the nodes stop obeying orders from before the restart.
 Duration TimeToLearn(const JobSpec& spec);
 
 // Maximum number of nodes that a text lists before it is cut.
@@ -183,14 +183,15 @@ inline constexpr size_t kMaxNamedNodes = 8;
 
 // Returns `slow` with its node, host and local rank, found in `world`. O(n).
 SlowRank Located(const World& world, SlowRank slow);
-// The texts that a rank has become persistently slow, and that a rank is as
-// quick as the others again. `gain`: as in StragglerWatch.
+// Texts for the event log. StragglerText: a rank has become persistently slow.
+// RecoveryText: a rank is as quick as the others again. `gain`: as in
+// StragglerWatch.
 std::string StragglerText(const SlowRank& slow, double gain);
 std::string RecoveryText(const SlowRank& slow);
 
-// The number of ready nodes on which the gathering counts: those that are not
-// quarantined. If these are fewer than min_nodes and quarantined nodes can fill
-// up, min_nodes.
+// The number of ready nodes that the gathering counts: those that are not
+// quarantined. If they are fewer than min_nodes, quarantined nodes count as
+// well, up to min_nodes.
 int UsableNodes(const JobState& state);
 // The number of nodes that could take another node's place: ready and not
 // quarantined.
@@ -218,41 +219,43 @@ bool SpareWaits(const JobState& state);
 // ones.
 enum class Among { kAll, kReady };
 // Returns a world that prevents a new world from forming: less than half of its
-// nodes are present or have left for good. Null: there is none, or the nodes
-// elsewhere are too few. O(1), but O(n) if there are unsettled worlds or the
-// nodes elsewhere may be too few.
+// nodes are present or have left for good. Null: there is no such world, or the
+// nodes that are not connected are too few to form a world (OthersAreTooFew).
+// O(1), but O(n) if there are unsettled worlds or OthersAreTooFew must be
+// checked.
 const Electors* LackingWorld(const JobState& state, Among among);
-// Whether too few of the job's nodes are left for a world at another
-// coordinator if the nodes `here` are connected to this one. Counts nodes by
-// their ids: a node is not elsewhere, even if its agent was restarted.
+// Whether too few other nodes exist to form a world at another coordinator.
+// `here`: the nodes that are connected to this coordinator. Nodes are counted
+// by their ids, so a node with a restarted agent is the same node.
 bool OthersAreTooFew(const JobState& state,
                      const std::vector<const Node*>& here);
 // The number of nodes of `world` that are present or have left for good. O(n).
 int NodesHere(const JobState& state, const Electors& world, Among among);
 
-// Returns whether the last of the unsettled worlds may be forgotten once it is
-// known that it did not begin on all of its nodes. If there is an electorate,
-// it may: no coordinator is elected without a majority of the electorate. If
-// there is none, the nodes that began the world could elect a coordinator on
-// their own. The world is then kept, unless an earlier unsettled world has the
-// same nodes.
+// Whether the newest of the unsettled worlds can be dropped once it is known
+// that it did not begin on all of its nodes. If there is an electorate, it can:
+// no coordinator is elected without a majority of the electorate. Without an
+// electorate, the nodes that did begin the world could elect a coordinator on
+// their own. Therefore that world is kept, unless an earlier unsettled world
+// has the same nodes.
 bool LastNeedNotElect(const JobState& state);
 
 // The worlds whose majorities may elect another coordinator.
 std::vector<const Electors*> WorldsThatElect(const JobState& state);
 
-// How long a verdict waits for its witnesses while the round stops. nullopt: it
-// need not wait. Witnesses are nodes that have seen the stop order, which
-// contains the exit code. If other nodes may take over, half of the nodes of
-// each of WorldsThatElect must be witnesses. A coordinator that takes over then
-// ends the job in the same way. O(n).
+// The time until which a verdict waits for its witnesses while the round stops;
+// nullopt: it need not wait. Witnesses are nodes that have seen the stop order,
+// which contains the exit code. If other nodes may take over, half of the nodes
+// of each of WorldsThatElect must be witnesses. A coordinator that takes over
+// then ends the job in the same way. O(n).
 std::optional<Instant> AwaitsWitnesses(const JobState& state);
 
 // The time at which members that have not started the running round's workers
 // are declared lost; nullopt: all have started.
 std::optional<Instant> StartLimit(const JobState& state);
-// When the nodes that delay the current phase are given up; nullopt: the phase
-// has no such limit.
+// The time limit of the current phase: of the adoption, of the recalled verdict
+// or of the gathering; of the start of all workers; or of the stop. nullopt:
+// the phase has no limit.
 std::optional<Instant> PhaseLimit(const JobState& state);
 // The time at which the current phase needs a step even without an event;
 // nullopt: never.

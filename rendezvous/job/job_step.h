@@ -78,8 +78,8 @@ struct JobStep {
   // Whether another coordinator has a higher epoch. If so, this one sends no
   // more directives, and the driver replaces it by a Standby.
   bool deposed = false;
-  // The reason why an operator's request (cancel, drain) was refused; empty: it
-  // was not.
+  // The reason why an operator's request (cancel, drain) was refused; empty: no
+  // request was refused.
   std::string refusal;
 };
 

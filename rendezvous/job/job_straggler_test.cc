@@ -1,5 +1,5 @@
-// Tests of ranks that are slower than the others. They are shown to operators.
-// If the job asks for it, the node of a slow rank gives its place to a spare.
+// Tests of ranks that are slower than the others: operators see them, and with
+// JobSpec::evict_stragglers the node of a slow rank gives its place to a spare.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

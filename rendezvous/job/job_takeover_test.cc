@@ -204,8 +204,8 @@ TEST(JobTakeoverTest, NoWorldBeginsWithoutAMajorityOfTheNewest) {
   EXPECT_EQ(job.phase(), JobPhase::kGathering);
   EXPECT_FALSE(job.job().MayAnnounce());
   EXPECT_THAT(job.status().reason, HasSubstr("only 1 of its 3 nodes"));
-  // Node b returns, as a restarted agent. It may have voted for a coordinator
-  // that leads node c.
+  // Node b returns, as a restarted agent. It may have voted for another
+  // coordinator, to which node c is connected.
   job.Restart("b");
   job.Wait(seconds(5));
   EXPECT_EQ(job.phase(), JobPhase::kGathering);
@@ -230,8 +230,9 @@ TEST(JobTakeoverTest, RestartedAgentsElectIfTwoGroupsCannotExist) {
 }
 
 TEST(JobTakeoverTest, RestartedAgentsSufficeIfTooFewNodesAreElsewhere) {
-  // Each case: the nodes that are restarted, and whether a world forms. One
-  // more node could begin a world with min_nodes = 2.
+  // Each case: the nodes that are restarted, and whether a world forms. With b
+  // and c, two other nodes may run elsewhere and could form a world (min_nodes
+  // = 2).
   using Case = std::pair<std::vector<std::string>, bool>;
   for (const auto& [restarted, forms] :
        {Case{{"b", "c"}, false}, Case{{"b", "c", "d"}, true}}) {
@@ -293,7 +294,7 @@ TEST(JobTakeoverTest, ADeposedCoordinatorGivesNoOrders) {
   job.BreakStream("b");
   job.StandStill(milliseconds(550));
   job.agent("c").report.promised_epoch = 8;
-  job.Report("c");  // b's lease is over, too
+  job.Report("c");  // b's reconnect grace is over, too
   EXPECT_TRUE(job.last_step().deposed);
   EXPECT_THAT(job.last_step().deliveries, IsEmpty());
 }
@@ -431,7 +432,8 @@ TEST(JobRecallTest, ARecalledJobYieldsToItsNodes) {
   EXPECT_TRUE(again.last_step().deposed);
 }
 
-// The job has ended. Its verdict was recorded, but perhaps not told.
+// The job has ended. Its verdict was recorded, but may not have reached the
+// nodes.
 class JobRecallVerdictTest : public ::testing::Test {
  protected:
   JobRecallVerdictTest() {
@@ -470,7 +472,7 @@ TEST_F(JobRecallVerdictTest, ACancellationDoesNotChangeTheVerdict) {
 }
 
 // No majority had seen the verdict, and another coordinator may have ended the
-// round otherwise.
+// round with another verdict.
 TEST(JobRecallTest, TheVerdictOfAStopIsNotRecalled) {
   JobSpec spec = QuickSpec(2, 2);
   spec.max_restarts = 0;
@@ -581,7 +583,7 @@ TEST(JobTakeoverTest, FirstCoordinatorsRaiseTheirEpochsToDifferentOnes) {
   EXPECT_THAT(raised, SizeIs(100));
   EXPECT_GT(*raised.begin(), 5000u);
   EXPECT_LE(*raised.rbegin(), 5000 + kDrawnEpochMask / 16);
-  // The last epoch of a first coordinator is never passed.
+  // The result is never higher than the highest epoch of a first coordinator.
   for (uint64_t own = 1; own < 100; ++own) {
     EXPECT_EQ(FoundingEpochAbove(kDrawnEpochMask - 1, own), kDrawnEpochMask);
   }
@@ -599,8 +601,9 @@ TEST(JobTakeoverTest, ItYieldsToAMinorityUnlessARoundHasBegun) {
   EXPECT_TRUE(again.last_step().deposed);
 }
 
-// Until then the coordinator has received announcements, and nodes ignore the
-// orders of a process that hosted the coordinator before.
+// Before its first world, a coordinator gathers for at least TimeToLearn. In
+// this time it receives announcements of other coordinators, and the nodes stop
+// obeying orders from before its restart.
 TEST(JobTakeoverTest, TheFirstWorldWaitsUnlessItIsFull) {
   JobSpec spec = QuickSpec(2, 3);
   spec.last_call = Duration::zero();
@@ -930,8 +933,8 @@ TEST(JobTakeoverTest, AKnownSpareDoesNotCountAsOneOfTheNodes) {
   }
 }
 
-// The nodes here are all that may run, although one comes after the round has
-// been given up.
+// Three of at most four nodes are here (b, e and f), so the fourth node cannot
+// begin a round elsewhere. Node f comes only after the round has been given up.
 TEST(JobTakeoverTest, ANodeThatComesLaterCountsAsOneOfTheNodes) {
   JobSpec spec = QuickSpec(3, 4);
   spec.takeover = Takeover::kAuto;

@@ -33,7 +33,7 @@ enum class Part {
 struct DirectiveKey {
   DirectiveKind kind = DirectiveKind::kWait;
   int round = -1;
-  uint64_t pair_check = 0;  // PairCheck::number; 0: no measurement
+  uint64_t pair_check = 0;  // number of the measurement; 0: none
   std::string check_fault;
   uint64_t newest_signal = 0;
   bool at_once = false;
@@ -64,7 +64,7 @@ struct Node {
   int offered_master_port = 0;
   std::string offered_nccl_id;
   std::vector<std::string> addresses;  // IP addresses of the node
-  std::string standby_endpoint;        // HOST:PORT, or empty (Report)
+  std::string standby_endpoint;        // HOST:PORT; empty: it has none
   // The node's group rank in JobState::electors; -1: the node is no elector.
   int elector_rank = -1;
   // The newest of the node's NCCL ids that must not be used again: it was used,
@@ -76,17 +76,17 @@ struct Node {
   int failures_taken = 0;  // number of handled failures of `round`
   // Progress of the workers of `round`, for the job's status.
   std::vector<WorkerProgress> progress;
-  std::vector<RankTimes> times;  // Report::times
-  NodeTime time;                 // Report::time
+  std::vector<RankTimes> times;  // newest Report::times
+  NodeTime time;                 // newest Report::time
   Health health = Health::kHealthy;
   std::string unhealthy;
   // The coordinator's judgement of the node's machine.
   HostJudgement judgement;
   uint64_t newest_fault = 0;  // ordinal of the newest handled NodeFault
-  int check_port = 0;         // Report::check_port
+  int check_port = 0;         // newest Report::check_port
   // Why the check by pairs found the node bad; empty: it did not. If
   // `fault_is_waived`, the node may get a place all the same, because too few
-  // others can.
+  // other nodes can get one.
   std::string check_fault;
   bool fault_is_waived = false;
   bool going = false;  // the node was drained or asked to leave
@@ -123,7 +123,8 @@ struct Node {
 
   // The revision that the node must have seen before it gets a place. If a node
   // was lost and has returned, an older kRun directive may still be on its way.
-  // Until the node has seen this revision, its idle phase proves nothing.
+  // Until the node has seen this revision, a report of phase kIdle does not
+  // prove that the node stays idle.
   uint64_t must_have_seen = 0;
 
   Part part = Part::kNone;
@@ -189,8 +190,8 @@ class Membership {
   // The status of an incarnation that is not a node of the job now.
   // kSuperseded: another incarnation has replaced this one, which must never
   // return (a message of it may still be in flight, or a partitioned network
-  // may heal). kReleased: the incarnation must not return, although it may not
-  // have received its release.
+  // may heal). kReleased: the incarnation must not return, although its
+  // kReleased directive may not have reached it.
   enum class Memory { kNeverAdmitted, kMayReturn, kSuperseded, kReleased };
   void Remove(Node& node, Memory memory);
   Memory MemoryOf(const NodeIdentity& identity) const;
@@ -235,9 +236,11 @@ class Membership {
   // The number of nodes whose running health checks alone decide whether they
   // become ready.
   int being_checked() const { return being_checked_; }
-  // The number of nodes that only have to answer (Node::unanswered).
+  // The number of nodes that get no place only because they have not answered
+  // yet (Node::unanswered).
   int unanswered() const { return unanswered_; }
-  // The ids of the nodes that get no place because they are unhealthy.
+  // The ids of the nodes that are kept out by a failed health check, a ban or
+  // the check by pairs (Node::kept_out).
   const std::set<std::string>& kept_out() const { return kept_out_; }
   // The ids of the nodes that are ready, but quarantined.
   const std::set<std::string>& quarantined() const { return quarantined_; }
@@ -292,7 +295,7 @@ struct PastNode {
   std::string node_id;
   uint64_t incarnation = 0;
   Membership::Memory memory = Membership::Memory::kNeverAdmitted;
-  uint64_t sequence = 0;  // highest number in the reports
+  uint64_t sequence = 0;  // highest Report::sequence
   std::string place_key;  // the agent's secret; "": none
   NodeTime time;          // the times in the last report
 };

@@ -28,7 +28,7 @@ struct World {
     std::string departure;
   };
   std::vector<Member> members;
-  uint64_t epoch = 0;  // Place::epoch
+  uint64_t epoch = 0;  // epoch of the coordinator that formed it
   int world_size = 0;  // number of workers
   std::string master_address;
   int master_port = 0;

@@ -24,7 +24,7 @@ class JournalCopy {
   //   PermissionDenied    this user has no permission to read it
   //   ResourceExhausted   the file is larger than kMaxBytes, or the folder of
   //                       the copy has no space left
-  //   Unavailable         the log begins anew during each of several attempts
+  //   Unavailable         SQLite began the log anew during every attempt
   //   Internal            another error of the file system
   static absl::StatusOr<JournalCopy> Of(const std::string& path);
   ~JournalCopy();
@@ -35,13 +35,14 @@ class JournalCopy {
   // The path of the copied file, without symbolic links.
   std::string path() const;
 
-  // Maximum size of the file, and of its log.
+  // Maximum size in bytes of the file, and of its log.
   static constexpr int64_t kMaxBytes = int64_t{4} << 30;
 
  private:
   explicit JournalCopy(std::string folder) : folder_(std::move(folder)) {}
 
-  // Replaces the copy by a new one.
+  // Copies the files of the journal at `from` into the folder, and replaces
+  // those of an earlier attempt.
   absl::Status Fill(const std::string& from);
 
   std::string folder_;  // empty after a move

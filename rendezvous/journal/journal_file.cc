@@ -296,7 +296,7 @@ absl::Status JournalFile::Inspect() {
   code = Read("PRAGMA quick_check(1)", &verdict);
   if (code != SQLITE_OK) return CannotOpen(code);
   if (verdict != "ok") {
-    // The result consists of a heading and one line with the problem.
+    // quick_check returns a heading and one line with the problem.
     return Damaged(verdict.substr(verdict.find_last_of('\n') + 1));
   }
   return absl::OkStatus();

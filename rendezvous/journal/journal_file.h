@@ -78,8 +78,8 @@ class JournalFile : public JournalBackend {
   // `resolved`: the path of the file without symbolic links.
   absl::Status Connect(const std::string& resolved);
   // Refuses a file that is not a journal of this version. Also refuses a file
-  // with views, triggers or virtual tables: reading these runs statements of
-  // the file, which might never end. Does not change the file.
+  // with views, triggers or virtual tables: reading from one of these runs SQL
+  // statements of the file, which might never end. Does not change the file.
   absl::Status Inspect();
   absl::Status CreateTables();
   absl::Status Prepare();

@@ -40,7 +40,7 @@ std::string StateOf(const NodeStatus& node) {
 // The progress of a job's workers, summed up.
 struct Progress {
   std::optional<int64_t> step;  // lowest step of any worker that reports steps
-  double tokens_per_s = 0;      // sum over the workers that report it
+  double tokens_per_s = 0;      // sum over the workers that report a rate
   bool has_tokens = false;
 };
 

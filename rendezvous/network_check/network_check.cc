@@ -137,7 +137,8 @@ std::map<std::string, NetworkCheck::Standing> NetworkCheck::Standings(
           pairing.server == id ? pairing.client : pairing.server;
       with_good_partner += standings[other] == Standing::kGood ? 1 : 0;
     }
-    // One measurement may have been disturbed by something that is over.
+    // One bad measurement with a good partner is not enough: a temporary
+    // disturbance may have caused it.
     if (IsSilent(id, subject) || with_good_partner > 1) {
       standing = Standing::kBad;
     }
@@ -189,8 +190,9 @@ NetworkCheck::Pairs NetworkCheck::Plan(
     good.insert(good.end(), suspects.begin(), suspects.end());
     return PlanAllPairs(good);
   }
-  // A suspect has met at most one good node: a second measurement would have
-  // shown whether it is good or bad. So one of two good nodes is new to it.
+  // A suspect has met at most one good node, because a second measurement with
+  // a good node would have decided its standing. So of any two good nodes, at
+  // least one is a new partner for the suspect.
   std::vector<std::string> left;
   size_t used = 0;  // number of good nodes that have a partner
   for (const std::string& suspect : suspects) {
@@ -206,7 +208,9 @@ NetworkCheck::Pairs NetworkCheck::Plan(
   if (rounds_ == 1) {
     left.insert(left.end(), good.begin() + static_cast<long>(used), good.end());
   } else if (good.empty()) {
-    return {};  // Nothing can decide between the suspects.
+    // Without a good node, no further measurement can show which suspect is
+    // bad.
+    return {};
   }
   // Pair nodes that are half the list apart. In the first round, neighbours
   // were paired, so these pairs are new unless only two nodes are left.

@@ -17,39 +17,42 @@ namespace muster::rendezvous {
 
 // The check of nodes by pairs: tells a bad node from a node with a bad partner.
 //
-//   round 1  Neighbours in the given order are paired. Of an odd number, the
-//            last node has no partner in this round.
+//   round 1  Neighbours in the given order are paired. If the number of nodes
+//            is odd, the last node has no partner in this round.
 //   round 2  Each node of a bad pair, and each node that had no partner, is
-//            paired with a node of a good pair. The others are paired
-//            differently.
-//   later    Only if a node has met no node that is known to be good, or was
-//            measured once and not found good: such nodes are paired with good
-//            ones. Of 3 nodes, all pairs are measured, because a median of
-//            fewer pairs proves nothing.
+//            paired with a node of a good pair, if enough of these are left.
+//            The remaining nodes are paired with new partners.
+//   later    The nodes that are still undecided are paired with good nodes, or
+//            with each other if too few good nodes are left. Without a good
+//            node there are no later rounds.
+//
+// With at most 3 nodes, all pairs are measured one after another, because a
+// median of fewer pairs proves nothing.
 //
 // A pair is good if its round trip and its rate are not worse than kSlowFactor
 // times the median of the nodes' best values. A node is good if one of its
-// pairs is good. It is bad if at least two were measured, none of them is good,
-// and one of its partners is good; or if it gave no answer at all, although a
-// partner of it did. Otherwise it is
-// undecided; two nodes without a third one both stay undecided. In any case a
-// node is bad if its compute kernel is much slower than the median.
+// pairs is good. A node is bad if none of its pairs is good, and either at
+// least two of its partners are good, or the node never answered although a
+// partner did. Otherwise the node is undecided: for example, both of two nodes
+// whose only pair is bad. Whatever its pairs, a node is bad if its compute
+// kernel is much slower than the median.
 //
-// Pure. Not thread-safe. A round costs O(n log n) of the number of nodes; there
-// are O(log n) rounds.
+// Pure. Not thread-safe. A round costs O(n log n) for n nodes; there are
+// O(log n) rounds.
 class NetworkCheck {
  public:
   // A round trip or rate that is worse than the median by this factor is bad.
   static constexpr double kSlowFactor = 3;
   // A compute kernel that takes longer than the median by this factor is bad.
   static constexpr double kSlowComputeFactor = 2;
-  // In seconds. A value that exceeds the median by less than this is not bad:
-  // the difference is noise or distance.
+  // Seconds. A round trip, or a time of the compute kernel, is not bad if it
+  // exceeds the median by less than this value: such a difference is noise, or
+  // due to the distance.
   static constexpr double kMinExcessRoundTrip = 0.002;
   static constexpr double kMinExcessCompute = 0.0001;
-  // How long the nodes may take for the measurement of a round. Longer than
-  // the limit of the nodes themselves, so that a node whose partner does not
-  // answer can report it.
+  // Time limit of the measurements of one round. Longer than the time limit in
+  // the nodes, so that a node can still report that its partner does not
+  // answer.
   static constexpr Duration kRoundTimeout = std::chrono::seconds(10);
 
   struct Participant {
@@ -58,7 +61,8 @@ class NetworkCheck {
   };
   struct Partner {
     std::string node_id;
-    PairCheck::Role role = PairCheck::Role::kServe;  // this node's role
+    // The role of the node whose partner this is, not of the partner.
+    PairCheck::Role role = PairCheck::Role::kServe;
   };
   enum class Grade { kGood, kUndecided, kSlow, kFailed };
   struct Finding {
@@ -79,19 +83,21 @@ class NetworkCheck {
   // Takes a node's answer. Ignores answers to other rounds, repeated ones, and
   // those of nodes without a partner in this round.
   void Take(const std::string& node_id, const PairMeasurement& answer);
-  // The node is gone; its answer is not awaited any more.
+  // Handles the loss of a node: its answer is no longer awaited.
   void Lose(const std::string& node_id);
-  // Ends the round in progress if every answer is here or the time is over.
+  // Ends the round in progress if every answer has arrived or the deadline has
+  // passed.
   void EndRoundIfDue(Instant now);
-  // Gives the nodes the whole time again, at most once in each round. Called
-  // after the coordinator's process was suspended, because it may have unread
-  // answers.
+  // Restarts the time limit of the round in progress, at most once in each
+  // round. Must be called after the coordinator was suspended, because answers
+  // may have arrived that it has not read yet.
   void ForgiveStandstill(Instant now);
 
   bool is_measuring() const { return is_measuring_; }
-  // The end of the round in progress; nullopt: none is.
+  // The deadline of the round in progress; nullopt: no round is in progress.
   std::optional<Instant> Deadline() const;
-  // The node's partner in the round in progress; nullopt: it has none.
+  // The node's partner in the round in progress; nullopt: the node has no
+  // partner, or no round is in progress.
   std::optional<Partner> PartnerOf(const std::string& node_id) const;
   uint64_t number() const { return number_; }
 
@@ -126,8 +132,9 @@ class NetworkCheck {
   enum class Standing { kUnmeasured, kGood, kUndecided, kBad };
   struct Subject {
     std::string host;
-    std::vector<size_t> pairings;  // indices of pairings_
-    double compute_s = 0;          // the shortest so far; 0: unknown
+    std::vector<size_t> pairings;  // indices into pairings_
+    // shortest time of the node's compute kernel so far; 0: unknown
+    double compute_s = 0;
   };
   // Medians of the nodes' best values; 0: there are none.
   struct Medians {
@@ -152,13 +159,15 @@ class NetworkCheck {
   Pairs Plan(const std::vector<Participant>& present) const;
 
   const Instant began_;
-  std::map<std::string, Subject> subjects_;  // by node id
-  std::vector<Pairing> pairings_;            // of all rounds
-  std::map<std::string, size_t> current_;    // pairing by node id, this round
+  std::map<std::string, Subject> subjects_;  // key: node id
+  std::vector<Pairing> pairings_;            // the pairs of all rounds
+  // Nodes with a partner in the round in progress. Key: node id; value: index
+  // into pairings_.
+  std::map<std::string, size_t> current_;
   size_t awaited_ = 0;  // number of answers that the round in progress lacks
   int rounds_ = 0;
   int concluded_ = 0;    // number of rounds at the last Conclude
-  uint64_t number_ = 0;  // of the newest round
+  uint64_t number_ = 0;  // number of the newest round
   bool is_measuring_ = false;
   bool is_forgiven_ = false;
   Instant deadline_;

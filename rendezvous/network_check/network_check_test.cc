@@ -32,8 +32,8 @@ PairMeasurement Failed() {
   return {.failure = "connection timed out", .compute_s = kCompute};
 }
 
-// Runs a whole check. `answer` gives the answer of a node that has this
-// partner; nullopt: the node does not answer.
+// Runs a whole check. `answer(node, partner)` returns the answer of `node`;
+// nullopt: the node does not answer.
 class Runner {
  public:
   using Answer = std::function<std::optional<PairMeasurement>(
@@ -201,7 +201,8 @@ TEST(NetworkCheck, OneDisturbedMeasurementAfterABadPartnerBlamesNobody) {
     return answer;
   });
   EXPECT_THAT(run.Grades(), ElementsAre(testing::Pair("ah", Grade::kSlow)));
-  EXPECT_EQ(measured, 4);  // two answers to each of two measurements
+  // "ag" has two measurements without "ah", and each has two answers.
+  EXPECT_EQ(measured, 4);
   EXPECT_EQ(run.check().rounds(), 3);
 }
 

@@ -228,9 +228,9 @@ class Peer : public std::enable_shared_from_this<Peer> {
   asio::steady_timer pause_;
 };
 
-// The open connections. If there are more than kMaxPeers, the oldest connection
-// of one network is closed: of the network that has the most connections. Used
-// by the server's thread only.
+// The open connections. If there are more than kMaxPeers, closes the oldest
+// connection of the network that has the most connections. Used by the server's
+// thread only.
 class Peers {
  public:
   void Serve(tcp::socket socket, const Probes* probes) {

@@ -15,7 +15,7 @@
 
 namespace muster::rendezvous {
 
-// A page that several answers share.
+// The text of a page. Several responses share it without copies.
 using Page = std::shared_ptr<const std::string>;
 
 // The parts of an HTTP request that a page reads.
@@ -67,18 +67,19 @@ struct Probes {
 ProbeAnswer AnswerProbe(const Probes& probes, const std::string& method,
                         const std::string& target);
 
-// Returns a function that calls `make` and reuses its result for a while. The
-// time is proportional to the duration of the call (AnswerCache). So requests
-// for a page cannot keep a core busy, and slow clients do not each keep a copy
-// in memory. `now`: the clock. Not thread-safe.
+// Returns a function that calls `make` and reuses its result for a time that is
+// proportional to the duration of the call (AnswerCache). So requests for a
+// page cannot keep a core busy, and slow clients do not each keep a copy in
+// memory. `now`: the clock. Not thread-safe.
 std::function<Page()> CachedPage(std::function<std::string()> make,
                                  std::function<Instant()> now);
 
-// Answers probes over HTTP/1.1 on its own thread. Needs no authentication,
-// since the answers contain no secrets and requests change nothing. A client
-// has 5 s for its request. At most 64 clients are served at a time. A further
-// client replaces the oldest client of the network that has the most clients,
-// so that slow clients do not keep the kubelet out.
+// Answers probes over HTTP/1.1 on its own thread. Does not authenticate
+// clients, since probes and metrics contain no secrets and requests change
+// nothing; the dashboard authenticates its callers itself. A client has 5 s for
+// its request. At most 64 clients are served at a time. A further client
+// replaces the oldest client of the network that has the most clients, so that
+// slow clients do not keep the kubelet out.
 class ProbeServer {
  public:
   // Starts the server, which listens when Start returns. Port 0: any free port.

@@ -108,7 +108,8 @@ struct Directive {
   // did not.
   std::string check_fault;
   // The open inquiries of operators that this node should answer. Added by the
-  // driver of the job (AttachedSink). They do not change the revision.
+  // driver of the job (AttachedSink). A change of the inquiries does not change
+  // the revision.
   std::vector<Inquiry> inquiries;
 };
 

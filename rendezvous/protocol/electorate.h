@@ -24,8 +24,8 @@ inline constexpr int kMaxListedElectors = 8;
 // and the epochs must differ.
 //
 // The coordinator that begins a job sets no higher bits, so every elected
-// coordinator has a higher epoch than it. This matters if the first coordinator
-// is restarted: it does not know of the elected ones.
+// coordinator has a higher epoch. This matters if the first coordinator is
+// restarted, because it does not know of the elected coordinators.
 inline constexpr int kDrawnEpochBits = 22;
 inline constexpr uint64_t kDrawnEpochMask =
     (uint64_t{1} << kDrawnEpochBits) - 1;
@@ -36,10 +36,11 @@ constexpr bool IsFounding(uint64_t epoch) {
 // Returns an epoch above `promised` for a coordinator that begins a job and has
 // drawn the epoch `own`; requires IsFounding(promised + 1).
 //
-// Two such coordinators, one after the other, may hear of the same promise. The
-// result depends on `own`, which is random, so that they get different epochs;
-// the probability of equal ones is 1 / (room + 1). At most a sixteenth of the
-// epochs above `promised` is passed over, so that many restarts are possible.
+// Two runs of such a coordinator may learn of the same promise. The result
+// depends on `own`, which is random, so that the runs get different epochs. It
+// lies in the first sixteenth of the epochs above `promised`, so that many
+// restarts are possible. Two results are equal with the probability 1 / (size
+// of this sixteenth).
 constexpr uint64_t FoundingEpochAbove(uint64_t promised, uint64_t own) {
   const uint64_t mixed = (own * 0x9E3779B97F4A7C15) >> (64 - kDrawnEpochBits);
   const uint64_t room = (kDrawnEpochMask - promised) / 16;
@@ -62,7 +63,7 @@ struct Electorate {
   uint64_t epoch = 0;  // epoch of the coordinator that sent it; 0: none
   WorldId world;
   int nodes = 0;  // number of the world's nodes; 0: no electorate
-  int rank = -1;  // group rank of this node; -1: not in it
+  int rank = -1;  // group rank of this node; -1: no elector
   // The node ids of the world by group rank, "" where unknown. Empty if the
   // world has more than kMaxListedElectors nodes.
   std::vector<std::string> members;

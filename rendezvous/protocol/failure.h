@@ -12,7 +12,7 @@ namespace muster::rendezvous {
 enum class FailureKind {
   kExitCode,     // A worker exited with a code other than 0.
   kSignal,       // A worker was killed by a signal that Muster did not send.
-  kStartFailed,  // A worker could not be started: exec, log folder, limits.
+  kStartFailed,  // A worker did not start; `message` says why.
   kStoppedByUs,  // A worker ended because the round was broken: collateral.
   kNodeLost,     // A node's agent vanished, fell silent or did not stop.
   kHung,         // A worker that had reported progress was silent too long.
@@ -37,9 +37,9 @@ struct Failure {
   // display. No decision compares it, since the clocks of two nodes may differ
   // by minutes.
   double unix_time = 0;
-  // One line that describes the failure: the exception in @record's error file,
-  // "exit code 3", "lease ran out after 10 s", "exec /opt/x: Permission
-  // denied".
+  // One line that describes the failure: the exception in the error file of
+  // PyTorch's @record, "exit code 3", "lease ran out after 10 s", "exec /opt/x:
+  // Permission denied".
   std::string message;
   // path of the error file; empty: none
   std::string error_file;
@@ -50,7 +50,7 @@ struct Failure {
   bool raised_first = false;
   std::vector<std::string> stderr_tail;  // last lines of stderr, oldest first
   // For kHung: how long the worker had been silent when this message was sent.
-  // From this the receiver finds the worker that fell silent first. The next
+  // With it the receiver finds the worker that fell silent first. The next
   // field: the most informative lines of the worker's stack.
   Duration silent_for = Duration::zero();
   std::vector<std::string> stack;

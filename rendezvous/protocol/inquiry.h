@@ -39,7 +39,7 @@ struct Inquiry {
   std::vector<int> ranks;  // global ranks; empty: all ranks of the node
   // kLogs: the number of newest lines of each rank; -1: all that the node has.
   int lines = 10;
-  // kLogs: only lines that the node received within this time; zero: all.
+  // kLogs: only lines that the node received at most this long ago; zero: all.
   Duration since = Duration::zero();
   // kLogs: whether later lines are sent as well, until the job ends.
   Follow follow = Follow::kNo;
@@ -70,7 +70,7 @@ struct OutputLine {
 struct RankStack {
   int rank = 0;
   int64_t pid = 0;
-  std::vector<std::string> lines;  // at most kMaxStackLines; none: not readable
+  std::vector<std::string> lines;  // at most kMaxStackLines; empty: unreadable
 
   friend bool operator==(const RankStack&, const RankStack&) = default;
 };
@@ -96,8 +96,8 @@ struct InquiryUpdate {
   // answer continues, or is complete.
   std::string missing;
   // HOST:PORT of the processes that can take over the job, at most
-  // kMaxStandbys; empty: as before. The first update of an inquiry that follows
-  // the output has only this field.
+  // kMaxStandbys; empty: they have not changed. The first update of an inquiry
+  // that follows the output has only this field.
   std::vector<std::string> standbys;
 
   friend bool operator==(const InquiryUpdate&, const InquiryUpdate&) = default;

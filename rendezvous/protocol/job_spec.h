@@ -14,7 +14,7 @@ namespace muster::rendezvous {
 
 // What happens to a node that waits while the current world has room for it.
 enum class ScaleUp {
-  kNever,    // The node stays a spare until the round ends anyway.
+  kNever,    // The node stays a spare until the round ends for another reason.
   kRestart,  // After the cool-down the round is broken to admit it.
 };
 
@@ -137,9 +137,9 @@ struct JobSpec {
 
   Duration lease() const { return keep_alive_interval * keep_alive_misses; }
 
-  // How long after a report a node obeys an order to begin a round that answers
-  // this report. This is at most a lease: a coordinator that hears nothing from
-  // the node for a lease may begin another world without it.
+  // How long a node obeys an order to begin a round, counted from the report
+  // that the order answers. This is at most a lease: a coordinator that hears
+  // nothing from the node for a lease may begin another world without it.
   Duration order_life() const {
     return std::min(lease(), std::max<Duration>(2 * keep_alive_interval,
                                                 std::chrono::seconds(3)));

@@ -78,14 +78,15 @@ struct JobStatus {
   Duration phase_age = Duration::zero();
   std::optional<PreemptionNotice> preemption;
   // Why the job's newest state is not durable in the coordinator's journal.
-  // Empty: the state is durable, or there is no journal. The next field is the
-  // time since then.
+  // Empty: the state is durable, or there is no journal. The next field: how
+  // long this has been so.
   std::string not_durable;
   Duration not_durable_for = Duration::zero();
   JobTime time;
-  // Two histograms since this coordinator has known the job; not sent to
-  // operators. First: the time in which nodes gathered before a round. Second:
-  // the time from the early end of a round until all nodes run a later round.
+  // Two histograms, counted since this coordinator has known the job; not sent
+  // to operators. First: the time in which nodes gathered before a round.
+  // Second: the time from the early end of a round until all nodes run a later
+  // round.
   DurationHistogram rendezvous_times;
   DurationHistogram recovery_times;
   // The slow ranks of the running round, ordered by rank; further ones are

@@ -15,11 +15,11 @@ namespace muster::rendezvous {
 // The kind of an event that counts against a machine (NodeMemory). The values
 // are stored in journals and must never change.
 enum class FaultKind {
-  kWorker = 1,     // its worker caused the end of a round (EvidenceIn)
+  kWorker = 1,     // a worker of the machine broke a round (EvidenceIn)
   kLost = 2,       // the node was lost while its workers ran
-  kCheck = 3,      // a health check failed on it
-  kXid = 4,        // the NVIDIA driver reported an error of one of its GPUs
-  kStraggler = 5,  // one of its ranks was persistently slow
+  kCheck = 3,      // a health check of the machine failed
+  kXid = 4,        // the NVIDIA driver reported an error of a GPU
+  kStraggler = 5,  // a rank on the machine was persistently slow
 };
 
 // Identifies the machine of a node, over all jobs of a coordinator. `host` is
@@ -44,7 +44,7 @@ struct NodeFault {
   bool operator==(const NodeFault&) const = default;
 };
 
-// Maximum length of Report::faults: the newest ones.
+// Maximum length of Report::faults, which contains the newest faults.
 inline constexpr int kMaxNodeFaults = 4;
 
 // A fault that counts against a machine.

@@ -38,7 +38,7 @@ struct PairCheck {
 // gets another order.
 struct PairMeasurement {
   uint64_t epoch = 0;   // epoch of the directive with the order
-  uint64_t number = 0;  // PairCheck::number
+  uint64_t number = 0;  // PairCheck::number of the order
   // Why the connection could not be measured: one line, cut to kMaxLineBytes;
   // empty: it was measured.
   std::string failure;

@@ -148,7 +148,7 @@ struct Report {
   // The last round that this node started; 0: none yet.
   int round = 0;
   // The node's place in `round`, as the coordinator sent it, but without the
-  // NCCL id, the store's clients and the key. nullopt: no round yet. A
+  // NCCL id, the store's clients and the channel key. nullopt: no round yet. A
   // coordinator without a record of the job needs the places to continue the
   // round.
   std::optional<Place> place;

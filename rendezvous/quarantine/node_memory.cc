@@ -205,8 +205,8 @@ std::optional<Duration> NodeMemory::NextChange(Duration now) const {
       continue;
     }
     const double bound = is_quarantined ? kReleaseAt : kSuspectAt;
-    // A score halves at most once per kHalfLife. It falls later if
-    // kMaxOfOneRank caps one of its sums.
+    // The score needs one kHalfLife to halve, or longer if kMaxOfOneRank caps
+    // one of its sums. So this is the earliest time of the change.
     const double halvings =
         std::max(std::log2(ScoreOf(host, now) / bound), 0.0);
     const Duration after =

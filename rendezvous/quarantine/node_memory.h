@@ -68,7 +68,8 @@ class NodeMemory {
   // coordinator; at most one of kShare may be quarantined. Returns the machines
   // whose state has changed.
   std::vector<Change> Record(Duration now, int nodes, HostFault fault);
-  // Applies the decay since the last call. Returns the changed machines.
+  // Updates the states after the decay of the scores since the last call.
+  // Returns the machines whose state has changed.
   std::vector<Change> Refresh(Duration now, int nodes);
   // The time at which a call of Refresh may first change a state; nullopt:
   // never without a new fault.
@@ -88,7 +89,8 @@ class NodeMemory {
   // Quarantine::kOff, also the healthy machines that would be suspected with
   // kOn.
   HostView View(Duration now) const;
-  // All remembered machines: the banned ones first, then by falling score.
+  // The remembered machines: the banned ones first, then by falling score.
+  // Leaves out healthy machines whose faults are all void.
   std::vector<HostStatus> List(Duration now) const;
   int quarantined() const;
 
@@ -126,15 +128,17 @@ class NodeMemory {
   // Whether View lists `host` although it is healthy. With Quarantine::kOff,
   // View also lists machines that would be suspected with kOn.
   bool IsShown(const Host& host, Duration now) const;
-  // Ends every suspicion and quarantine.
+  // Makes every suspected or quarantined machine healthy.
   void Trust();
-  // Makes `fault` and all faults like it void if they have occurred on two
-  // machines.
+  // Declares `fault` and all faults like it (same job and kind; same signature
+  // or text) void, if they have occurred on two machines.
   void Acquit(const HostFault& fault);
   // Sets the machines' states by their scores. Quarantines at most one of
   // kShare nodes.
   void Judge(Duration now, int nodes);
-  // Removes hosts beyond kMaxHosts, and those without any content.
+  // Removes old faults, machines about which nothing is remembered any more,
+  // and, beyond kMaxHosts, the machines with the lowest scores. Banned machines
+  // stay.
   void Bound(Duration now);
   // The changes between `before` and now.
   std::vector<Change> ChangesSince(const HostView& before, Duration now) const;

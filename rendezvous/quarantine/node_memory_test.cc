@@ -116,7 +116,7 @@ TEST_F(NodeMemoryTest, TheSameFailureOnTwoMachinesIsTheProgramsFault) {
   Record(Fault("b", FaultKind::kWorker, 0));
   EXPECT_EQ(StateOf("a"), HostState::kHealthy);
   EXPECT_EQ(StateOf("b"), HostState::kHealthy);
-  // The memory still knows the faults that it has declared void.
+  // The memory keeps void faults, so further faults like them are void, too.
   for (int rank = 0; rank < 4; ++rank) {
     Record(Fault("b", FaultKind::kWorker, rank));
   }
@@ -344,7 +344,7 @@ TEST_F(NodeMemoryTest, WithQuarantineOffFaultsAreShownAndHaveNoEffect) {
   // A ban is valid with Quarantine::kOff, too.
   ASSERT_TRUE(memory.Ban(now_, "c", "broken fan").ok());
   EXPECT_EQ(memory.View(now_).at({"c", ""}).state, HostState::kBanned);
-  // The machine is shown until its score has fallen.
+  // View lists machine "a" until its score has fallen below kSuspectAt.
   const std::optional<Duration> next = memory.NextChange(now_);
   ASSERT_TRUE(next.has_value());
   EXPECT_TRUE(memory.View(*next - minutes(1)).contains(Key("a")));

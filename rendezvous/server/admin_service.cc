@@ -591,8 +591,8 @@ class AdminService : public AdminMethods {
   }
 
   // Checks that this process coordinates its job. FailedPrecondition,
-  // Unavailable: it is only a standby; the answer's trailer kCoordinatedAt
-  // contains the coordinator's endpoint.
+  // Unavailable: this process is only a standby; the answer's trailer
+  // kCoordinatedAt contains the coordinator's endpoint.
   absl::Status CheckCoordinates(grpc::CallbackServerContext* context) const {
     const auto elsewhere = coordinator_->WhereElse();
     if (!elsewhere.has_value()) return absl::OkStatus();

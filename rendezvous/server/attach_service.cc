@@ -501,8 +501,9 @@ class AttachService : public v1::Coordinator::CallbackService {
     connections_->Proved(context.peer());
     const absl::Status status = CheckAnnouncement(announcement);
     if (!status.ok()) return status;
-    // The nodes will be sent to the announced endpoint. So the caller must be
-    // the node at this endpoint, or come from an address in its certificate.
+    // The nodes will be sent to the announced endpoint. So the caller's
+    // certificate must contain the host of that endpoint, or the address from
+    // which the caller connects.
     const absl::Status allowed =
         CheckNode(*principal, NamesOf(context),
                   {.run_id = announcement.run_id(),

@@ -64,6 +64,7 @@ class ConnectionPool {
   explicit ConnectionPool(const ConnectionLimits& limits) : limits_(limits) {}
 
   // Records an accepted connection. `id` must be greater than all earlier ids.
+  // `network`: the network of the client (NetworkOf).
   void Opened(Instant now, Id id, const std::string& network);
   // Records that a silent connection has sent the beginning of a session.
   void Spoke(Id id);
@@ -80,7 +81,7 @@ class ConnectionPool {
   // the connections in `close`.
   struct Changes {
     std::vector<Id> close;
-    std::vector<Id> hand_over;  // to gRPC
+    std::vector<Id> hand_over;  // connections for gRPC
   };
   // Applies the limits. Must be called after the functions above, and at
   // NextDeadline.
@@ -106,7 +107,7 @@ class ConnectionPool {
   struct Connection {
     std::string network;
     Instant opened;
-    Instant since;  // start of the trial; before: `opened`
+    Instant since;  // start of the trial; before it: `opened`
     int nodes = 0;  // number of streams that have joined a job
   };
 

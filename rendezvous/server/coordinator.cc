@@ -39,9 +39,9 @@ constexpr Duration kKeptWithin = std::chrono::seconds(3);
 // broken stream connect again.
 constexpr Duration kAbandonedAfter = std::chrono::seconds(2);
 
-// The low bits of an epoch number the jobs of one run of the coordinator. This
-// is the number of low bits. The other bits are the number of the run. They
-// have room for milliseconds since 1970 until the year 2109.
+// Number of low bits of an epoch that number the jobs within one run of the
+// coordinator. The other bits are the number of the run; they have room for
+// milliseconds since 1970 until the year 2109.
 constexpr int kJobBits = 22;
 
 static_assert(kJobBits == kDrawnEpochBits);
@@ -85,7 +85,7 @@ uint64_t DrawEpoch() {
 }
 
 // Returns the first epoch of this run. Two runs of a coordinator must have
-// different epochs: the journal numbers its runs. Without a journal, or if
+// different epochs, so the journal numbers the runs. Without a journal, or if
 // coordinators of other nodes may take over, the epoch comes from the wall
 // clock.
 uint64_t FirstEpoch(const Journal* journal) {
@@ -590,7 +590,7 @@ class Coordinator::Impl {
     const std::shared_ptr<DrivenJob> job =
         NewJob(first.run_id, epoch, first.spec, run_tag, account);
     Add(job, account);
-    // The nodes' knowledge is newer than that of the record.
+    // Nodes that know a round know more than the record.
     if (std::ranges::none_of(reports, [](const auto& one) {
           return one.second.knows_round();
         })) {
@@ -622,10 +622,10 @@ class Coordinator::Impl {
       StandBy(Standby::Kind::kSuccessor);
       // The standby must know the successor before it gets the nodes' reports.
       // Many nodes may already be connected to the successor, although the end
-      // of their connections to this process is not noticed yet. The other
-      // nodes would promise a new epoch to this standby. This standby cannot
-      // win the election without the nodes at the successor. And nodes that
-      // promise it their votes would no longer obey the successor.
+      // of their connections to this process is not noticed yet. If the standby
+      // did not know the successor, the other nodes would promise a new epoch
+      // to this standby and would no longer obey the successor. But without the
+      // nodes at the successor this standby cannot be elected.
       if (!successors_.empty()) {
         const auto& [epoch, endpoint] = *successors_.rbegin();
         tell.push_back(
@@ -776,8 +776,8 @@ class Coordinator::Impl {
         it = abandoned_.erase(it);
         continue;
       }
-      // Somebody still uses the job: a watcher, or a stream whose first report
-      // is on its way to the job.
+      // The job is still in use: by a watcher, or by a stream whose first
+      // report is on its way to the job.
       if (found->second.use_count() > 1) {
         ++it;
         continue;
@@ -875,12 +875,14 @@ class Coordinator::Impl {
   // keep the job and its verdict alive, but the job can no longer be found.
   void Forget(const std::shared_ptr<DrivenJob>& job) {
     auto found = std::find(finished_.begin(), finished_.end(), job);
-    // The job is already forgotten, because too many jobs had finished.
+    // A job that is not in the list was forgotten earlier, because too many
+    // jobs had finished.
     if (found == finished_.end()) return;
     // Copy the id, because erase destroys the list's element, to which `job`
     // may refer.
     const std::string run_id = job->run_id();
-    // A job whose nodes did not come in time can be recalled.
+    // Keep the record of a job that timed out: the same command can continue
+    // the job.
     const std::optional<Verdict> verdict = job->Summary().verdict;
     const bool goes_on = options_.takeover.has_value() && verdict.has_value() &&
                          verdict->outcome == Outcome::kTimedOut;

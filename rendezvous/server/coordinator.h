@@ -209,8 +209,9 @@ class Coordinator {
   // The message that this coordinator must send to other coordinators now. It
   // is one of three: "I coordinate the job"; a question for the coordinator, if
   // this one lacks a majority; or the number of nodes at this standby. nullopt:
-  // no message, because no node is connected, or this coordinator is the job's
-  // first one.
+  // no message. A standby sends none if no connected node waits for a
+  // coordinator. A coordinator sends none if it has a majority without having
+  // taken the job over, or if the job has finished.
   struct Announcement {
     std::string run_id;
     uint64_t epoch = 0;
@@ -255,7 +256,7 @@ std::vector<JobStatus> JobsWithNodes(const Coordinator& coordinator);
 struct OpenedJournal {
   std::unique_ptr<Journal> journal;
   std::vector<KeptJob> kept;
-  NodeMemory::Kept remembered;  // Coordinator::Options::remembered
+  NodeMemory::Kept remembered;  // see Coordinator::Options::remembered
   // One sentence for each record that cannot be used, and therefore is not in
   // `kept`.
   std::vector<std::string> damaged;

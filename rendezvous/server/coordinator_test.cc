@@ -945,7 +945,7 @@ TEST_F(CoordinatorJournalTest, AJobThatEndedElsewhereHasNoRecord) {
     Coordinator coordinator(FounderOptions(Options()));
     Attached a(&coordinator, FirstReport("job", "node-a", 1));
     a.WaitFor(DirectiveKind::kRun);
-    coordinator.OnVerdict();  // this coordinator's own verdict
+    coordinator.OnVerdict();  // no effect: the verdict is its own
   }
   {
     Coordinator::Options options = FounderOptions(Options());

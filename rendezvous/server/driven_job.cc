@@ -147,7 +147,7 @@ namespace {
 constexpr char kDeposed[] =
     "this coordinator does not coordinate the job any more; try again";
 
-// Returns the time since the record was written; the clock may have been set
+// Returns the time since the record was written; zero if the clock was set
 // back.
 Duration AgeOf(const KeptJob& kept) {
   return std::max(UnixNow() - kept.written_at, Duration::zero());
@@ -386,7 +386,7 @@ DrivenJob::News DrivenJob::NewsOf(JobStep step) {
   deposed_ = news.is_deposed = step.deposed;
   if (deposed_) {
     // The nodes obey another coordinator. Orders that were held back are void,
-    // but the decisions are told.
+    // but the watchers still get the decisions.
     for (std::vector<News>* const held : {&in_write_, &later_}) {
       for (News& one : *held) {
         if (one.has_decisions) watchers_.Note(std::move(one.decisions));
@@ -504,8 +504,8 @@ void DrivenJob::Hold(News& news) {
 }
 
 void DrivenJob::Write() {
-  // This process may coordinate the job again after it was deposed, with a new
-  // DrivenJob. Do not overwrite the newer record of that one.
+  // A deposed job writes no record. This process may coordinate the job again
+  // with a new DrivenJob, whose newer record must not be overwritten.
   if (deposed_ || written_ == changes_ || written_ != durable_) return;
   KeptJob kept{.job = job_.Record(), .written_at = UnixNow(), .owner = owner_};
   if (encryption_ == Encryption::kWorkers && kept.job.round > 0) {

@@ -196,7 +196,7 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
     bool has_majority = false;          // result of Job::MayAnnounce
     bool must_ask = false;              // result of Job::MayAsk
     bool awaits_nodes = false;          // result of Job::AwaitsNodes
-    std::vector<std::string> standbys;  // Job::standbys
+    std::vector<std::string> standbys;  // result of Job::standbys
   };
   Standing standing() const;
 
@@ -229,7 +229,8 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   // Applies to the job: first a new judgement of the machines, then the event,
   // then the judgement of the faults that the event brought. Requires mutex_.
   JobStep StepJudged(const JobEvent& event);
-  // Returns the results of `step`. Requires mutex_.
+  // Converts the results of `step` to News, and records whether the step
+  // finished or deposed the job. Requires mutex_.
   News NewsOf(JobStep step);
   // Assigns each delivery to its sink. Requires mutex_.
   std::vector<Addressee> Addressed(std::vector<Delivery> deliveries);
@@ -272,9 +273,9 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   std::unordered_map<StreamId, std::shared_ptr<AttachedSink>> sinks_;
   JobInquiries inquiries_;
   uint64_t judged_ = 0;  // HostWatch::Version::number that the job knows
-  // round in which nodes to be asked were last looked for
+  // Job::round when the inquiries last looked for nodes to ask
   int asked_round_ = 0;
-  bool inquiries_end_ = false;  // the job is over: inquiries will soon end
+  bool inquiries_end_ = false;  // whether AskNoMore was called
   // The time of the current alarm; nullopt: none. It may be earlier than the
   // job's next deadline: a report extends a lease, but does not set a new
   // alarm.

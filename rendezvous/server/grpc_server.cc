@@ -31,7 +31,7 @@ namespace {
 
 constexpr Duration kResolveTimeout = std::chrono::seconds(10);
 
-// Without this number of free descriptors a server cannot listen.
+// Number of free descriptors without which a server cannot listen.
 constexpr int kToListen = 8;
 
 // Returns an error that explains why the coordinator cannot listen on `listen`.

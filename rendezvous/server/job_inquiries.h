@@ -86,7 +86,7 @@ class JobInquiries {
 
   const std::function<uint64_t()> draw_id_;
   std::vector<Open> open_;
-  std::map<uint64_t, Asked> asked_;  // by id
+  std::map<uint64_t, Asked> asked_;  // key: Inquiry::id
 };
 
 }  // namespace muster::rendezvous

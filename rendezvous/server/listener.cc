@@ -235,7 +235,7 @@ class Listener::Impl {
   struct Connection {
     int fd = -1;  // owned by this object until `handed_over`
     uint64_t cookie = 0;
-    std::string peer;  // PeerKey
+    std::string peer;  // PeerKey of the client
     bool handed_over = false;
   };
 

@@ -42,7 +42,7 @@ class SelfCheck {
   std::optional<Instant> asked_;    // oldest request without a result
   std::optional<Instant> running_;  // start of the running check
   std::optional<Instant> last_;     // start of the newest check
-  int failures_ = 0;                // in a row
+  int failures_ = 0;                // failed checks in a row
   std::string why_;
 };
 

@@ -95,8 +95,8 @@ void LinkWatch::Record(int rank, int node, const RankTimes& times) {
     const auto last = std::find_if(
         known.last.links.begin(), known.last.links.end(),
         [&](const LinkTime& one) { return one.peer == link.peer; });
-    // If the last times did not contain this link, an unknown part of its time
-    // belongs to earlier windows.
+    // Skip a link that the previous times did not contain, because an unknown
+    // part of its time belongs to earlier windows.
     if (last == known.last.links.end()) continue;
     const double limited = passed(last->limited, link.limited);
     known.shares.push_back(

@@ -40,9 +40,9 @@ struct SlowNode {
 // them by at least kMinLinkExcess. No second node can satisfy this.
 //
 // A node that has more to send or to receive than others, such as the root of a
-// broadcast or gather, is not slow. So one of these links must be a link from
-// the node, and its rate must be at most the highest rate between other nodes,
-// divided by kMinLinkRatio.
+// broadcast or gather, is not slow. So at least one of the slow links must be a
+// link from the node, and the rate of this link must be at most the highest
+// rate between other nodes, divided by kMinLinkRatio.
 //
 // nullopt: there is no such node, or no link between other nodes. So with two
 // nodes no node is named.
@@ -84,7 +84,7 @@ class LinkWatch {
   // Begins a round with `ranks` ranks, and forgets all times.
   void Begin(int ranks);
 
-  // Gives the newest times of `rank`, a worker of `node`. `rank` must be at
+  // Records the newest times of `rank`, a worker of `node`. `rank` must be at
   // least 0 and lower than the number of ranks. Links to ranks that do not
   // exist, or have given no times, are ignored.
   void Record(int rank, int node, const RankTimes& times);
@@ -102,7 +102,7 @@ class LinkWatch {
     double share = 0;
   };
   struct Rank {
-    int node = kNone;  // kNone: the rank has given no times
+    int node = kNone;  // the rank's node; kNone: the rank has given no times
     RankTimes last;
     std::vector<PeerShare> shares;  // the links in the newest window
     double sent_per_s = 0;          // bytes per second in the newest window
@@ -120,7 +120,7 @@ class LinkWatch {
   std::vector<Rank> ranks_;
   std::array<SlowNode, kWindows> votes_;
   int64_t count_ = 0;  // number of votes so far
-  int slow_ = kNone;   // the node that is persistently slow
+  int slow_ = kNone;   // the node that is persistently slow; kNone: no node
   std::optional<Finding> finding_;
 };
 

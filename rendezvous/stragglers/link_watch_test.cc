@@ -43,7 +43,7 @@ TEST(SlowestNode, TheRatioIsBounded) {
 
 TEST(SlowestNode, OneSlowLinkMayBeDueToEitherEnd) {
   EXPECT_FALSE(InRing(0.9, 0.1, 0.1).has_value());
-  // Both links connect the same two nodes.
+  // Both slow links connect the same two nodes.
   EXPECT_FALSE(SlowestNode({Link(0, 1, 0.9), Link(1, 0, 0.9), Link(1, 2, 0.1),
                             Link(2, 3, 0.1)})
                    .has_value());
@@ -101,8 +101,8 @@ TEST(SlowestNode, ASmallDifferenceIsNotSlow) {
 }
 
 TEST(SlowestNode, TwoSlowNodesAreNotToldFromTheirNeighbours) {
-  // A ring of four nodes: each link touches node 0 or node 2, and each touches
-  // node 1 or node 3.
+  // A ring of four nodes in which all links are slow: the cause may be nodes 0
+  // and 2, or nodes 1 and 3.
   EXPECT_FALSE(SlowestNode({Link(0, 1, 0.9), Link(1, 2, 0.9), Link(2, 3, 0.9),
                             Link(3, 0, 0.9)})
                    .has_value());
@@ -130,8 +130,8 @@ class LinkWatchTest : public ::testing::Test {
   LinkWatchTest() { watch_.Begin(2 * kNodes); }
 
   // Performs a step of one second in which the network limits the sends from
-  // and to the node `slow` for 0.8 s; -1: all nodes are equal. Without `judge`
-  // the step only adds to the times.
+  // and to the node `slow` for 0.8 s, and other sends between nodes for 0.1 s.
+  // `slow` -1: all nodes are equal. Returns the changes.
   std::vector<LinkWatch::Change> Step(int slow) {
     for (int node = 0; node < kNodes; ++node) {
       const int next = (node + 1) % kNodes;
@@ -142,8 +142,8 @@ class LinkWatchTest : public ::testing::Test {
     return watch_.Judge();
   }
 
-  // Adds a second to the times of `node`, in which the network limits its sends
-  // for `limited`.
+  // Adds one second to the times of `node`. The network limits the node's sends
+  // to the next node for `limited` of this second.
   void Advance(int node, Duration limited) {
     RankTimes& times = times_[node];
     times.own += milliseconds(200);
@@ -162,7 +162,7 @@ class LinkWatchTest : public ::testing::Test {
     watch_.Record(2 * node + 1, node, times_[node]);
   }
 
-  // The number of steps until a change; 0: none in 40 steps.
+  // Returns the number of steps until a change; 0: no change in 40 steps.
   int StepsUntilChange(int slow) {
     for (int step = 1; step <= 40; ++step) {
       last_ = Step(slow);
@@ -182,7 +182,8 @@ TEST_F(LinkWatchTest, EqualNodesNameNobody) {
 }
 
 TEST_F(LinkWatchTest, TheSlowNodeIsNamedByItsFirstRankUntilItRecovers) {
-  // The first step only gives the first times.
+  // The first step adds no vote, because a window needs two records of the
+  // times.
   ASSERT_EQ(StepsUntilChange(1), LinkWatch::kPersistentVotes + 1);
   ASSERT_EQ(last_.size(), 1u);
   EXPECT_FALSE(last_[0].recovered);
@@ -235,8 +236,8 @@ TEST_F(LinkWatchTest, AVoteNeedsNewTimesOfHalfOfTheRanks) {
     Record(2);
     EXPECT_TRUE(watch_.Judge().empty());
   }
-  // From the second step on, only two of three ranks give new times. This
-  // suffices for a vote in each step.
+  // From the second step on, only two of the three ranks with links have new
+  // times, which is enough for a vote in each step.
   int steps = 0;
   for (std::vector<LinkWatch::Change> changes; changes.empty() && steps < 40;
        ++steps) {
@@ -277,7 +278,7 @@ TEST_F(LinkWatchTest, ANewMeasurementAndANewRoundBeginAnew) {
 TEST_F(LinkWatchTest, ALinkThatIsNewInTheTimesIsComparedFromTheNextWindowOn) {
   for (int i = 0; i < 80; ++i) {
     for (int node = 0; node < kNodes; ++node) {
-      // The links disappear from the times, and return later.
+      // Every second record of a node contains no links.
       Advance(node, hours(node == 2 ? 0 : 1));
       if (i % 2 == 0) times_[node].links.clear();
       Record(node);

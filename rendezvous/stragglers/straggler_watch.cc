@@ -12,9 +12,9 @@ namespace {
 // absolute deviation.
 constexpr double kDeviationsPerMad = 1.4826;
 
-// The median. If the number of values is even, the lower one of the two in the
-// middle. So with two ranks, the slower one is compared with the other. 0 if
-// there are no values.
+// Returns the median; 0 if there are no values. For an even number of values,
+// returns the lower one of the two middle values. So with two ranks, the slower
+// one is compared with the faster one.
 double Median(std::vector<double> values) {
   if (values.empty()) return 0;
   const auto middle =
@@ -31,7 +31,7 @@ bool IsAbove(double share, double median, double part) {
 }
 
 // The fraction of the margins that suffices in a single window, because noise
-// may hide half of a difference there.
+// may hide half of a difference in one window.
 constexpr double kPartInWindow = 0.5;
 
 }  // namespace
@@ -58,8 +58,8 @@ void StragglerWatch::Follow(const RankTimes& times, Rank& rank) {
   const double own = passed(rank.last.own, times.own);
   const double blocked = passed(rank.last.blocked, times.blocked);
   if (!rank.is_known || own < 0 || blocked < 0) {
-    // These are the rank's first times, or the first ones after its measurement
-    // began anew.
+    // `times` are the rank's first times, or the first ones after its
+    // measurement began anew.
     rank = Rank();
     rank.is_known = true;
     rank.last = times;

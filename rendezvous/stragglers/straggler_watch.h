@@ -110,8 +110,8 @@ class StragglerWatch {
     bool slow = false;  // whether the rank is persistently slow
   };
 
-  // Adds a window to the rank. Does nothing if the rank's times have advanced
-  // too little.
+  // Adds a window that ends with `times` to the rank. Adds none for the first
+  // times of the rank, or if the times have advanced too little.
   static void Follow(const RankTimes& times, Rank& rank);
   static Window& Newest(Rank& rank);
   static Window Sum(const Rank& rank);

@@ -77,8 +77,8 @@ std::vector<double> With(int ranks, int slow, double factor) {
   return own;
 }
 
-// The number of steps until `rank` is reported as persistently slow; 0: it is
-// not reported within `most` steps.
+// Returns the number of steps until `rank` is reported as persistently slow; 0:
+// it is not reported within `most` steps.
 int StepsUntilNamed(Training& training, const std::vector<double>& own,
                     int rank, int most = 100) {
   for (int step = 1; step <= most; ++step) {
@@ -358,8 +358,7 @@ TEST(StragglerWatch, AnHourOfNoiseNamesNobody) {
       for (int step = 0; step < 3600; ++step) {
         for (int rank = 0; rank < ranks; ++rank) {
           own[rank] = noise.Of(rank, 0.9);
-          // A ring; transfers take a part of the step that varies as much as
-          // the work.
+          // The ranks form a ring. The time of the transfers varies, too.
           training.AddLinkTime(rank, (rank + 1) % ranks, links.Of(rank, 0.3));
         }
         EXPECT_THAT(training.Step(own), IsEmpty())

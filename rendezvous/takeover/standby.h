@@ -19,9 +19,10 @@ namespace muster::rendezvous {
 // Pure; not thread-safe.
 //
 //   1. While it knows the job's coordinator, it sends nodes there (kMoved).
-//   2. Otherwise it keeps the nodes that connect (kStandBy). They have lost
-//      their coordinator. If this takes too long, they try elsewhere. If nodes
-//      gather at two standbys, one sends its nodes to the other (Meet).
+//   2. Otherwise it keeps the nodes that connect (kStandBy). These nodes have
+//      lost their coordinator. If the election takes too long, they try other
+//      endpoints. If nodes gather at two standbys, one standby sends its nodes
+//      to the other one (Meet).
 //   3. Once the connected nodes have a majority, it chooses an epoch above all
 //      epochs that they have promised. It asks them to promise this epoch, that
 //      is, to obey no coordinator with a lower one.
@@ -32,8 +33,8 @@ namespace muster::rendezvous {
 // three conditions holds:
 //   - More than half of each constituency is connected. (A constituency is a
 //     world whose nodes vote; ConstituenciesOf.)
-//   - With Takeover::kAuto: the nodes elsewhere are too few (OthersAreTooFew).
-//     Connected nodes that are known to be spares do not count.
+//   - With Takeover::kAuto: the nodes that are not connected are too few to
+//     form a world (OthersAreTooFew). Known spares do not count.
 //   - At the founder, before any round: at least min_nodes nodes are connected.
 class Standby {
  public:
@@ -48,8 +49,8 @@ class Standby {
   // How long this standby relies on an announcement of another coordinator.
   static constexpr Duration kToldFor = std::chrono::seconds(3);
   // If this standby has sent a node to another standby and the node comes back,
-  // the node may be unable to reach the other standby. For this time, the node
-  // is then not sent away again.
+  // it may be unable to reach the other standby. For this time after it was
+  // sent, the node is not sent away again.
   static constexpr Duration kStaysFor = std::chrono::seconds(10);
 
   // `candidate`: the lowest epoch that this standby may use if it is elected.

@@ -109,9 +109,9 @@ absl::Status CheckTlsFiles(
         std::pair(&authority, &*authorities)}) {
     for (const Certificate& one : *certificates) {
       const std::string why = WhyNotValid(one.get(), now);
-      // A file of authorities may still contain an expired certificate beside
-      // its replacement. So an invalid certificate is an error only if the file
-      // has no other.
+      // The file of authorities may still contain an expired certificate beside
+      // its replacement. So an invalid authority is an error only if the file
+      // contains no other certificate.
       if (!why.empty() && (file == &certificate || certificates->size() == 1)) {
         return file->Wrong(absl::StrCat("(", SubjectOf(one.get()), ") ", why));
       }

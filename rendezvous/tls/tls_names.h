@@ -29,9 +29,9 @@ struct NodeClaim {
 };
 
 // Checks that a certificate with `names` permits its owner to report for the
-// node. It does if it was issued for the node's host name (in full, or for its
-// first label) or for its address. Do not use it for certificates that name
-// jobs (principal.h). Pure.
+// node: the certificate must be issued for the host name of the node (in full,
+// or for its first label) or for its address. Do not use this function for
+// certificates that name jobs (principal.h). Pure.
 //
 // PermissionDenied: a sentence with the names, the claim and what to do.
 absl::Status CheckClaim(const CertificateNames& names, const NodeClaim& claim);

@@ -15,11 +15,11 @@ namespace muster::rendezvous {
 // Limits of received messages. Limits of the plain types themselves are in
 // rendezvous/protocol/report.h and failure.h.
 inline constexpr size_t kMaxNcclIdBytes = 256;  // 128 bytes, in hexadecimal
-inline constexpr size_t kMaxPathBytes = 4096;   // PATH_MAX
+inline constexpr size_t kMaxPathBytes = 4096;   // PATH_MAX of Linux
 inline constexpr size_t kMaxRunTagBytes = 64;
 inline constexpr size_t kMaxReasonBytes = 4096;
 inline constexpr int kMaxPort = 65535;
-inline constexpr int kMaxSignal = 64;  // SIGRTMAX
+inline constexpr int kMaxSignal = 64;  // SIGRTMAX of Linux
 inline constexpr int kMaxExitCode = 255;
 // Limits of one answer from the coordinator to an operator.
 inline constexpr int kMaxListedJobs = 100'000;

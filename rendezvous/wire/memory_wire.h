@@ -20,7 +20,7 @@ class BoundedReader;
 
 // Serialises the memory of the machines for a journal (proto/journal.proto).
 std::string ToBytes(const NodeMemory::Kept& kept);
-// Parses the bytes that ToBytes has made. DataLoss: the bytes are no memory.
+// Parses the bytes that ToBytes has made. DataLoss: the bytes cannot be parsed.
 // InvalidArgument: a field is out of bounds; the message names it.
 absl::StatusOr<NodeMemory::Kept> MemoryFromBytes(const std::string& bytes);
 

@@ -87,8 +87,9 @@ class StoreCore {
   // its watchers.
   void Put(std::string_view key, std::string value, StoreEffects* effects);
   // Adds `amount` to the number stored under the request's key, and returns the
-  // sum. If the value is not a number, or if the memory limit has no room for
-  // the sum and `beside` more bytes, closes the client and returns nullopt.
+  // sum. Closes the client's connection and returns nullopt if the value is not
+  // a number, if the sum exceeds 64 bits, or if the memory limit has no room
+  // for the sum and `beside` more bytes.
   std::optional<int64_t> Increase(StoreClientId client,
                                   const StoreRequest& request, int64_t amount,
                                   size_t beside, StoreEffects* effects);
@@ -99,11 +100,11 @@ class StoreCore {
   // If the queue has an element that is not reserved, offers it to the first
   // waiting client.
   void OfferToNext(std::string_view queue, StoreEffects* effects);
-  // How many more bytes of memory are needed if the key's value is replaced by
-  // a value of `size` bytes.
+  // The number of bytes by which the memory grows if the key's value is
+  // replaced by a value of `size` bytes.
   size_t Growth(std::string_view key, size_t size) const;
   // Whether `bytes` more bytes fit into the memory limit. If not, closes the
-  // client. 0 bytes always fit.
+  // client's connection. 0 bytes always fit.
   bool HasRoom(StoreClientId client, const StoreRequest& request, size_t bytes,
                StoreEffects* effects);
 

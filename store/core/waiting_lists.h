@@ -68,8 +68,9 @@ class WaitingList {
 };
 
 // Holds the clients that have an offer, and the queue of each. An offer begins
-// when a push into a queue wakes a waiting client. It reserves an element for
-// this client until its next request, which should pop the element.
+// when a WAIT ends because of one element of a queue. The offer reserves an
+// element for this client until the client's next request, which should pop the
+// element, or until TakeOld ends the offer.
 class OfferList {
  public:
   // Approximate memory of one offer, in addition to the bytes of the queue's

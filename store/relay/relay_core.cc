@@ -47,8 +47,8 @@ Way WayOf(StoreCommand command) {
   return Way::kRefused;
 }
 
-// Whether the server replies to the request at once. If so, the client sends no
-// further request before the reply. False: the reply comes late (BARRIER), or
+// Whether the server replies to the request at once. If so, the client's next
+// request must wait for the reply. False: the reply comes late (BARRIER), or
 // there is none.
 bool AnsweredAtOnce(const StoreRequest& request) {
   if (request.command == StoreCommand::kBarrier) return false;
@@ -136,8 +136,8 @@ void RelayCore::SettleOffer(StoreClientId client, StoreEffects* effects) {
   const auto offer = offers_.find(client);
   if (offer == offers_.end()) return;
   Drop(offer->second, effects);
-  // This channel was used only for the WAIT, which is answered. So no reply is
-  // in flight on it.
+  // The channel can be reused: it was used only for the WAIT, which is
+  // answered, so no reply is in flight on it.
   idle_channels_.push_back(offer->second);
   offers_.erase(offer);
 }
@@ -175,8 +175,8 @@ void RelayCore::OnRequest(StoreClientId client, StoreFraming framing,
                           const StoreRequest& request, StoreEffects* effects) {
   MUSTER_CHECK(!Busy(client));
   const Way way = WayOf(request.command);
-  // A new WAIT replaces the client's old one. The old framing has no command
-  // that cancels a wait. There, any request shows that the client has given up
+  // A new WAIT replaces the client's old one. In the old framing, which has no
+  // command that cancels a wait, any request shows that the client has given up
   // its wait.
   const bool gives_up = way == Way::kWait || framing == StoreFraming::kOld;
   const bool cancels = request.command == StoreCommand::kCancelWait;
@@ -277,9 +277,10 @@ void RelayCore::Refused(const Use& use, const RelayFrame& frame,
                         StoreEffects* effects) {
   if (use.client) {
     effects->AddClose(*use.client, frame.bytes);
-    // The server has refused the client, which is about to be disconnected.
-    // Meanwhile the relay may have forwarded a further request of the client,
-    // which reopened the channel at the server. So drop the channel.
+    // The server has refused the client, whose connection is about to be
+    // closed. The relay may have forwarded another request of the client after
+    // the refusal, which reopened the channel at the server. So drop the
+    // channel.
     own_channels_.erase(*use.client);
     Drop(frame.channel, effects);
   }

@@ -51,9 +51,9 @@ class RelayCore {
   // Handles a frame from upstream.
   void OnFrame(const RelayFrame& frame, StoreEffects* effects);
 
-  // Whether the client's last request is unanswered, if that request is no wait
-  // and no barrier. The client's next request must then wait, because otherwise
-  // replies could overtake each other.
+  // Whether the client's last request is unanswered, unless that request is a
+  // wait or a barrier. While the client is busy, its next request must wait,
+  // because otherwise replies could overtake each other.
   bool Busy(StoreClientId client) const { return busy_.contains(client); }
 
   // The number of channels in use or kept for reuse.
@@ -106,17 +106,17 @@ class RelayCore {
   void ReadsReplied(ReadsByRequest::iterator reads, const RelayFrame& frame,
                     StoreEffects* effects);
   // Ends the use of a channel that the server refused because of a protocol
-  // violation. Closes the channel's clients.
+  // violation. Closes the connections of the channel's clients.
   void Refused(const Use& use, const RelayFrame& frame, StoreEffects* effects);
 
   // Whether `bytes` more bytes fit into the limit of shared requests. If not,
-  // closes the client.
+  // closes the client's connection.
   bool MayHold(StoreClientId client, size_t bytes, StoreEffects* effects);
   uint32_t TakeChannel(Use use);
   // Keeps the channel for reuse. No request may be pending on the channel.
   void Rest(uint32_t channel);
-  // Tells the server to forget the channel. The channel's number stays in use,
-  // since a reply may be in flight.
+  // Tells the server to forget the channel. The channel's number is not kept
+  // for reuse, because a reply may be in flight.
   void Drop(uint32_t channel, StoreEffects* effects);
   void SendUpstream(uint32_t channel, std::string_view request,
                     StoreEffects* effects);
@@ -129,9 +129,8 @@ class RelayCore {
   uint32_t next_channel_ = 1;
   WaitsByRequest waits_;
   ReadsByRequest reads_;
-  // Three maps, each keyed by client. First: the shared WAIT in which the
-  // client takes part. Second: the channel of the client's offer. Third: the
-  // client's own channel.
+  // Three maps by client id: the shared WAIT in which the client takes part,
+  // the channel of the client's offer, and the client's own channel.
   std::map<StoreClientId, WaitsByRequest::iterator> waiting_;
   std::map<StoreClientId, uint32_t> offers_;
   std::map<StoreClientId, uint32_t> own_channels_;

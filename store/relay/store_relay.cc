@@ -174,9 +174,9 @@ absl::StatusOr<StreamSocket> ReachUpstream(const std::string& host, int port,
 class StoreRelay::Running {
  public:
   Running(StoreHubOptions options, std::string upstream, int port)
-      // The replies of one shared read may take a quarter of the buffer limit.
-      // Requests wait once half of the limit is used. So the sum stays below
-      // the limit.
+      // Limits the replies of one shared read to a quarter of the buffer limit.
+      // Requests wait once unread replies take half of the limit. So both
+      // together stay below the limit.
       : service_(options.max_buffer_bytes / 4),
         hub_(std::move(options), &service_),
         upstream_(std::move(upstream)),

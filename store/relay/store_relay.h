@@ -66,11 +66,12 @@ struct StoreRelayOptions {
   std::function<void(const std::string&)> on_notice;
 };
 
-// A node's relay of the round's store. The node's workers use it like the
-// StoreServer, and it holds one connection to the server. Equal waits and equal
-// reads of several workers are sent once. All other requests are forwarded in
-// order. A waiting worker does not block the others. If the upstream connection
-// is lost, all connections are closed, as if the store itself had closed.
+// A node's relay of the round's store. The node's workers use the relay like
+// the StoreServer, and the relay has one connection to the server. Equal waits
+// and equal reads of several workers are sent once. All other requests are
+// forwarded in order. A waiting worker does not block the others. If the
+// upstream connection is lost, all connections are closed, as if the store
+// itself had closed.
 //
 // Thread-safe. Runs one thread, like StoreServer.
 class StoreRelay {

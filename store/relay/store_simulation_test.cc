@@ -30,8 +30,8 @@ constexpr size_t kMuchRoom = size_t{1} << 30;
 constexpr size_t kLittleRoom = 2500;
 constexpr std::array<std::string_view, 2> kQueues = {"q", "r"};
 
-// kStand: some elements may be reserved for clients that have not popped them
-// yet. kAreOver: no element is reserved.
+// Whether elements may be reserved for clients that have not popped them yet.
+// kStand: they may be. kAreOver: no element is reserved.
 enum class Offers { kStand, kAreOver };
 
 class StoreSimulation {

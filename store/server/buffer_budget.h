@@ -12,12 +12,12 @@ namespace muster::store {
 // The buffers of one connection as counted by a BufferBudget; only the budget
 // changes this struct.
 struct BufferShare {
-  // Memory of the connection's buffers. The next field: the part of it that
-  // holds replies that the client has not read. Both in bytes.
+  // Memory of the connection's buffers, in bytes. `outgoing` is the part of it
+  // that holds replies which the client has not read.
   size_t bytes = 0;
   size_t outgoing = 0;
-  // The number (BufferBudget::wait_) of the newest period in which requests
-  // waited and this client read data; 0: none.
+  // The value of BufferBudget::wait_ when this client last read data; 0: it has
+  // read none.
   uint64_t read_in = 0;
 };
 
@@ -64,9 +64,11 @@ class BufferBudget {
   const Duration timeout_;
   size_t bytes_ = 0;
   size_t outgoing_ = 0;
-  // Three values of the current wait, a period in which RequestsWait is true.
-  // First: its start, or a later time at which enough had been read. Second:
-  // its number, from 1. Third: the bytes read since the first.
+  // The period in which IsOverdue measures the time without progress.
+  // wait_began_: the start of the period, which is set at the first IsOverdue
+  // of a wait and again whenever clients have read enough; nullopt: requests do
+  // not wait. wait_: the number of the period. read_: the bytes that clients
+  // have read since its start.
   std::optional<Instant> wait_began_;
   uint64_t wait_ = 1;
   size_t read_ = 0;

@@ -16,8 +16,8 @@ namespace muster::store {
 namespace {
 
 // Limit of a connection's unread data, beyond which the connection is closed.
-// Watches and a relay's channels need this limit: their data answers no request
-// that this server could delay.
+// Clients with watches, and relays, need this limit: they are sent data that
+// answers no request which this server could delay.
 constexpr size_t kMaxUnread = size_t{1} << 20 | kMaxStoreReplyBytes * 2;
 
 }  // namespace
@@ -93,8 +93,8 @@ std::vector<StoreConnection*> HubConnections::SendScheduled() {
     StoreConnection* const connection = TakeScheduled();
     if (connection == nullptr) continue;
     connections.push_back(connection);
-    // The threads of the SendCrew cannot encrypt. The caller of this function
-    // itself sends to encrypted connections.
+    // The threads of the SendCrew cannot encrypt, so the caller of
+    // SendScheduled must send to encrypted connections.
     if (connection->socket.tls != nullptr) continue;
     sent_to.push_back(connection);
     jobs.push_back(

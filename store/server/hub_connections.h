@@ -74,8 +74,8 @@ class HubConnections {
   void End(StoreConnection& connection);
   // Ends the connection, with a notice that names the peer and `reason`.
   void Refuse(StoreConnection& connection, std::string_view reason);
-  // Refuses the connection with the largest buffers. Called if the buffer
-  // budget is full. O(n).
+  // Refuses the connection that uses most of the buffer budget
+  // (BufferBudget::FillsBefore). Called if the budget is full. O(n).
   void RefuseLargest();
   // Refuses connections that do not read their replies, until requests need not
   // wait any more. Called if BufferBudget::IsOverdue. O(n) for each refused

@@ -42,8 +42,9 @@ class HubEvents {
   void Stop();
   bool stopped() const { return stop_.load(std::memory_order_acquire); }
 
-  // Blocks until there are events and returns them. Returns an empty span after
-  // the time `at_most` (nullopt: no limit) or after Stop.
+  // Blocks until there are events and returns them. Returns at once after Stop.
+  // The span is empty if there was no event within the time `at_most` (nullopt:
+  // no limit).
   std::span<const epoll_event> Wait(
       std::optional<std::chrono::milliseconds> at_most);
   // The time at which the last Wait returned, on the clock of MonotonicNow.

@@ -13,9 +13,9 @@ class MemoryWatermark {
   static constexpr size_t kLeast = size_t{32} << 20;
 
   // Sets the memory in use to `bytes`. Returns whether freed memory must be
-  // returned to the system now. Two conditions must hold since Falls last
-  // returned true. The memory in use has fallen by kLeast or more. It has
-  // fallen to half of its maximum or less.
+  // returned to the system now: since Falls last returned true, the memory in
+  // use has fallen from its maximum by kLeast or more, and to half of the
+  // maximum or less.
   bool Falls(size_t bytes);
 
  private:

@@ -23,10 +23,10 @@ class RequestGate {
   RequestGate(const BufferBudget* budget, const StoreService* service)
       : budget_(budget), service_(service) {}
 
-  // Whether the connection's next request must wait. It must if the client has
-  // too many unread replies, if the service cannot handle its next request yet,
-  // or if the upstream's buffer is full. `upstream` may be null. The next reply
-  // to the client, or TakeUpstreamRoom, ends the wait.
+  // Whether the connection's next request must wait, because the client has too
+  // many unread replies, the service cannot handle the request yet, or the
+  // upstream's buffer is full. `upstream` may be null. The next reply to the
+  // client, or TakeUpstreamRoom, ends the wait.
   bool MustStall(const StoreConnection& connection,
                  const StoreConnection* upstream);
   // Returns true if the upstream's buffer was full, so that connections may be
@@ -71,9 +71,9 @@ class RequestIntake {
       : relays_(relays), service_(service), channels_(channels) {}
 
   // Handles one request, frame or piece of upstream data at the front of
-  // `bytes`. Returns its length; 0: it is incomplete. After an error the
-  // connection must be closed. Appends to `gone` the clients that a relay has
-  // reported as disconnected.
+  // `bytes`. Returns the number of bytes handled; 0: more bytes are needed.
+  // After an error the connection must be closed. Appends to `gone` the clients
+  // that a relay has reported as disconnected.
   absl::StatusOr<size_t> TakeOne(StoreConnection& connection,
                                  std::string_view bytes, StoreEffects* effects,
                                  std::vector<StoreClientId>* gone);

@@ -21,8 +21,8 @@
 namespace muster::store {
 
 // A buffer of bytes, appended at the end and consumed from the front. Each byte
-// is moved O(1) times (amortised). An empty buffer holds no heap memory if its
-// contents were small.
+// is moved O(1) times (amortised). An empty buffer holds at most 256 bytes of
+// heap memory.
 class ByteQueue {
  public:
   // The bytes that are not consumed yet. Valid until the next change.
@@ -48,7 +48,7 @@ class ByteQueue {
     }
   }
 
-  // Memory on the heap in bytes.
+  // Heap memory of this buffer, in bytes.
   size_t capacity() const {
     return bytes_.capacity() > kInline ? bytes_.capacity() : 0;
   }
@@ -97,9 +97,8 @@ struct StoreConnection {
   bool scheduled = false;
   // Whether the service is handling bytes of this connection right now.
   bool processed = false;
-  // Whether reading from the socket and the handling of `in` are paused. The
-  // reason: too many bytes that were sent to the client or to the upstream are
-  // unread.
+  // Whether reading from the socket and the handling of `in` are paused,
+  // because the next request must wait (RequestGate).
   bool stalled = false;
   // Whether the connection is in the hub's FIFO of connections that wait for
   // the buffer budget.
@@ -119,12 +118,12 @@ struct StoreConnection {
   static constexpr size_t kBytesPerChannel = 256;
 };
 
-// Returns the peer's address such as "10.1.2.3:4567", or as much as is known of
-// it.
+// Returns the peer's address, such as "10.1.2.3 port 4567". If the peer has
+// disconnected, the text says so.
 std::string PeerName(const OwnedFd& socket);
 
-// Maps the channels of relays' connections to client ids and back. These ids
-// differ from all ids of connections.
+// Maps the channels of relays' connections to client ids and back. The client
+// ids differ from all ids of connections.
 class ChannelTable {
  public:
   struct Place {

@@ -46,7 +46,7 @@ struct StoreHubOptions {
   std::optional<TlsContext> tls;
   AddressSet clear_text_clients = AddressSet::Loopback();
   size_t max_connections = 0;
-  // Limit of all buffers in bytes. The next field: the time for which clients
+  // Limit of all buffers, in bytes. `timeout` is the time for which clients
   // that do not read may delay others. See BufferBudget.
   size_t max_buffer_bytes = 0;
   Duration timeout = std::chrono::seconds(5);
@@ -62,12 +62,12 @@ struct StoreHubOptions {
 // Runs on one thread. If many clients are sent data at once, other threads help
 // to send. All buffers are bounded:
 //
-// - If a connection does not read its replies, it is not read from.
+// - If a client does not read its replies, its connection is not read from.
 // - While the unread replies of all connections exceed a limit, no connection
 // is read from. As room becomes free, connections resume one by one in FIFO
 // order. Clients that delay the others by not reading are closed.
-// - If all buffers together are too large, the connection with the largest ones
-// is closed.
+// - If all buffers together are too large, a connection with large buffers is
+// closed.
 // - Beyond max_connections, or if no descriptor is free, new connections wait
 // in the kernel's backlog until others end.
 class StoreHub {
@@ -102,8 +102,9 @@ class StoreHub {
   // limits the number of these notices.
   void NoteStranger(const SocketAddress& peer);
   void TickService();
-  // Called after each event. Closes connections, notifies the service and sends
-  // data, until nothing is left to do.
+  // Called after each event. Repeats these actions until nothing is left to do:
+  // removes ending connections, notifies the service of disconnected clients,
+  // sends data, and resumes connections that wait for the buffer budget.
   void Settle();
 
   // Reads from a connection that has data. If requests must wait, adds the
@@ -119,8 +120,7 @@ class StoreHub {
   size_t Process(StoreConnection& connection, std::string_view bytes);
   // Handles the requests in connection.in until one of them has to wait.
   void ProcessHeld(StoreConnection& connection);
-  // Continues a stalled connection. The connection may be stalled again at
-  // once.
+  // Continues a stalled connection, unless its next request must still wait.
   void Resume(StoreConnection& connection);
   // Resumes the first of the connections that wait for the buffer budget.
   void ResumeNext();

@@ -26,7 +26,8 @@ struct StoreServerOptions {
   OwnedFd listener;
   // Client addresses from which connections are accepted. A connection from any
   // other address is closed before anything is read from it. Refused
-  // connections are counted, and a notice names each refused address once.
+  // connections are counted. Notices name the first eight of the refused
+  // addresses (StrangerLog::kMaxNamed).
   AddressSet clients = AddressSet::Loopback();
   // The TLS key; nullopt: no encryption. With a key, a connection is encrypted
   // if its first byte is that of a TLS handshake. It is refused if its peer
@@ -38,9 +39,8 @@ struct StoreServerOptions {
   // that exceeds the limit closes its connection; other connections stay open.
   size_t max_store_bytes = size_t{1} << 30;
   // Limit of all bytes that were received but not handled, or sent but not
-  // read. Beyond it, the connection with the largest buffers is closed. If
-  // unread replies exceed half of it, new requests wait until clients have
-  // read.
+  // read. Beyond it, connections with large buffers are closed. If unread
+  // replies exceed half of it, new requests wait until clients have read.
   size_t max_buffer_bytes = size_t{2} << 30;
   // Time for which clients that do not read their replies may delay the
   // requests of others. After that, these clients are closed.
@@ -81,9 +81,9 @@ class StoreServer {
 
   // Ends the round: stops listening, closes every connection (which releases
   // all waiting clients), and returns the memory of keys and buffers to the
-  // system. `reason`: why the round is broken; empty: it is not. If it is
-  // broken and clients were waiting, passes `reason` to on_notice. The port is
-  // free on return. Idempotent.
+  // system. `reason`: why the round is broken; empty: the round is not broken.
+  // If clients were waiting in a broken round, passes `reason` to on_notice.
+  // The port is free on return. Idempotent.
   void Close(const std::string& reason);
 
  private:

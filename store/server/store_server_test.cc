@@ -152,7 +152,7 @@ TEST_F(StoreServerTest, AnOldClientThatAsksHasGivenItsWaitUp) {
   const std::string one_key("\1\0\0\0\0\0\0\0", 8);
   const std::string key("\2\0\0\0\0\0\0\0/k", 10);
   old.Send("\5" + one_key + key);
-  old.Send("\6");  // GETNUMKEYS shows that the wait timed out
+  old.Send("\6");  // GETNUMKEYS: the client has given up its WAIT
   EXPECT_EQ(old.Receive(8), std::string(8, '\0'));
   RawClient modern(port());
   modern.Set("/k", "v");
@@ -249,9 +249,9 @@ TEST_F(StoreServerTest, ClosingReleasesAllWaitingClients) {
   server_->Close("again");
 }
 
-// After a successful round, a worker that has exited may seem to wait, because
-// the server has not read the end of its connection yet. Close gives no notice
-// then.
+// Close without a reason gives no notice: after a successful round, a worker
+// that has exited may seem to wait, because the server has not read the end of
+// its connection yet.
 TEST_F(StoreServerTest, AnEndWithoutAReasonIsNoNews) {
   Start();
   RawClient waiter(port());

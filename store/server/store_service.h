@@ -11,8 +11,8 @@
 
 namespace muster::store {
 
-// The service behind a hub's connections: the store itself, or a relay to it.
-// All methods are called on the hub's thread.
+// The service that handles the requests of a hub's clients: the store itself,
+// or a relay to it. All methods are called on the hub's thread.
 class StoreService {
  public:
   virtual ~StoreService() = default;
@@ -23,8 +23,8 @@ class StoreService {
                          const StoreRequest& request,
                          StoreEffects* effects) = 0;
 
-  // Whether the client's next request may be handled now. If not, the request
-  // is read only after a reply was sent to the client.
+  // Whether the client's next request may be handled now. If not, the hub reads
+  // the request only after it has sent a reply to the client.
   virtual bool MayGoOn(StoreClientId client) const = 0;
 
   // Called when the client's connection has ended.

@@ -303,7 +303,7 @@ void SimulatedStore::AgeOffers() {
 
 int64_t SimulatedStore::LengthOf(std::string_view queue) {
   StoreEffects effects;
-  // Handles a QUEUE_LEN request of an additional client at once.
+  // Performs QUEUE_LEN on the store directly, as one more client.
   store_.Apply(kObserver, {.command = StoreCommand::kQueueLen, .key = queue},
                &effects);
   return ReadInteger<int64_t>(effects.BytesOf(effects.All().at(0)));

@@ -25,7 +25,8 @@ namespace muster::store {
 // delivers them, in any order.
 class SimulatedStore {
  public:
-  // What happens to requests in flight when their client disconnects.
+  // Whether the requests that a client has sent before it disconnects still
+  // arrive, or are lost.
   enum class Unread { kArrives, kIsLost };
   // One piece of data that a client reads.
   struct Input {
@@ -42,7 +43,8 @@ class SimulatedStore {
   std::optional<Input> Read(StoreClientId client);
   void Disconnect(StoreClientId client, Unread unread);
 
-  // Whether the simulation still has any state of a disconnected client.
+  // Whether the simulation has any state of the client. It may have some after
+  // the client has disconnected.
   bool Knows(StoreClientId client) const { return clients_.contains(client); }
 
   // Each Deliver function delivers messages that are in flight at one place.
@@ -73,8 +75,9 @@ class SimulatedStore {
   struct Client {
     std::optional<size_t> relay;
     StoreFraming framing;
-    // Whether the client's end of the connection is open. The next field: the
-    // server's end. One may close before the other notices.
+    // connected: whether the client's end of the connection is open. served:
+    // whether the server's end is open. One end may close before the other
+    // notices.
     bool connected = true;
     bool served = true;
     std::deque<std::string> requests;
@@ -117,9 +120,10 @@ class SimulatedStore {
 // test if a request is not answered exactly once.
 class RandomClient {
  public:
-  // What a client is told when an element is offered to it. kFinds: it always
-  // finds the element. kMayFindNothing: other clients may take the element, by
-  // a pop without a wait or after the offer has expired.
+  // Whether an element that was offered to a client is always there when the
+  // client pops it. kFinds: the element is there. kMayFindNothing: other
+  // clients may take the element, by a pop without a wait or after the offer
+  // has expired.
   enum class Told { kFinds, kMayFindNothing };
   // Counts of cases over all clients of a simulation, to check that each case
   // occurred.
@@ -155,7 +159,7 @@ class RandomClient {
   }
   // Whether the client waits for `key` only.
   bool WaitsFor(std::string_view key) const;
-  // Whether an element may be reserved for the client. This is so if its last
+  // Whether an element of `queue` may be reserved for the client: its last
   // request was a wait for `queue`, and the wait has ended.
   bool MayHold(std::string_view queue) const;
 

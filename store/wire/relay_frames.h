@@ -24,9 +24,9 @@ enum class RelayFrameKind : uint8_t {
   // To the server: one whole request in the modern framing. To the relay: the
   // reply, or a part of a later notification (WATCH_KEY).
   kMessage = 0,
-  // To the relay: as kMessage, for a WAIT that ended because of one element of
-  // a queue. If several clients wait on this channel, only one may have the
-  // element.
+  // To the relay: like kMessage, but the reply to a WAIT that ended because of
+  // one element of a queue. If several clients wait on this channel, only one
+  // may have the element.
   kMessageForOne = 1,
   // The channel's client has disconnected, and the channel's number can be
   // reused. From the server: the client has violated the protocol, and the

@@ -35,15 +35,15 @@ enum class StoreCommand : uint8_t {
   // WATCH_KEY of the old framing, where its number is 7. Never sent in the
   // modern framing.
   kWatchKey = 64,
-  // Muster's extension: from then on the connection carries frames of many
-  // clients (relay_frames.h).
+  // Muster's extension: after this command the connection carries frames of
+  // many clients (relay_frames.h).
   kRelay = 128,
 };
 
-// How the commands are numbered on a connection. Arguments and replies are the
+// The numbering of the commands on a connection. Arguments and replies are the
 // same in both framings.
 enum class StoreFraming {
-  kUnknown,  // Not known yet: too few bytes have arrived.
+  kUnknown,  // too few bytes have arrived to know the framing
   kModern,   // PyTorch 2.1 and newer: VALIDATE comes first, SET is 1.
   // Older PyTorch: no VALIDATE; the numbers up to GETNUMKEYS are lower by one.
   kOld,
@@ -65,9 +65,9 @@ ArgumentShape ArgumentsOf(StoreCommand command);
 
 enum class ReplyShape {
   kNone,        // no reply is sent
-  kNonce,       // u32
-  kByte,        // u8
-  kNumber,      // i64
+  kNonce,       // a u32: the number that the request sent
+  kByte,        // a u8, such as kStoreReady
+  kNumber,      // an i64: a count or a sum
   kBytes,       // u64 length, bytes
   kManyBytes,   // kBytes for each requested key, without a count
   kPopped,      // i64 previous length of the queue; if above 0, also kBytes
@@ -91,8 +91,8 @@ inline constexpr uint8_t kStoreReady = 0;     // reply to CHECK: all keys exist
 inline constexpr uint8_t kStoreNotReady = 1;  // reply to CHECK: not all exist
 inline constexpr uint8_t kStoreStopWaiting = 0;   // reply to WAIT and BARRIER
 inline constexpr uint8_t kStoreWaitCanceled = 1;  // reply to CANCEL_WAIT
-// The changes of a key that WATCH_KEY reports. After this byte come the key and
-// both values.
+// The first byte of a notification that WATCH_KEY has requested. The key, the
+// old value and the new value follow.
 inline constexpr uint8_t kStoreKeyUpdated = 0;  // the key's value changed
 inline constexpr uint8_t kStoreKeyCreated = 1;  // the key was created
 inline constexpr uint8_t kStoreKeyDeleted = 2;  // the key was deleted

@@ -114,8 +114,8 @@ def _worker_killed(bench, command, count):
       job.start(command + [bench.stamp, 'hold'])
     for round_number in range(1, count + 1):
       stamps = job.wait_stamps(4 * round_number, _LIMIT_S)
-      # Each start of the four workers adds four stamps. Kill the worker with
-      # the highest rank of the newest start.
+      # Each worker writes one stamp when it starts, so the last four stamps are
+      # those of the running workers. Kill the one with the highest rank.
       victim = max(stamps[-4:], key=lambda stamp: stamp.rank)
       before = time.monotonic()
       os.kill(victim.pid, signal.SIGKILL)

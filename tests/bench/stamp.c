@@ -1,5 +1,5 @@
-// The smallest worker: appends when it started to $STAMP_FILE, then ends, or
-// with the argument "hold" stays until it is killed.
+// The smallest worker: appends a line with the time of its start to
+// $STAMP_FILE. Then ends, or with the argument "hold" runs until it is killed.
 //
 // A line is "<CLOCK_MONOTONIC in ns> <RANK> <pid>", written in one call, so
 // that lines of many workers never mix.

@@ -214,7 +214,8 @@ class Program:
     self.name = name
     self.starts = 0
     self.process = None
-    self.explained = False  # whether a fault explains an end of this start
+    # whether a fault explains an end of the process; reset at each start
+    self.explained = False
     self._argv = argv
     self._log = os.path.join(folder, name + '.log')
     self._job = job
@@ -234,7 +235,8 @@ class Program:
         _MARK: f'{self._job}/{self.mark}', 'NO_COLOR': '1',
         'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1'})
     with open(self._log, 'ab') as log:
-      # Start it in a new session, so that no signal of a terminal reaches it.
+      # Start the process in a new session, so that no signal of a terminal
+      # reaches it.
       self.process = subprocess.Popen(
           self._argv, stdin=subprocess.DEVNULL, stdout=log,
           stderr=subprocess.STDOUT, env=environment, start_new_session=True)
@@ -256,7 +258,8 @@ class _Task:
   due: float  # on the monotonic clock
   number: int  # tasks of the same time are called in this order
   function: Callable[[], None] = dataclasses.field(compare=False)
-  # pidfd of the process whose end is awaited; None: no process, or it has ended
+  # pidfd of the process whose end is awaited; None: the task awaits no process,
+  # or the process has ended
   pidfd: Optional[int] = dataclasses.field(default=None, compare=False)
 
 
@@ -351,7 +354,7 @@ class Job:
     self._grown = time.monotonic()
     # numbers of the steps logged since the last group of faults began
     self._steps = []
-    # number of cuts of each node that are active now
+    # number of cuts of each node's network that are active now
     self._cuts = [0] * plan.nodes
     self._healed = -math.inf  # time at which the last cut ended
     self._used = 0  # number of used restarts in the coordinator's last status
@@ -425,7 +428,7 @@ class Job:
         '--heads=2', '--width=32', '--validate-every=0', '--peak=1',
         '--learning-rate=1e-2', '--warmup=10']
 
-  # -- the run
+  # -- running the job
 
   def run(self, until_step=0):
     """Runs until the faults are over and `until_step` is logged, then stops.
@@ -469,8 +472,9 @@ class Job:
       if fault is not planned[0]:
         last += fault.gap_s
       self._failures += fault.rounds
-      # Add no silence for a group of faults that block no worker, such as a
-      # stopped daemon or a full disk.
+      # A fault may stop the job's progress for some time (silence_s). Allow no
+      # time for this if no fault of the group stops a worker: a stopped daemon
+      # or a full disk does not.
       if any(other.pauses_workers for other in planned):
         group.bound_s += fault.silence_s(self._failures)
       self._agenda.at(last, lambda fault=fault: self._do(fault))
@@ -479,8 +483,8 @@ class Job:
       # If the faults end several nodes, the node that takes over may have to
       # wait until their leases have expired.
       group.bound_s += _LEASE_S
-    # the step numbers at which the job counts as recovered; empty until they
-    # are known
+    # One element: the number of logged steps at which the job counts as
+    # recovered. Empty while a process is missing.
     enough = []
 
     def recovered():
@@ -604,7 +608,7 @@ class Job:
       return sum(words[1] == f'{address}:{self._port:04X}' and words[3] == '01'
                  for words in map(str.split, table))
 
-  # -- the faults
+  # -- performing the faults
 
   def _do(self, fault):
     if fault.target in (faults.DAEMON, faults.JOURNAL):
@@ -682,8 +686,8 @@ class Job:
     if fault.target == faults.NODE:
       pids = self._of_node(target)
       # A machine that fails stops all its processes at once. To imitate this,
-      # stop all processes before killing any, the agent first. So none of them
-      # reacts to the death of another.
+      # stop all processes, the agent first, and then kill them. So no process
+      # reacts to the death of another one.
       for one in (pid, *pids):
         _send(one, signal.SIGSTOP)
       random.Random(fault.order).shuffle(pids)
@@ -732,7 +736,7 @@ class Job:
     print(f'{time.monotonic() - self._began:7.2f} s  step {step:5}  {text}',
           flush=True)
 
-  # -- the end
+  # -- after the end of the job
 
   def _clean_up(self):
     """Ends all processes that still run, and records those that should have

@@ -133,9 +133,9 @@ def _causes(story):
     ending = [fault for fault in (group.faults if group else [])
               if fault.rounds]
     on_node = [fault for fault in ending if f'node{fault.node}' == node]
-    # If the coordinator's own node is cut off from the network, the coordinator
-    # declares all other nodes lost. So a fault of that node explains these
-    # events.
+    # A fault explains an event of its own node. A fault of the coordinator's
+    # node that outlives the lease explains an event of any node: a coordinator
+    # that is cut off from the network declares all other nodes lost.
     harming = [fault for fault in ending if fault in on_node or not node or
                fault.at_host and fault.outlives_lease]
     what = f'the event log says "{reason}" ({kind}, {node}) after {group}'

@@ -89,13 +89,13 @@ class Plan:
   seed: int
   fault: str
   nodes: int
-  workers: int  # on each node
+  workers: int  # number of workers on each node
   node: int  # the index of the node on which the fault acts
   local_rank: int
   after_s: float  # seconds of training before the fault
-  lasts_s: float  # of PAUSE
-  quota: float  # of PROCESSOR: the part of a core that the rank keeps
-  failures: Tuple[str, ...] = ()  # of MACHINE: AGENT or SIGBUS
+  lasts_s: float  # duration of the fault PAUSE, in seconds
+  quota: float  # for PROCESSOR: the part of a core that the rank keeps
+  failures: Tuple[str, ...] = ()  # for MACHINE: its failures, AGENT or SIGBUS
 
   @property
   def host(self):
@@ -162,17 +162,18 @@ class Story:
   """A job from its start to its end."""
   plan: Plan
   agents: List[Agent] = dataclasses.field(default_factory=list)
-  rank: Optional[int] = None  # on which the fault acts; of LINK: the node's
+  # the rank on which the fault acts; for LINK: the rank of the node
+  rank: Optional[int] = None
   began: float = 0.0  # Unix time of the fault
   recovered: float = 0.0  # Unix time at which the job had made new steps
-  before: Optional[Status] = None  # the fault
-  after: Optional[Status] = None  # the recovery
-  end: Optional[dict] = None  # the status after the end
+  before: Optional[Status] = None  # the status before the fault
+  after: Optional[Status] = None  # the status after the recovery
+  end: Optional[dict] = None  # the status after the end of the job
   events: List[dict] = dataclasses.field(default_factory=list)
   machines: Dict[str, str] = dataclasses.field(default_factory=dict)
   exit_codes: Dict[str, Optional[int]] = dataclasses.field(default_factory=dict)
   outputs: Dict[str, str] = dataclasses.field(default_factory=dict)
-  limit: str = ''  # how PROCESSOR was limited
+  limit: str = ''  # for PROCESSOR: how the processor time was limited
 
   def joined(self, agent):
     """Returns the time at which the coordinator first heard of the agent."""
@@ -286,8 +287,8 @@ def _cost(story, interruption):
       story.after.spent(activities, kept) - story.before.spent(activities, kept)
       for activities in (('starting', 'initialising', 'recomputing', 'stopping',
                           'recovering'), ('stalled',)))
-  # A stall counts only if it lasted until the interruption. So its time is only
-  # in the upper limit.
+  # A stall costs time only if it lasts until an interruption. So the time of
+  # all stalls is added to the upper limit only.
   if not (spent * (1 - _ERROR) - _ERROR_S <= interruption['lost_node_seconds']
           <= (spent + stalled) * (1 + _ERROR) + _ERROR_S):
     yield (f'{interruption["lost_node_seconds"]:.2f} s of nodes are lost; the '
@@ -371,7 +372,8 @@ class Quota:
       return False
     try:
       for name, text in {**files, 'cgroup.procs': str(self._pid)}.items():
-        # Do not create the file: a control file of the group already exists.
+        # Open without O_CREAT: the kernel has created the group's control
+        # files.
         fd = os.open(f'{group}/{name}', os.O_WRONLY)
         try:
           os.write(fd, text.encode())

@@ -1,5 +1,5 @@
-// Prints to which CPUs Muster would bind workers on simulated machines.
-// numa_oracle.py compares the result with PyTorch's.
+// Prints to which CPUs Muster would bind the workers of simulated machines.
+// numa_test.py compares the output with PyTorch's plan.
 #include <cstdlib>
 #include <iostream>
 #include <sstream>

@@ -33,7 +33,7 @@ def why_not(version):
 
 def _look(version):
   try:
-    # Importing PyTorch would take seconds, so only find_spec looks for it.
+    # Only look for PyTorch with find_spec: importing it would take seconds.
     code = subprocess.run(
         [PATHS[version], '-c', 'import importlib.util as u, sys;'
          'sys.exit(u.find_spec("torch") is None)'], check=False,

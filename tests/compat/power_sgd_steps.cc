@@ -1,6 +1,7 @@
-// Reads lines RANKS R STEPS ROWS COLUMNS..., runs PowerSgdHook on RANKS ranks
-// over buckets of a vector and these matrices, and prints the results of each
-// step in order. The values are computed by the same formulas as in
+// Reads lines RANKS R STEPS ROWS COLUMNS... with the shapes of some matrices.
+// For each line, runs PowerSgdHook on RANKS ranks, with approximations of rank
+// R, over buckets that contain a vector and these matrices. Prints the results
+// of each step in order. The values are computed by the same formulas as in
 // power_sgd_oracle.py.
 
 #include <cmath>

@@ -31,7 +31,7 @@ def _lacks(package):
   if why_not:
     return why_not
   python = interpreters.PATHS[interpreters.NEW]
-  # Importing the packages may take seconds, so only find_spec looks for them.
+  # Only look for the packages with find_spec: importing them may take seconds.
   code = subprocess.run(
       [python, '-c', 'import importlib.util as u, sys;'
        'sys.exit(u.find_spec(sys.argv[1]) is None)', package],

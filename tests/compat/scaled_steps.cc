@@ -1,7 +1,9 @@
-// Reads lines RATE INITIAL INTERVAL CLIP. For each, runs STEPS AdamW steps over
-// COUNT weights with a loss scale and clipping. Prints the weights, the final
-// scale, and the norm of the last step that was not skipped. Gradients are
-// those of scaled_oracle.py; some of them are infinite.
+// Reads lines RATE INITIAL INTERVAL CLIP: learning rate, first loss scale,
+// number of steps between its increases, norm to which gradients are clipped.
+// For each line, runs STEPS AdamW steps over COUNT weights with a loss scale
+// and clipping. Prints the weights, the final scale, and the norm of the last
+// step that was not skipped. The gradients are those of scaled_oracle.py; some
+// of them are infinite.
 
 #include <cmath>
 #include <cstdint>

@@ -20,7 +20,7 @@ _METHODS = os.path.join(_HERE, 'store_methods.py')
 _LIMIT_S = 120
 
 
-# The two places to which the client connects: the store itself, or a node's
+# The two servers to which the client connects: the store itself, or a node's
 # relay.
 _DOORS = ('server', 'relay')
 

@@ -29,13 +29,14 @@ with timer.expires(after=0.5, scope='too late'):
   threading.Event().wait()
 print('not reached')
 '''
-# A worker that ignores SIGUSR1, so that only the time-out ends it. Its first
-# child does not ignore the signal. Its second child ends with the launcher.
+# A worker that SIGUSR1 does not end, so that only the time-out does. The signal
+# ends the worker's first child. The second child ends with the launcher.
 _DEAF = ('trap "echo got USR1" USR1; echo up; '
          'tail -f /dev/null --pid=$PPID & wait; '
          'tail -f /dev/null --pid=$PPID & wait; wait')
-# If the signal arrives before torchrun has stored the handle of its worker,
-# torchrun exits and leaves the worker. The job is then started again.
+# How often torchrun is started at most. If SIGUSR1 arrives before torchrun has
+# stored the handle of its worker, torchrun exits and leaves the worker, and the
+# test starts the job again.
 _TRIES = 5
 
 
@@ -99,8 +100,8 @@ class TorchrunRows(unittest.TestCase):
       self.assertIn('up', job.stdout.readline())
       job.send_signal(signal.SIGUSR1)
       # TORCH_ELASTIC_SHUTDOWN_TIMEOUT=1 must take effect. Muster's default is
-      # 30 s, so a job that ends within 25 s shows it. torchrun gets more time,
-      # because the machine may be busy.
+      # 30 s, so a job that ends within 25 s has used the variable. torchrun
+      # gets more time, because the machine may be busy.
       said, _ = job.communicate(
           timeout=launched.LIMIT_S if launcher is _REAL else 25)
     return said, job.returncode

@@ -29,7 +29,7 @@ _DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
 _TIMEOUT_S = 60
 _MAX_STREAMS = 16
 _MAX_OUTPUT_STREAMS = 8
-_STATUS = '<img src=x onerror="document.title=3">'  # of each worker
+_STATUS = '<img src=x onerror="document.title=3">'  # each worker reports it
 
 # A worker that reports step 70 + rank until it is stopped. Rank 1 ends once the
 # file `end` exists, with the exit code in this file.
@@ -247,7 +247,7 @@ class Dashboard(unittest.TestCase):
         [[str(node['group_rank']), node['node_id'], node['address'],
           node['phase'], node['health']] for node in status['nodes']])
     self.assertEqual([row[1] for row in rows], ['0–1', '2–3'])
-    # The arrow keys move the selection from rank to rank.
+    # Each press of an arrow key selects the next rank.
     said = [one for node in status['nodes'] for one in node['progress']]
     browser.press(Keys.HOME)
     for rank, one in enumerate(said):
@@ -260,8 +260,9 @@ class Dashboard(unittest.TestCase):
       browser.press(Keys.ARROW_RIGHT)
     until('the charts are drawn', lambda: browser.driver.execute_script(
         'return document.querySelectorAll("#charts svg path.line").length') == 3)
-    # A page that asks for output after the end is refused, and the browser
-    # complains.
+    # Wait until the page follows the output. If it asked for the output only
+    # after the job's end, the server would refuse, and the browser would log an
+    # error.
     until('the output of the last rank is followed',
           lambda: browser.text('output-state').startswith('live'))
     self.end(3)
@@ -486,8 +487,8 @@ class Dashboard(unittest.TestCase):
     readers = [begins(output) for _ in range(_MAX_OUTPUT_STREAMS)]
     self.assertTrue(all(readers))
     self.assertIn('503', self.ask(url, output)[0])
-    # Browsers may use only some of a job's output streams, so `launch logs`
-    # still gets one.
+    # The limit for browsers leaves output streams of the job to operators, so
+    # `launch logs` must still get one.
     printed = subprocess.run(
         [_LAUNCH, 'logs', f'--endpoint={endpoint}', '--run-id=a-job'],
         env=self.environment(), capture_output=True, timeout=_TIMEOUT_S)

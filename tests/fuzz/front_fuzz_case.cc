@@ -2,10 +2,10 @@
 // of the input selects the part:
 //
 // * Connections that open, send pieces of bytes, make calls, join and end in
-//   any order, until JudgeFirstBytes and ConnectionPool decide. Aborts if gRPC
-//   gets a connection that has not sent the beginning of a session, if the
-//   connection of a node is closed, if a limit is exceeded, or if a deadline
-//   has passed.
+//   any order. JudgeFirstBytes and ConnectionPool decide about them. Aborts if
+//   gRPC gets a connection that has not sent the beginning of a session, if the
+//   connection of a node is closed, if a limit is exceeded, or if the pool has
+//   not acted at a deadline.
 // * HTTP requests, edited (edited_bytes.h) and cut in two, to a real
 //   ProbeServer. Aborts if an answer is not one whole HTTP response.
 // * Peers and endpoints as text. Aborts if an endpoint changes when it is
@@ -116,8 +116,9 @@ class Front {
     const ConnectionPool::Changes changes = pool_.Apply(now_);
     for (const ConnectionPool::Id id : changes.hand_over) {
       const auto found = connections_.find(id);
-      // A connection that was passed to gRPC may be closed later, to make room
-      // for others.
+      // gRPC gets a connection only once, and only after the client has sent
+      // the beginning of a session. The pool may still close the connection
+      // later, to make room for others.
       MUSTER_CHECK(found != connections_.end() && found->second.has_spoken &&
                    !found->second.handed_over);
       found->second.handed_over = true;

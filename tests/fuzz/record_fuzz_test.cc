@@ -13,8 +13,8 @@
 namespace muster {
 namespace {
 
-// Returns a fuzz input: a byte for the kind, and one to three edits, which
-// insert pieces of records.
+// Returns a fuzz input: a byte for the job's phase and steps, and one to three
+// edits, which insert pieces of records.
 std::string Input(uint64_t seed) {
   constexpr std::string_view kPieces[] = {
       " ",

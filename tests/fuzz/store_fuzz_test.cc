@@ -36,8 +36,8 @@ std::string FuzzInput(uint64_t seed) {
     std::string& unsent = pending[client];
     unsent += bytes.Request();
     const size_t size = std::min<size_t>(bytes.Below(256), unsent.size());
-    // The value 63 disconnects the client. On average this happens in one of
-    // 500 turns.
+    // The first byte of a turn is 4 * round + client. A round of 63 disconnects
+    // the client, on average in one of 500 turns.
     const uint64_t round = bytes.Below(500) == 0 ? 63 : bytes.Below(63);
     input.push_back(static_cast<char>(round * 4 + client));
     input.push_back(static_cast<char>(size));

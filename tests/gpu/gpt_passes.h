@@ -11,8 +11,8 @@ namespace muster {
 // Compares the loss and every gradient of small GPTs on this machine's GPU with
 // those on the CPU, in float32 and bfloat16, with and without activation
 // checkpointing. Also checks that a second run on the GPU gives the same bits.
-// Prints what was compared. Internal: names the tensor that differs, and by how
-// much.
+// Prints which models were compared. Returns Internal if a tensor differs; the
+// message names the tensor, and by how much it differs.
 absl::Status CheckGptGradients();
 
 // Trains GPT-2 124M in bfloat16 on random tokens, `batch` sequences of 1024.

@@ -18,8 +18,8 @@ struct NcclRank {
   NcclOptions options;
 
   GroupPlace PlaceIn(const std::string& group) const;
-  // Creates the NCCL transport of the world. Uses the NCCL id of the agent, if
-  // it has provided one. Prints where the id comes from.
+  // Creates the NCCL transport of the world. Uses the agent's NCCL id, if the
+  // agent has created one. Prints where the id comes from.
   absl::StatusOr<std::unique_ptr<Transport>> World() const;
 };
 
@@ -28,8 +28,8 @@ struct NcclRank {
 // checks messages, batches, and memory that the transport allocates.
 absl::Status CheckCollectives(const NcclRank& rank);
 
-// Checks the groups of the even and of the odd ranks, which are split from the
-// world. In them the ranks are in reverse order.
+// Splits the world into a group of the even ranks and a group of the odd ranks,
+// each in reverse order of the ranks. Checks an all_reduce in each group.
 absl::Status CheckSplit(const NcclRank& rank);
 
 // Checks a process group over NCCL, created as a training program does it. Also

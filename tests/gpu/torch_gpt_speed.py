@@ -80,7 +80,8 @@ class Gpt(nn.Module):
 
 def _flops_per_token():
   # 6 N + 6 L C T floating-point operations for each token, as in
-  # GptConfig::FlopsPerToken, with the unpadded vocabulary.
+  # GptConfig::FlopsPerToken: N weights without the position table and without
+  # padding of the vocabulary, L layers, width C, context T.
   block = 12 * _WIDTH * _WIDTH + 13 * _WIDTH
   counted = _VOCABULARY * _WIDTH + _LAYERS * block + 2 * _WIDTH
   return 6 * counted + 6 * _LAYERS * _WIDTH * _CONTEXT

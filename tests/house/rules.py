@@ -51,9 +51,9 @@ PURE_FOLDERS = ('rendezvous/protocol/', 'rendezvous/job/', 'agent/lifecycle/',
                 'trainer_sdk/safetensors/safetensors_header',
                 'trainer_sdk/zero/shard_partition')
 
-# Folders whose code must be in the namespace muster::FOLDER. Other code is in
-# muster itself: base and trainer_sdk, which trainers link, and tests of several
-# folders.
+# Folders whose code must be in the namespace muster::FOLDER. Code of all other
+# folders is in muster itself: base and trainer_sdk, which trainers link, and
+# the tests that belong to no single folder.
 NAMESPACES = ('rendezvous', 'store', 'nccl', 'agent', 'launcher', 'models')
 
 # Folders whose code is linked into trainers. The code must not use gRPC or
@@ -404,8 +404,8 @@ def _defined_types(code):
     namespace, kind = match.group('namespace'), match.group('type')
     if kind and all(scope is not None for scope in scopes):
       yield '::'.join(scopes + [kind])
-    # None stands for a type or a function. Types inside of it are not yielded,
-    # because they cannot collide with other types.
+    # None marks the scope of a type or of a function. Types inside of such a
+    # scope are not yielded, because they cannot collide with other types.
     scopes.append(namespace if namespace else None)
 
 
@@ -429,8 +429,8 @@ def only_for_tests(sources, tests, documented):
     if source.path.endswith('.h'):
       headers.append((source.path, code))
     for line in code.split('\n'):
-      # If a name stands at the beginning of an unindented line, it is being
-      # defined, not called.
+      # At the beginning of an unindented line, a function is being defined, not
+      # called.
       defined = re.match(r'\w.*?(\w+)\(', line)
       for word in re.findall(r'\b[A-Za-z_]\w+\b', line):
         calls[word] += not (defined and word == defined.group(1))

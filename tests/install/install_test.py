@@ -23,7 +23,8 @@ _WORKER = os.path.join(_HERE, 'outside_worker.cc')
 _GPU_WORKER = os.path.join(_HERE, os.pardir, os.pardir, 'examples', 'gpu',
                            'line_on_gpus.cc')
 _DOCUMENTED = os.path.join(_HERE, 'documented.cc')
-# Bazel's output folder: this folder has the same layout as bazel-bin.
+# The folder of the built programs. Bazel runs a test in a folder with the same
+# layout as bazel-bin.
 _BUILT = os.getcwd()
 # This library is built only on machines with a CUDA toolkit.
 _CUDA = _BUILT + '/trainer_sdk/cuda/libmuster_cuda.so'
@@ -372,8 +373,8 @@ class OutsideProgram(unittest.TestCase):
     self.run_on_two_ranks('./static', LD_LIBRARY_PATH=self.prefix + '/lib')
 
   def test_the_static_library_names_all_that_it_needs(self):
-    # Link the whole library, even the parts that worker.o does not use. The
-    # flags must name everything that any part needs.
+    # Link the whole archive, even the parts that worker.o does not use: the
+    # flags must name every library that any part needs.
     self.compile(['worker.o', '-o', 'whole', '-Wl,--whole-archive',
                   self.prefix + '/lib/libmuster_trainer_sdk.a',
                   '-Wl,--no-whole-archive'],
@@ -392,8 +393,8 @@ class OutsideProgram(unittest.TestCase):
     plugin = self.prefix + '/lib/libmuster_cuda.so'
     path = {'LD_LIBRARY_PATH': self.prefix + '/lib'}
     if os.path.exists(plugin):
-      # Without a GPU, or with too few, the program must fail with one of these
-      # errors.
+      # On a machine without enough GPUs, the program must fail with one of the
+      # errors below.
       done = run(self.folder + '/gpu', env=environment(**path))
       if done.returncode:
         self.assertRegex(done.stdout, 'UNAVAILABLE: (no NVIDIA driver|cuda)')

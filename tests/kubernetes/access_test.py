@@ -10,7 +10,7 @@ import overlays  # noqa: E402
 from manifests import (  # noqa: E402
     SCHEMAS, built_overlays, job_spec, manifests, pod_of, read, things_of)
 
-COORDINATOR, PROBES, WORKERS = 29400, 8080, 40000  # ports
+COORDINATOR, PROBES, WORKERS = 29400, 8080, 40000  # port numbers
 
 
 def everything():
@@ -53,8 +53,8 @@ def coordinators_host(owner):
   if owner['kind'] == 'Job':
     return '%s-0.%s' % (name, environment(owner)['MUSTER_SERVICE']['value'])
   if owner['kind'] == 'JobSet':
-    # The JobSet controller builds the host name in the same way, and writes it
-    # into the annotation jobset.sigs.k8s.io/coordinator.
+    # The JobSet controller composes this host name, too, and writes it into the
+    # annotation jobset.sigs.k8s.io/coordinator.
     first = owner['spec']['coordinator']
     return '%s-%s-%d-%d.%s' % (
         name, first['replicatedJob'], first['jobIndex'], first['podIndex'],
@@ -327,7 +327,8 @@ class NetworkPolicies(unittest.TestCase):
       if not name.endswith('-everything.yaml'):
         continue
       with self.subTest(name):
-        # The chart's example names etcd at these ports: 2379 is the default.
+        # The chart's example has etcd endpoints without a port (2379 is the
+        # default), and one with port 2381.
         for port in (2379, 2381):
           for source in (agent, coordinator):
             is_given = source is coordinator and 'etcd' in name

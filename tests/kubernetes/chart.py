@@ -25,7 +25,8 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 CHART = os.path.join(HERE, '..', '..', 'deploy', 'kubernetes', 'helm', 'muster')
 RENDERED = os.path.join(HERE, 'rendered')
 
-# Chart values for all kinds of jobs, one for each setting.
+# Chart values for every kind of job: a value for each setting that all kinds
+# have.
 _COMMON = {
     'gpus': 8, 'tokenSecret': 'trainer-token', 'flags': ['--max-restarts=3'],
     'args': ['train.py', '--steps', '1000'],

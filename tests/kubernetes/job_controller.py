@@ -38,7 +38,7 @@ class JobController:
     self._waits_for_end = tuple(map(int, version.split('.'))) >= (1, 29)
     self._failures = {}  # index, or None for the whole Job -> (number, last)
     self._counted = {}
-    self._missing = {}  # index -> since when
+    self._missing = {}  # index -> time since which its pod is missing
     self._terminating = set()
     self.succeeded = set()
     self.failed_because = None

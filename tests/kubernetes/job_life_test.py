@@ -42,9 +42,9 @@ class JobLife(pod_case.PodCase):
         self.assertEqual(job.await_end(0, 1, 2), [75, 75, 75])
         made, waited = job.make_what_is_due()
         self.assertEqual(len(made), 3)
-        # The wait is 10 s after one failure and doubles with each further
-        # failure. Kubernetes 1.27 counts the failures of all three pods
-        # together.
+        # The Job controller replaces a pod 10 s after one failure, and doubles
+        # this time with each further failure. Kubernetes 1.27 counts the
+        # failures of all three pods together.
         self.assertEqual(waited, 40.0 if version == '1.27' else 10.0)
         job.await_work('of 3 works')
         before = job.rounds(1, 'of 3 works')

@@ -216,7 +216,7 @@ class PodLife(pod_case.PodCase):
     for turn, end in enumerate([pods.Pod.kill, pods.Pod.evict]):
       end(leader)
       leader.exit_code()
-      # In the cluster's DNS, the name still resolves to the lost pod.
+      # The name "rendezvousd" still resolves to the lost pod.
       standby.wait_for('listening on')
       self.assertIn('goes on with 1 job of etcd://etcd:2379/muster/default/',
                     standby.log())
@@ -254,7 +254,8 @@ class PodLife(pod_case.PodCase):
     first.wait_for('listening')
     first.evict()
     self.assertEqual(first.exit_code(), 0)
-    # With the default policy, Kubernetes gives the group access to each file.
+    # With "Always", Kubernetes' default, the group may write to each file.
+    # rendezvousd refuses such a state folder.
     second = daemons.start(fsGroupChangePolicy='Always')
     self.assertEqual(second.exit_code(), 1)
     self.assertIn('cannot use /srv/volume/state: other users can write to it '

@@ -83,7 +83,7 @@ class Cluster:
   _addresses = 0
   _bridge = None  # the bridge that all clusters share
 
-  # address of the test's own end of the bridge; no pod has it
+  # the test's own address on the bridge; no pod has it
   address = '10.77.0.1'
 
   def __init__(self, programs):

@@ -51,7 +51,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'return', without('callers_')),
     ('a place on trial that is free is not seen', _SERVER,
      'ConnectionPool::NeedsApply', 'return', without('size on_trial_ spoken_')),
-    # --- the check of the listener
+    # --- the coordinator's check that its own listener answers (SelfCheck)
     ('a thread that stands still is not seen', _SERVER, 'SelfCheck::Ask',
      'if kMaxDelay', FALSE),
     ('the first request does not count', _SERVER, 'SelfCheck::Ask',

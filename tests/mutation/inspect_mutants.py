@@ -142,7 +142,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'do break', DROP),
     ('who a hung one waited for is excused', _FLIGHT_RECORDER, 'FindDeaths',
      'if empty', TRUE),
-    # --- the time of the analysis
+    # --- the moment for which the ranks are judged (MomentOf)
     ('the present is when something was recorded last', _FLIGHT_RECORDER,
      'MomentOf', 'do clock', DROP),
     ('an end is no sign of a time', _FLIGHT_RECORDER, 'MomentOf', 'do time',
@@ -156,7 +156,7 @@ ALL = [Mutant(*mutant) for mutant in (
      DROP),
     ('without timeout what begins later is on its way', _FLIGHT_RECORDER,
      'IsFresh', 'return', without('moment')),
-    # --- process groups
+    # --- process groups with equal names, and groups that were created again
     ('groups that are alike are one', _FLIGHT_RECORDER, 'KeysOf', 'do nth',
      DROP),
     ('groups made before make amends', _FLIGHT_RECORDER, 'WasMadeAgain', 'if',

@@ -68,7 +68,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'Journal::State::HasEnded', 'return', without('GiveUpAt')),
     ('the destructor does not write what is queued', _JOURNAL,
      'Journal::State::HasEnded', 'return', swap('pending.IsIdle()', 'true')),
-    # --- the file
+    # --- the journal's file and folder: owner, permissions, content
     ('others may write', _JOURNAL, 'CheckOwner', 'if S_IWOTH', FALSE),
     ('a group may write', _JOURNAL, 'CheckOwner', 'if S_IWOTH',
      swap('S_IWGRP |', '')),

@@ -9,8 +9,7 @@ import syntax
 # The kinds of changes to a statement. DROP: the statement is removed. TRUE,
 # FALSE: a condition, or a value that is returned or assigned, becomes this
 # constant.
-DROP = 'DROP'  # the statement is removed
-# the condition, or the value that is returned or assigned, becomes true
+DROP = 'DROP'
 TRUE = 'TRUE'
 FALSE = 'FALSE'
 

@@ -31,8 +31,8 @@ def todays(all_mutants):
                      len(all_mutants) * (_DAY + 1) // _DAYS]
 
 
-# The mutants that are tested today, by name: the changed code (_CHANGES), and
-# the programs that noticed it (_KILLERS).
+# By the name of each mutant that is tested today: the changed code (_CHANGES),
+# and the programs whose tests noticed the change (_KILLERS).
 _CHANGES = {}
 _KILLERS = {}
 

@@ -7,7 +7,7 @@ _EVENTS = 'rendezvous/events'
 _REPORT = 'launcher/run_report'
 
 ALL = [Mutant(*mutant) for mutant in (
-    # --- when states are written
+    # --- when the states of jobs are written to the event log
     ('a finished job begins a schedule', _EVENTS, 'StateSchedule::OnDecision',
      'if is_turn kind', FALSE),
     ('each decision is a state', _EVENTS, 'StateSchedule::OnDecision',
@@ -23,7 +23,7 @@ ALL = [Mutant(*mutant) for mutant in (
     # --- the failure that a decision names as its cause
     ('a drain is blamed as a failure', 'rendezvous/job', 'Job::Excuse',
      'do is_loss Reblame', swap('is_loss ? cause : std::nullopt', 'cause')),
-    # --- secrets
+    # --- secrets in command lines
     ('a named secret is shown', _EVENTS, 'ShownCommand', 'if IsSecretName',
      without('IsSecretName')),
     ('a token of a service is shown', _EVENTS, 'ShownCommand',
@@ -36,7 +36,7 @@ ALL = [Mutant(*mutant) for mutant in (
     ('an event needs no kind', _REPORT, 'ParseEvent', 'if has_value kind',
      without('kind')),
     ('nodes are not bounded', _REPORT, 'NodesOf', 'if kMaxNodes', FALSE),
-    # --- the report
+    # --- the content of a report (ReportBuilder)
     ('a new run is added to the earlier one', _REPORT, 'ReportBuilder::Add',
      'if is_over', FALSE),
     ('a late join begins a new run', _REPORT, 'ReportBuilder::Add',

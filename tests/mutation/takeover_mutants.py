@@ -243,7 +243,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'if rank', without('contains')),
     ('takeover: a node that leaves votes', _TAKEOVER, 'Standby::Hear',
      'if leave', FALSE),
-    # --- the agent
+    # --- the agent's behaviour during a takeover
     ('takeover: an agent obeys a deposed coordinator', _LIFECYCLE,
      'Lifecycle::ComesFromAnother', 'if promised_epoch_', TRUE),
     ('takeover: an agent does not promise', _LIFECYCLE, 'Lifecycle::StandBy',
@@ -263,7 +263,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'Lifecycle::ComesFromAnother', 'if another_job', TRUE),
     ('takeover: a known end is awaited for long', _LIFECYCLE,
      'Lifecycle::LongestAbsence', 'do knows_end', FALSE),
-    # --- a round that only nodes elsewhere know
+    # --- the electors of a round that may still run under another coordinator
     ('takeover: a round that was given up has no electors', _JOB,
      'Job::KeepElectors', 'do electors world', DROP),
     ('takeover: nodes that come before a round may be spares', _JOB,

@@ -15,8 +15,8 @@
 namespace muster {
 
 // The state of the simulated network between the hosts: delay, loss and cuts.
-// May change at any time. It is in memory that is shared with the process that
-// forwards the packets.
+// It is in memory that is shared with the process that forwards the packets, so
+// a change takes effect at once.
 struct Weather;
 
 // Hosts simulated on this machine: network namespaces, each with one interface

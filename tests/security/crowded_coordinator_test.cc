@@ -22,8 +22,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Keeps the newest directive of a stream. The answer to a report is there when
-// the coordinator's OnReport returns.
+// Keeps the newest directive of a stream. The coordinator's OnReport delivers
+// the answer to a report before it returns.
 class NewestDirective : public DirectiveSink {
  public:
   void Deliver(const Directive& directive) override {

@@ -176,7 +176,7 @@ class HungDisk(unittest.TestCase):
     other.until('tick 3$')
     self.disk.hang()
     seen = int(re.findall(r'tick (\d+)\n', other.text())[-1])
-    other.until(f'tick {seen + 60}$')  # after three times the lease
+    other.until(f'tick {seen + 60}$')  # 6 s later: three leases
     for node in (host, other):
       self.assertNotRegex(node.text(), 'round 2|lost')
     code, text = host.end_by_sigterm()

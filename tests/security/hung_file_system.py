@@ -66,8 +66,8 @@ class HungFileSystem:
     self._wake_read, self._wake_write = os.pipe()
     self._thread = threading.Thread(target=self._serve, daemon=True)
     self._thread.start()
-    # Close a file before the file system hangs. By the error, the kernel learns
-    # that FLUSH is not supported, and never waits for FLUSH later.
+    # Close a file before the file system hangs: the reply ENOSYS tells the
+    # kernel that FLUSH is not supported, and the kernel sends no FLUSH later.
     path = os.path.join(folder, 'first')
     with open(path, 'wb'):
       pass
@@ -203,7 +203,7 @@ class HungFileSystem:
                  stat.S_IFREG | (mode & 0o777))
       return self._entry(made) + struct.pack('<QII', made, 1, 0)
     if opcode in (_OPEN, _OPENDIR):
-      return struct.pack('<QII', number, 1, 0)  # direct I/O
+      return struct.pack('<QII', number, 1, 0)  # flag 1: direct I/O
     if opcode == _READ:
       _, offset, size = struct.unpack_from('<QQI', body)
       return bytes(self._nodes[number].data[offset:offset + size])

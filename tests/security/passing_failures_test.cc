@@ -24,7 +24,7 @@
 namespace muster::agent {
 namespace {
 
-// How long the tests wait to see that the guardian reports no failure.
+// Time for which a test watches a guardian that must report nothing.
 constexpr std::chrono::milliseconds kQuiet(100);
 
 bool SaysSomething(Guardian& guardian) {

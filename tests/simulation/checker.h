@@ -44,7 +44,7 @@ struct CoordinatorStepped {
   // The newest round in the record that the job has recalled (Job::Recall); 0:
   // none.
   int recalled_round = 0;
-  // whether the state after the step has been written to the journal
+  // Whether the journal contains the state after the step.
   bool is_recorded = false;
 };
 
@@ -65,7 +65,7 @@ class Checker {
   // remains, if it has one.
   virtual void OnCoordinatorCrashed() {}
   // A new coordinator has read the journal of the coordinator that crashed, and
-  // continues its job.
+  // continues the job of the journal.
   virtual void OnCoordinatorContinued() {}
   virtual void OnReport(AgentName /*from*/, rendezvous::StreamId /*stream*/,
                         const rendezvous::Report& /*report*/) {}
@@ -102,12 +102,13 @@ class Checker {
   virtual void OnWorkersGone(AgentName /*agent*/, uint64_t /*epoch*/,
                              int /*round*/) {}
   // --- faults
-  // A fault has happened to this slot. Because of it, the coordinator may
-  // consider the slot's agent lost.
+  // A fault has happened to this slot. Because of the fault, the coordinator
+  // may consider the slot's agent lost.
   virtual void OnTrouble(int /*slot*/) {}
   // The agent of this slot closes its connection, to try another coordinator.
   virtual void OnMovedOn(int /*slot*/) {}
-  virtual void OnLeaveAsked(int /*slot*/) {}  // also called for a drain
+  // The agent in this slot got SIGTERM, or an operator drains its node.
+  virtual void OnLeaveAsked(int /*slot*/) {}
   virtual void OnCancelAsked() {}
   virtual void OnPreemptionAsked() {}
   virtual void OnHealed() {}

@@ -276,7 +276,7 @@ TEST_F(CheckersTest, TheRestartOfACancelledJobMayBeGivenBack) {
   stop.directive.stop.exit_code = 130;
   adopts.sent.push_back(stop);
   checker_->OnStep(adopts);
-  // Then a node that left turns out to be the cause.
+  // Later, the loss of a node turns out to be the cause of the failure.
   CoordinatorStepped blames = step_;
   blames.status.round = 1;
   blames.decisions = {{.kind = "blame"}};

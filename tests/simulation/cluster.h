@@ -38,7 +38,8 @@ class Cluster {
   const SimCoordinator* Newest() const { return NewestOf(coordinators_); }
   const rendezvous::Job* NewestJob() const;
   void Tick();
-  // Why the cluster has not settled yet; empty if it has.
+  // Why the cluster has not reached the state that phase 2 requires; empty if
+  // it has reached this state.
   std::string Unsettled() const;
   // Whether the coordinator in node `host` may begin the job. It must be in
   // node 0, and no node may know a round of the job.
@@ -62,8 +63,8 @@ class Cluster {
   std::vector<std::unique_ptr<SimCoordinator>> coordinators_;
   std::vector<std::unique_ptr<SimNode>> nodes_;
   FaultInjector faults_;
-  // Checkers that show whether a waiting node must be admitted. Key: the slot
-  // of the coordinator.
+  // By the slot of the coordinator: the checker that says whether a waiting
+  // node must be admitted.
   std::map<int, const RoomWatch*> rooms_;
   size_t next_started_ = 0;
 };

@@ -21,9 +21,9 @@ class Network {
  public:
   enum class Process { kUp, kSuspended, kDown, kWithoutPower };
   struct Ends {
-    // Returns the state of a coordinator's process. `host`, here and below: the
-    // slot of the process, or kOutside for the coordinator outside of the
-    // nodes.
+    // Returns the state of a coordinator's process. `host`, in all members of
+    // Ends: the slot of the process, or kOutside for the coordinator outside of
+    // the nodes.
     std::function<Process(int host)> coordinator;
     std::function<void(int host, rendezvous::StreamId, AgentName)> attached;
     std::function<void(int host, rendezvous::StreamId,
@@ -78,7 +78,7 @@ class Network {
   struct Connection {
     AgentName agent;
     int host = kOutside;
-    // last time at which the coordinator's process could answer
+    // last time at which the coordinator's process was able to answer
     Instant answered;
     bool agent_end = true;
     bool coordinator_end = true;

@@ -12,8 +12,8 @@
 namespace muster::simulation {
 
 // The scenario of one seed: the job, its nodes, and the level of each fault (0:
-// no such fault). Most seeds disable most faults. So each fault is tested alone
-// as well as with others.
+// the fault never happens). Most seeds disable most faults, so each fault is
+// tested alone as well as together with other faults.
 struct Plan {
   rendezvous::JobSpec spec;
   // number of slots, each of which runs at most one agent; includes spares
@@ -104,7 +104,7 @@ struct Plan {
   int slow_hook = 0;
 
   // --- check by pairs (JobSpec::network_check), if the plan has one
-  // A slot whose connections are slow, until the faults end; -1: none.
+  // The slot whose connections are slow until the faults end; -1: none.
   int slow_slot = -1;
   // Shares (per mille) of the measurements that fail (failed_measurement) or
   // that get no answer (lost_measurement).

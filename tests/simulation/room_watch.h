@@ -9,8 +9,8 @@
 namespace muster::simulation {
 
 // Computes whether a job must admit a healthy node that waits while a round is
-// running. The job's status alone does not show it: the status omits members
-// that have succeeded and left, but their places are not free.
+// running. The job's status alone is not enough: it omits members that have
+// succeeded and left, although their places in the round stay taken.
 class RoomWatch : public Checker {
  public:
   explicit RoomWatch(const Plan& plan) : Checker(plan, "room") {}

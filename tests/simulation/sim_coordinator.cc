@@ -24,7 +24,7 @@ constexpr rendezvous::StreamId kFirstImpostor = uint64_t{1} << 40;
 // no stream for kAbandoned.
 constexpr Duration kLook = std::chrono::milliseconds(100);
 constexpr Duration kAbandoned = std::chrono::seconds(2);
-constexpr int kTimesCounted = 3;  // see Judge
+constexpr int kTimesCounted = 3;  // how often Judge counts each machine fault
 // Number of nodes from which the limit of the quarantine is computed. At most
 // one of kShare nodes may be quarantined, here two machines.
 constexpr int kNodesForShare = 2 * rendezvous::NodeMemory::kShare;
@@ -315,7 +315,7 @@ void SimCoordinator::FollowEpoch() {
   stage_->coordinating.erase(epoch_);
   stage_->coordinating.insert(epoch);
   epoch_ = epoch;
-  // timers of the old epoch do nothing
+  // Set the timer again: a timer of the old epoch does nothing when it expires.
   armed_.reset();
 }
 
@@ -405,7 +405,7 @@ void SimCoordinator::StandBy(Standby::Kind kind) {
 
 void SimCoordinator::Begin() {
   // The coordinator may still run although the slot's last agent has ended. End
-  // its process before the new one starts.
+  // its process before the new agent starts.
   if (up_) {
     const bool is_done =
         job_ != nullptr && job_->finished() && !job_->OwesVerdict();

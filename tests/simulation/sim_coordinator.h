@@ -33,8 +33,8 @@ class SimCoordinator {
     // Sends the announcement that `from` coordinates the job.
     std::function<void(int from, const std::string& to, uint64_t epoch)> tell;
     // Announces that `from` coordinates the job without a majority, and asks
-    // which coordinator has the job. A coordinator that knows the answer sends
-    // it by `tell`.
+    // the coordinator at `to` which coordinator has the job. If that
+    // coordinator knows, it answers with `tell`.
     std::function<void(int from, const std::string& to, uint64_t epoch)> ask;
     // Announces that nodes without a coordinator have gathered at a standby.
     std::function<void(const std::string& to, const Assembly& assembly)> meet;
@@ -67,9 +67,9 @@ class SimCoordinator {
   // stranger gets the node's place.
   void Impersonate(int slot);
   void Crash();
-  // Makes the coordinator crash at the next change of its record. kBeforeWrite:
-  // before the record is written. kAfterWrite: after it is written, but before
-  // nodes are notified. Calls `crashed` then.
+  // Makes the coordinator crash at the next change of its record, and call
+  // `crashed`. kBeforeWrite: before the record is written. kAfterWrite: after
+  // it is written, but before nodes are notified.
   enum class Moment { kBeforeWrite, kAfterWrite };
   void CrashAtChange(Moment moment, std::function<void()> crashed);
   void Restart();
@@ -84,7 +84,8 @@ class SimCoordinator {
   // Called when the process's agent follows `leader` as its coordinator;
   // nullopt: none.
   void Follow(const std::optional<rendezvous::Standby::Leader>& leader);
-  // Called when the agent has learned where to look for a new coordinator.
+  // Called when the agent has learned at which standbys it can look for a new
+  // coordinator.
   void SetStandbys(std::vector<std::string> standbys) {
     standbys_ = std::move(standbys);
   }
@@ -95,7 +96,7 @@ class SimCoordinator {
   void Told(uint64_t epoch, const std::string& endpoint,
             rendezvous::Backing backing);
   // Called when another coordinator asks which coordinator has the job. Calls
-  // `tell` if this coordinator knows the answer.
+  // `tell` with the answer if this coordinator knows it.
   void Asked(const std::function<void(uint64_t epoch,
                                       const std::string& endpoint)>& tell);
   // Called when the process's agent has received the job's verdict.
@@ -117,7 +118,8 @@ class SimCoordinator {
   void Recall();
   // Removes the record of the finished job, unless the job timed out.
   void ForgetRecord();
-  // Fails the simulation if the job has forgotten what it has recalled.
+  // Fails the simulation if the job contradicts the record that it has
+  // recalled.
   void CheckRecalled(const rendezvous::JobStatus& status);
   void StopJob();
   // Counts a death of this coordinator during a check by pairs.
@@ -151,7 +153,8 @@ class SimCoordinator {
     rendezvous::JobRecord record;
     Instant written_at;
   };
-  std::optional<Kept> journal_;  // nullopt: no journal, or no record yet
+  // The record in the journal; nullopt: no journal, or nothing is written yet.
+  std::optional<Kept> journal_;
   // The record from which the current job knows what an earlier coordinator did
   // (Job::Recall); nullopt: the job is new.
   std::optional<rendezvous::JobRecord> recalled_;
@@ -160,24 +163,24 @@ class SimCoordinator {
   uint64_t epoch_ = 1;
   std::unique_ptr<rendezvous::Job> job_;
   std::map<rendezvous::StreamId, AgentName> agents_;
-  std::map<int, rendezvous::Report> last_reports_;  // keyed by slot
+  std::map<int, rendezvous::Report> last_reports_;  // newest report, by slot
   uint64_t impostors_ = 0;  // number of strangers so far
   // stream of the stranger that is reporting now; 0: none
   rendezvous::StreamId impostor_stream_ = 0;
   bool impostor_was_refused_ = false;
   std::optional<Instant> armed_;
-  // The recorded faults of the machines. Lost when the process dies, unless
-  // there is a journal.
+  // The recorded faults of the machines. Lost in a crash, unless this
+  // coordinator runs outside of the nodes and has a journal.
   rendezvous::NodeMemory memory_;
 
   // --- for coordinators in a node's process
   // The standby in this process; null while the process coordinates the job.
   std::unique_ptr<rendezvous::Standby> standby_;
-  uint64_t life_ = 0;  // number of starts and ends of the process
+  uint64_t life_ = 0;  // number of starts and ends of the process so far
   // Whether this coordinator was elected by nodes that knew another one.
   bool took_over_ = false;
-  std::optional<rendezvous::Standby::Leader>
-      followed_;  // newest coordinator of this process's agent
+  // newest coordinator of this process's agent
+  std::optional<rendezvous::Standby::Leader> followed_;
   // endpoints of the standbys that this process's agent knows
   std::vector<std::string> standbys_;
   bool paused_ = false;

@@ -42,16 +42,17 @@ struct Stage {
   // Called when nodes that know of an earlier coordinator have elected another
   // one.
   void NoteTakeover();
-  // Whether the job has ended. It has if a coordinator has given a final
-  // verdict. It also has if the newest coordinator has given another verdict,
-  // and no other coordinator runs the job.
+  // Whether the job has ended: a coordinator has given a final verdict, or the
+  // newest coordinator has given another verdict and no other coordinator runs
+  // the job.
   bool IsOver() const;
   void Fail(const std::string& why) {
     if (failure.empty()) failure = why;
   }
 
   Random random;
-  Random takeover_random;  // for draws that only plans with a takeover make
+  // for the random numbers that only plans with a takeover use
+  Random takeover_random;
   const Plan plan;
   EventQueue queue;
   Trace trace;
@@ -65,8 +66,8 @@ struct Stage {
   // Key: a coordinator's epoch. Value: if several coordinators have continued
   // one journal, the epoch of the first of them, else the same epoch.
   std::map<uint64_t, uint64_t> memories;
-  // Epoch of the newest coordinator. ended_epoch: epoch of the newest
-  // coordinator that has ended the job.
+  // newest_epoch: epoch of the newest coordinator. ended_epoch: epoch of the
+  // newest coordinator that has ended the job.
   uint64_t newest_epoch = 0;
   // epochs of coordinators that are running the job
   std::set<uint64_t> coordinating;

@@ -129,8 +129,8 @@ void WorkerModel::HangOne() {
   }
 }
 
-// Simulates that the agent looks at its workers' processes. All of them sleep.
-// A worker that hangs looks like one that waits for it.
+// Simulates that the agent looks at its workers' processes. All of them sleep:
+// a worker that hangs looks like a worker that waits for it.
 void WorkerModel::Look(const agent::LookAtWorkers& order) {
   stage_->queue.In(Duration::zero(),
                    [this, generation = generation_, round = order.round] {
@@ -229,7 +229,7 @@ void WorkerModel::Deliver(const agent::SignalWorkers& order) {
     return;
   }
   for (int i = 0; i < static_cast<int>(workers_.size()); ++i) {
-    if (workers_[i] != State::kUp) continue;  // skip if not running
+    if (workers_[i] != State::kUp) continue;
     if (order.local_rank.value_or(i) != i) continue;
     const bool slow =
         !stage_->healed && random.Chance(stage_->plan.slow_to_die);

@@ -28,7 +28,8 @@ class WorkerModel {
   // Makes one running worker hang: it keeps running but sends no reports until
   // the simulation ends all faults.
   void HangOne();
-  // Inspects the states of the workers' processes and reports them.
+  // Simulates an inspection of the workers' processes, all of which sleep, and
+  // reports it to the agent.
   void Look(const agent::LookAtWorkers& order);
   void TakeStack(const agent::TakeStacks& order);
   // Makes every running worker succeed soon.

@@ -260,7 +260,8 @@ class SlurmTest(unittest.TestCase):
   def test_status_finds_the_jobs_launch(self):
     go, ask = (os.path.join(self.folder, name) for name in ('go-st', 'ask'))
     os.mkfifo(ask)
-    # The first step of this job runs another program than `launch`.
+    # The first step of this job does not run `launch`, so `launch status` must
+    # look for the second one.
     job = self.slurm.sbatch(
         'srun --nodes=1 --ntasks=1 true\n'
         f'{_SRUN} --nproc-per-node=1 {_WORKER} until {go} &\n'

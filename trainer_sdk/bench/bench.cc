@@ -22,9 +22,9 @@
 namespace muster {
 namespace {
 
-// The measured operation of one row of the result table, as one rank calls it.
-// The free functions that take a BenchCase are pure, apart from the buffers
-// that they fill.
+// One measured operation of a row of the result table, as one rank calls it.
+// Free functions that take a BenchCase change nothing but the buffers that they
+// are given.
 struct BenchCase {
   OperationKind kind = OperationKind::kAllReduce;
   DType dtype = DType::kFloat32;
@@ -32,9 +32,9 @@ struct BenchCase {
   int root = 0;
   int rank = 0;
   int size = 1;
-  int64_t count = 0;  // number of elements in the operation's shorter buffer
+  int64_t count = 0;  // elements in the shorter one of input and output
 
-  // Number of elements of the longer of the operation's two buffers.
+  // The number of elements in the longer one of input and output.
   int64_t longest() const;
 };
 
@@ -123,7 +123,7 @@ Source SourceOf(const BenchCase& test, int part) {
   }
 }
 
-// The number of parts of the output on this rank. Each part has `count`
+// The number of parts of the output on this rank. Each part has test.count
 // elements.
 int PartsOfOutput(const BenchCase& test) {
   switch (test.kind) {
@@ -189,8 +189,8 @@ int64_t BenchCase::longest() const {
   return HasParts(kind) ? count * size : count;
 }
 
-// Returns the test case whose longer buffer has as many elements as fit in
-// `bytes` bytes.
+// Returns the test case for buffers of `bytes` bytes: the longer one of input
+// and output has as many elements as fit.
 BenchCase BenchCaseOf(OperationKind kind, DType dtype, ReduceOp op, int root,
                       int rank, int size, int64_t bytes) {
   BenchCase test;
@@ -204,7 +204,7 @@ BenchCase BenchCaseOf(OperationKind kind, DType dtype, ReduceOp op, int root,
   return test;
 }
 
-// Whether the operation has an in-place form.
+// Whether the operation can run in place, with input and output in one buffer.
 bool HasInPlace(OperationKind kind) {
   return kind != OperationKind::kAllToAll && kind != OperationKind::kBatch &&
          kind != OperationKind::kBarrier;
@@ -234,8 +234,8 @@ Operation InPlace(const BenchCase& test, void* buffer) {
   }
 }
 
-// Fills the output of `operation` with a value that no rank produces, and then
-// its input with this rank's values.
+// Fills the output of `operation` with kPoison, and then the input with the
+// input values of this rank.
 void Prepare(const BenchCase& test, const Operation& operation) {
   const int64_t width = SizeOf(test.dtype);
   const int64_t output = PartsOfOutput(test) * test.count * width;

@@ -39,9 +39,9 @@ struct BenchOptions {
   bool help = false;
 };
 
-// The name that nccl-tests uses for a type or an operation, such as "float",
-// "half". "sendrecv" is one batch with a send to the next rank and a receive
-// from the previous rank.
+// The name that nccl-tests uses for an element type ("float") or an operation
+// ("all_reduce"). "sendrecv" is a batch: one send to the next rank and one
+// receive from the previous rank.
 const char* BenchName(DType dtype);
 const char* BenchName(OperationKind kind);
 

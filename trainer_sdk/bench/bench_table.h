@@ -14,14 +14,14 @@ namespace muster {
 struct BenchMeasurement {
   // time per operation, mean over all ranks (on GPUs: of rank 0 only)
   double microseconds = 0;
-  // number of wrong elements on all ranks; none: results were not checked
+  // number of wrong elements on all ranks; empty: results were not checked
   std::optional<int64_t> wrong;
 };
 
 struct BenchRow {
   OperationKind kind = OperationKind::kAllReduce;
-  int64_t bytes = 0;  // size of the longer of the two buffers
-  int64_t count = 0;  // number of elements of the shorter of the two buffers
+  int64_t bytes = 0;  // size of the longer one of input and output
+  int64_t count = 0;  // elements in the shorter one of input and output
   DType dtype = DType::kFloat32;
   ReduceOp op = ReduceOp::kSum;
   int root = 0;

@@ -45,7 +45,8 @@ struct StepFolder {
   bool operator==(const StepFolder&) const = default;
 };
 std::string NameOf(StepFolder folder);
-// Parses the name of a checkpoint's folder; nullopt if `name` is no such name.
+// Parses the folder name of a checkpoint, such as "step-00000100.2"; nullopt if
+// `name` has another form.
 std::optional<StepFolder> StepFolderOf(std::string_view name);
 
 // One checkpoint in a directory: its folder, and its manifest or the reason why
@@ -70,11 +71,12 @@ absl::StatusOr<std::string> BeginCheckpoint(FileSystem& files,
                                             int64_t step,
                                             const std::string& nonce);
 
-// Turns a folder made by BeginCheckpoint into a checkpoint, and returns its
-// final path. All files of the manifest must be in the folder and fsynced. Sets
-// the manifest's serial. The checkpoint comes into existence when its folder is
-// renamed; after this function has returned OK, the checkpoint survives any
-// crash. FailedPrecondition: a file is missing or has another size.
+// Turns the folder `writing`, which BeginCheckpoint made, into a checkpoint,
+// and returns its final path. All files of the manifest must be in the folder
+// and fsynced. Sets the manifest's serial. The checkpoint comes into existence
+// when its folder is renamed; after this function has returned OK, the
+// checkpoint survives any crash. FailedPrecondition: a file is missing or has
+// another size.
 absl::StatusOr<std::string> CommitCheckpoint(FileSystem& files,
                                              const std::string& directory,
                                              const std::string& writing,
@@ -94,10 +96,11 @@ void PruneCheckpoints(FileSystem& files, const std::string& directory,
                       const std::string& newest, int keep,
                       WholeCheckpoints& whole);
 
-// Removes unfinished checkpoints. No other process may write in the directory.
-// Returns a text for each unfinished checkpoint that cannot be removed: its
-// path and the reason. Such leftovers do no harm. Fails if the directory cannot
-// be listed.
+// Removes what writers that died left behind: unfinished checkpoints,
+// checkpoints that were being removed, and marker files. No other process may
+// write in the directory. Returns a text for each file or folder that cannot be
+// removed: its path and the reason. Such leftovers do no harm. Fails if the
+// directory cannot be listed.
 absl::StatusOr<std::vector<std::string>> ClearLeftovers(
     FileSystem& files, const std::string& directory);
 

@@ -82,8 +82,8 @@ TEST_F(FoldersTest, FolderThatCannotBeRemovedIsReturnedAndRetried) {
                                  HasSubstr("/d/.writing-step-00000002-a")));
   EXPECT_THAT(Names(), ElementsAre(".removing-step-00000001",
                                    ".writing-step-00000002-a"));
-  // A save succeeds even if the folders of earlier, unfinished saves cannot be
-  // removed. One of these earlier saves has the same step as the new save.
+  // Leftover folders of steps 1 and 2 cannot be removed. New saves of these
+  // steps must succeed nevertheless.
   for (const int64_t step : {1, 2, 3}) {
     const auto made = Make(disk_, step);
     ASSERT_TRUE(made.ok()) << made.status();

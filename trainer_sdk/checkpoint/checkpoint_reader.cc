@@ -288,8 +288,8 @@ RankMessage VerifyCheckpoint(FileSystem& files, const std::string& folder,
 }
 
 // OK if every rank found the checkpoint intact and all ranks saw the same
-// manifest. Otherwise the error of the first rank that failed, or that saw
-// another manifest than rank 0.
+// manifest. Otherwise the error of the first rank that failed; if none failed,
+// DataLoss, with the first rank whose manifest differs from rank 0's.
 absl::Status Finding(const std::vector<RankMessage>& messages) {
   if (absl::Status failure = FirstFailureOf(messages); !failure.ok()) {
     return failure;

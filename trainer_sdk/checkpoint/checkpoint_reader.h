@@ -17,7 +17,8 @@ namespace muster {
 
 class FileSystem;
 
-// A checkpoint that was not opened, and the reason.
+// A damaged checkpoint that OpenNewest or OpenNewestTogether did not open, and
+// the reason.
 struct SkippedCheckpoint {
   std::string folder;
   std::string reason;

@@ -181,8 +181,9 @@ absl::Status CheckpointWriter::Body::Claim() {
   if (group_.rank() != 0) return absl::OkStatus();
   absl::Status status = files_.CreateFolders(options_.directory);
   if (!status.ok()) return status;
-  // Rank 0 waits for the lock for at most half of the timeout. The other ranks
-  // meanwhile wait for rank 0 with the whole timeout.
+  // The other ranks wait for rank 0 for at most options_.timeout. Rank 0 waits
+  // for the lock for at most half of that, so that it can report a failure in
+  // time.
   const Instant now = MonotonicNow();
   const Duration most = options_.timeout / 2;
   auto lock =
@@ -235,7 +236,7 @@ absl::Status CheckpointWriter::Body::Save(
         "a state of ", state.size(), " bytes; at most ", kMaxStateBytes));
   }
   // `status` may be the failure of the previous save. Reach makes every rank
-  // return it, even if Wait has already returned it on some ranks.
+  // return this failure, even ranks on which Wait has already returned it.
   status = agreement_.Reach(status, step, slices, call_);
   if (status.ok()) {
     const Instant agreed = MonotonicNow();

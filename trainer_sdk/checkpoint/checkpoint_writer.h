@@ -25,14 +25,17 @@ struct CheckpointOptions {
   // process may read the newest checkpoint during the training. While a
   // checkpoint is being written, the directory has one more.
   int keep = 2;
-  // The longest time that a rank waits for the slowest rank to write its share.
+  // The longest time that a rank waits for the other ranks in an operation of
+  // the group. It must suffice for the slowest rank to write its share of a
+  // checkpoint.
   Duration timeout = std::chrono::minutes(10);
   // The file system to use, not owned; null: the machine's own file systems
   // (Disk()).
   FileSystem* file_system = nullptr;
 };
 
-// The times that saving took on this rank, summed over all saves.
+// The time that saving took on this rank and the data that it wrote, summed
+// over all saves.
 struct CheckpointTimes {
   int64_t saves = 0;
   // The time for which Save blocked its caller, and parts of it: waiting for
@@ -46,7 +49,7 @@ struct CheckpointTimes {
   // training: writing the shards, agreeing with the other ranks, writing the
   // manifest.
   Duration written{};
-  // The number of bytes in this rank's shards.
+  // The number of bytes of tensor data in this rank's shards.
   int64_t bytes = 0;
 };
 
@@ -71,18 +74,18 @@ class CheckpointWriter {
   // outlive it. Removes unfinished checkpoints of writers that died;
   // left_over() lists those that cannot be removed, which do no harm.
   //
-  // Only one job may write in a directory. Rank 0 locks the directory, and
-  // waits for the lock of a previous job. It waits up to 10 s if that job's
-  // process is on the same host. Otherwise it waits up to 2 minutes, because a
-  // file server keeps the lock of a lost node that long. It never waits longer
-  // than half of the timeout. On a file system without locks (NFS or Lustre
-  // mounted without them), two jobs are not kept apart: the second job deletes
-  // the checkpoint that the first is writing, and each removes the other's old
-  // checkpoints. Use one directory per job there.
+  // Only one job may write in a directory. Rank 0 locks the directory. If a
+  // process of a previous job holds the lock, rank 0 waits up to 10 s for a
+  // process on its own host. For a process on another host it waits up to 2
+  // minutes, because a file server keeps the lock of a lost node that long. It
+  // never waits longer than half of CheckpointOptions::timeout. Use one
+  // directory per job on a file system without locks (NFS or Lustre mounted
+  // without them). Otherwise a second job deletes the checkpoint that the first
+  // is writing, and each removes the other's old checkpoints.
   //
   // FailedPrecondition: another job writes in the directory (the message names
   // its host and process), or a rank does not see the files that rank 0 writes
-  // there. InvalidArgument: an option is invalid.
+  // in the directory. InvalidArgument: an option is invalid.
   static absl::StatusOr<std::unique_ptr<CheckpointWriter>> Create(
       ProcessGroup& group, CheckpointOptions options);
 
@@ -113,8 +116,9 @@ class CheckpointWriter {
                     const std::string& state);
 
   // Blocks until the save in progress is done, and returns its status. Every
-  // rank gets the same status, but the ranks need not call Wait together. Each
-  // error is returned only once.
+  // rank gets the same status, but the ranks need not call Wait together. Wait
+  // returns an error only once; the next Save returns the error on every rank,
+  // unless Wait has returned it on all ranks.
   absl::Status Wait();
 
   CheckpointTimes times() const;

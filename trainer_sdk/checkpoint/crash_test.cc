@@ -85,8 +85,8 @@ absl::StatusOr<int64_t> NewestWhole(MemoryDisk& disk) {
 struct Scenario {
   const char* name;
   int keep;
-  // before: steps that are saved before the fault. step: the step that is being
-  // saved when the fault happens.
+  // `before`: the steps that are saved before the fault. `step`: the step that
+  // is being saved when the fault happens.
   std::vector<int64_t> before;
   int64_t step;
 };
@@ -156,8 +156,9 @@ absl::StatusOr<int64_t> AtEveryOperation(const Scenario& scenario, int ranks,
   return cases;
 }
 
-// Checks that the newest checkpoint is intact. It must be from the save with
-// the fault. If that save reported an error, it may also be the previous one.
+// Checks that the newest checkpoint is intact and has the step of the save with
+// the fault. If that save reported an error, the newest checkpoint may also be
+// the one of the save before.
 absl::Status CheckNewest(const Scenario& scenario, MemoryDisk& disk,
                          const absl::Status& saved) {
   const absl::StatusOr<int64_t> newest = NewestWhole(disk);

@@ -86,8 +86,8 @@ int64_t BytesOf(const SliceRange& range) {
   return (range.end - range.begin) * SizeOf(range.tensor.dtype);
 }
 
-// Divides ranges among the ranks that all hold them: each rank gets the same
-// number of bytes, to within one element.
+// Divides `ranges`, which all of `owners` hold, among the owners: each gets the
+// same number of bytes, to within one element.
 void Deal(const Owners& owners, const std::vector<SliceRange>& ranges,
           std::vector<std::vector<SliceRange>>* shares) {
   int64_t total = 0;

@@ -15,8 +15,8 @@
 
 namespace muster {
 
-// The plan of a checkpoint: which rank writes which elements. Pure: every rank
-// computes the same plan.
+// The plan of a checkpoint: which rank writes which elements. Every rank
+// computes the same plan from the same ranges.
 struct SharePlan {
   // All tensors, sorted by name.
   std::vector<CheckpointTensor> tensors;
@@ -45,8 +45,8 @@ absl::StatusOr<SharePlan> PlanShares(
 std::string ShardFileName(int rank);
 
 // The name under which a shard stores `range`: the tensor's name if the range
-// is the whole tensor, otherwise "NAME[BEGIN:END]". If a tensor's own name ends
-// with a bracket, the range is always appended, so that names are unique.
+// is the whole tensor, otherwise "NAME[BEGIN:END]". If the tensor's name ends
+// with ']', "[BEGIN:END]" is always appended, so that names are unique.
 std::string ShardEntryName(const SliceRange& range);
 
 // A piece of memory to copy from one of a rank's slices to the data of the

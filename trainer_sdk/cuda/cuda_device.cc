@@ -60,9 +60,9 @@ absl::StatusOr<std::shared_ptr<void>> CudaDevice::Allocate(int64_t bytes) {
 
 void CudaDevice::CopyIn(void* to, const void* from, int64_t bytes) {
   // cudaMemcpyAsync reads pageable host memory before it returns, so the caller
-  // may then change it. In two cases the memory may still be read after it has
-  // returned: it is pinned, or the GPU reads host memory in place. In these
-  // cases, wait until the copy is done.
+  // may then change this memory. Pinned memory, and memory that the GPU reads
+  // in place, may still be read after cudaMemcpyAsync has returned. In these
+  // two cases, wait until the copy is done.
   Note(
       "cudaMemcpyAsync to the device",
       plugin_.copy(to, from, bytes, CudaPlugin::CopyKind::kToDevice, stream()));

@@ -57,11 +57,12 @@ class CudaDevice : public Device {
   absl::Status status() override;
 
   // Enqueues a time mark on `stream`, for timelines: the mark is reached when
-  // all work enqueued so far is done. Returns the index of the mark, counted
-  // from 0.
+  // all earlier work on `stream` is done. Returns the index of the mark,
+  // counted from 0.
   virtual int Mark(Stream stream);
   // Blocks until all marks are reached. Returns the time of each mark, counted
-  // from the first mark, and forgets the marks: the next one has index 0 again.
+  // from the first mark, and forgets the marks: the next mark has index 0
+  // again.
   virtual std::vector<Duration> ReadMarks();
 
  protected:

@@ -14,8 +14,9 @@ namespace {
 
 // Lists of at least this length are shuffled with 64-bit random numbers,
 // shorter lists with 32-bit ones, as in PyTorch 2. For long lists, remainders
-// of 32-bit numbers would favour small results. Compared by hand with PyTorch
-// 2.15 at this length and at one less; a test of it would take 2 GB of memory.
+// of 32-bit numbers would favour small results. The permutations of this length
+// and of one less were compared with PyTorch 2.15 by hand, because a test would
+// take 2 GB of memory.
 constexpr int64_t kWideDraws = std::numeric_limits<uint32_t>::max() / 20;
 
 }  // namespace
@@ -72,8 +73,9 @@ std::vector<int64_t> DistributedSampler::Indices(int64_t epoch) const {
   std::vector<int64_t> mine;
   mine.reserve(static_cast<size_t>(size_));
   for (int64_t i = 0; i < size_; ++i) {
-    // All ranks get equally many examples. If that takes more than the data set
-    // has, some examples are used again, from the beginning of `order`.
+    // All ranks get equally many examples. If all ranks together need more
+    // examples than the data set has, the first examples of `order` are used
+    // again.
     const int64_t place = options_.rank + i * options_.world_size;
     mine.push_back(order[static_cast<size_t>(place % options_.length)]);
   }

@@ -18,7 +18,7 @@ std::vector<int64_t> RandomPermutation(int64_t length, uint64_t seed);
 struct DistributedSamplerOptions {
   enum class Order { kShuffled, kSequential };
   // How the last examples are handled if the number of ranks does not divide
-  // the number of examples. kPadded: the first examples are used a second time.
+  // the number of examples. kPadded: the first examples are used again.
   // kDropped: the last examples are left out (PyTorch's drop_last).
   enum class Tail { kPadded, kDropped };
 
@@ -50,8 +50,8 @@ class DistributedSampler {
   // Number of examples that each rank gets in an epoch.
   int64_t size() const { return size_; }
 
-  // Returns the indices of this rank's examples in `epoch`, in order. The
-  // argument replaces PyTorch's set_epoch, a call that users forget.
+  // Returns the indices of this rank's examples in `epoch`, in order. In
+  // PyTorch the epoch is set by set_epoch, a call that users often forget.
   std::vector<int64_t> Indices(int64_t epoch) const;
 
  private:

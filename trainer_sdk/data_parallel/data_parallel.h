@@ -55,18 +55,18 @@ class DataParallel {
   DataParallel(const DataParallel&) = delete;
   DataParallel& operator=(const DataParallel&) = delete;
 
-  // Must be called before every backward pass. With kAccumulate, the gradients
-  // of this pass are not averaged yet: later passes add to them.
+  // Begins a backward pass; call it before every pass. With kAccumulate, the
+  // gradients of this pass are not averaged yet: later passes add to them.
   absl::Status Begin(GradientSync sync = GradientSync::kReduce);
   // Reports that the gradient of the tensor with index `tensor` is complete. If
   // called during the backward pass, the gradient's communication overlaps with
   // the rest of the pass.
   absl::Status MarkReady(int tensor);
   // Ends the backward pass. Tensors that were not marked count as ready. Blocks
-  // until all gradients are averaged.
+  // until all gradients are averaged (on a device: until the work is enqueued).
   absl::Status Finish();
 
-  // See the methods of Optimizer with the same names.
+  // SumOfSquares and Step call the methods of Optimizer with the same names.
   absl::StatusOr<double> SumOfSquares();
   absl::Status Step(const OptimizerStep& step);
 

@@ -47,8 +47,8 @@ class BackwardTracker {
 
   // Starts a pass. Appends to `full` the buckets that are full from the start,
   // because a static graph produces no gradients of their parameters.
-  // FailedPrecondition: the last pass was not finished; the message names the
-  // parameters without a gradient.
+  // FailedPrecondition: the previous pass was not finished; the message names
+  // the parameters without a gradient.
   absl::Status Begin(GradientSync sync, std::vector<int>* full);
 
   // Reports that the gradient of `parameter` is complete. Appends to `full` the
@@ -57,10 +57,11 @@ class BackwardTracker {
   // pass is running.
   absl::Status MarkReady(int parameter, std::vector<int>* full);
 
-  // Reports that the pass will produce no gradient of `parameter`. An optional
-  // hint for kMayVary. Without the hint, the parameter's bucket is reduced only
-  // at the end of the pass. FailedPrecondition: ParameterUse is not kMayVary,
-  // or the gradient was marked before.
+  // Reports that the pass will produce no gradient of `parameter`. Appends to
+  // `full` the buckets that are to be reduced now. An optional hint for
+  // kMayVary. Without the hint, the parameter's bucket is reduced only at the
+  // end of the pass. FailedPrecondition: ParameterUse is not kMayVary, the
+  // gradient was marked before, or no pass is running.
   absl::Status MarkUnused(int parameter, std::vector<int>* full);
 
   // Ends the pass: no further gradient will come. Appends to `full` the buckets
@@ -109,7 +110,8 @@ class BackwardTracker {
   // Whether the first reduced pass of a static graph is over. From then on it
   // is known which gradients each pass produces.
   bool learned_ = false;
-  // Whether the last pass was reduced, so that the next pass begins a new step.
+  // Whether the previous pass was reduced, so that the next pass begins a new
+  // step.
   bool reduced_ = false;
   std::vector<State> states_;
   std::vector<int> order_;

@@ -11,12 +11,12 @@
 namespace muster {
 
 // Copies rank 0's values of the tensors to every rank, as PyTorch's DDP does in
-// its constructor. So all ranks start with equal weights. Small values are sent
-// together. Collective and blocking. InvalidArgument: CheckData rejects a
-// value. FailedPrecondition: the ranks' lists of tensors differ; the message
-// names the difference, and no value has changed. Other errors are those of the
-// group, with the name of the value. The values are in the memory of `device`,
-// and the group's operations must accept this memory.
+// its constructor. So all ranks start with equal weights. Small values in host
+// memory are sent together. Collective and blocking. InvalidArgument: CheckData
+// rejects a value. FailedPrecondition: the ranks' lists of tensors differ; the
+// message names the difference, and no value has changed. Other errors are
+// those of the group, with the name of the value. The values are in the memory
+// of `device`, and the group's operations must accept this memory.
 absl::Status BroadcastParameters(ProcessGroup& group,
                                  const std::vector<Tensor>& tensors,
                                  Device& device = HostDevice());

@@ -93,8 +93,8 @@ class CompressHook : public CommHook {
 
  private:
   const DType type_;
-  // A buffer as large as the largest bucket so far, in the memory of the
-  // buckets' device.
+  // A buffer for the 16-bit copy of a bucket, in the memory of the buckets'
+  // device. Its size fits the largest bucket so far.
   std::shared_ptr<void> narrow_;
   int64_t room_ = 0;
 };

@@ -129,7 +129,8 @@ struct Model {
     for (const int64_t count : kCounts) {
       tensors.push_back({.name = absl::StrCat("p", tensors.size()),
                          // A tensor whose number of elements is a multiple of
-                         // three has three rows; any other has one.
+                         // three has three rows; every other tensor has one
+                         // row.
                          .shape = {count % 3 == 0 ? 3 : 1,
                                    count % 3 == 0 ? count / 3 : count},
                          .gradient = {at, count}});
@@ -171,8 +172,8 @@ absl::StatusOr<std::vector<std::vector<char>>> Averages(const Case& c,
       status.Update((*reducer)->Begin(pass + 1 < c.passes
                                           ? GradientSync::kAccumulate
                                           : GradientSync::kReduce));
-      // The gradients become ready in the reverse order of the parameters,
-      // except that the first two come first.
+      // Gradients become ready in the order 1, 0, then from the last parameter
+      // down to parameter 2.
       for (int n = parameters; n-- > 0;) {
         const int i = (n + 2) % parameters;
         if (!Uses(c, group.rank(), step, i)) continue;

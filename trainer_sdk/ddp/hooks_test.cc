@@ -109,8 +109,8 @@ TEST(CompressTest, OtherTypesAreAveragedAsTheyAre) {
 }
 
 // How far the columns of p are from orthonormal. The inner product of two
-// columns should be 0, or 1 of a column with itself. Returns the largest
-// difference from this.
+// different columns should be 0, and that of a column with itself 1. Returns
+// the largest deviation from these values.
 double Defect(const std::vector<float>& p, int64_t rank) {
   double most = 0;
   for (int64_t a = 0; a < rank; ++a) {
@@ -127,8 +127,9 @@ double Defect(const std::vector<float>& p, int64_t rank) {
 
 void ExpectOrthonormal(std::vector<float> p, int64_t rank) {
   // The bound counts the roundings in the inner product of two columns of norm
-  // 1. Scaling a column is one rounding. Each other column adds two: a product,
-  // and the subtraction of its projection.
+  // 1. Scaling a column is one rounding. Each other column adds three: the
+  // conversion of its inner product to float, a multiplication, and a
+  // subtraction.
   const double bound =
       RoundingBound<float>(static_cast<double>(3 * rank - 2), 1);
   EXPECT_LE(Defect(p, rank), bound);

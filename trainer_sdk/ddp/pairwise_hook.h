@@ -34,10 +34,10 @@ class PairwiseHook : public CommHook {
   std::vector<std::unique_ptr<ProcessGroup>> pairs_;
 };
 
-// Adds the gradients of micro-batches by the binary tree with which
-// PairwiseHook adds those of ranks: (g0 + g1) + (g2 + g3). Keeps
-// log2(micro-batches) sums in memory: one for each level of the tree except the
-// last. Pure; ranges of elements are independent of each other.
+// Adds the gradients of micro-batches by a binary tree: (g0 + g1) + (g2 + g3),
+// as PairwiseHook adds those of ranks. Keeps log2(micro-batches) sums in
+// memory: one for each level of the tree except the last. Pure; ranges of
+// elements are independent of each other.
 class PairwiseSum {
  public:
   // `parts`: the number of summands, a power of two. `count`: the number of

@@ -40,8 +40,8 @@ struct PowerSgdOptions {
 // as large as the matrices.
 //
 // The arithmetic runs on the host. If gradients are on a device, each bucket is
-// copied to the host and back, and Reduce blocks meanwhile. This pays only if
-// the network is much slower than the device's bus.
+// copied to the host and back, and Reduce blocks meanwhile. PowerSGD on a
+// device pays off only if the network is much slower than the device's bus.
 class PowerSgdHook : public CommHook {
  public:
   explicit PowerSgdHook(const PowerSgdOptions& options = {});

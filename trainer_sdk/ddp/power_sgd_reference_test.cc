@@ -24,8 +24,8 @@ struct Shape {
   int64_t rows = 0;
   int64_t columns = 0;
 };
-// The sizes (rows, columns) of the matrices in the bucket, which begins with a
-// vector.
+// The sizes (rows, columns) of the matrices in the bucket. A vector precedes
+// the matrices.
 constexpr Shape kShapes[] = {{12, 20}, {9, 31}};
 
 float Gradient(int rank, int step, size_t i) {
@@ -104,8 +104,9 @@ Matrix Orthonormal(const Matrix& m) {
 // A defect planted in the reference, which the test must detect.
 enum class Planted { kNone, kNoErrorFeedback, kWrongFactor };
 
-// The reference algorithm for one matrix, with the state of all ranks. To
-// measure how rounding errors grow, each matrix that it computes is disturbed.
+// The reference algorithm for one matrix, with the state of all ranks.
+// `disturb` adds small random relative errors to each matrix that the algorithm
+// computes, to measure how rounding errors grow.
 class PlainPowerSgd {
  public:
   PlainPowerSgd(int world, const Shape& shape, const Matrix& q,
@@ -168,7 +169,7 @@ class PlainPowerSgd {
   Disturbance* const disturb_;
   const Planted planted_;
   Matrix q_;
-  std::vector<Matrix> errors_;  // indexed by rank
+  std::vector<Matrix> errors_;  // approximation errors, indexed by rank
 };
 
 Matrix MatrixAt(const float* data, int64_t rows, int64_t columns) {

@@ -147,9 +147,9 @@ absl::StatusOr<std::vector<CheckpointSlice>> PowerSgdState::SlicesIn(
 
 void PowerSgdState::OnLoaded() {
   if (saved_ranks_ == 0) return;
-  // The average over the ranks lacks a remainder: the sum of all errors divided
-  // by the number of ranks. The number of ranks has changed. This factor scales
-  // the errors so that the remainder stays the same.
+  // The averages still lack the sum of all errors, divided by the number of
+  // ranks. This number has changed, so the errors are scaled to keep the
+  // quotient the same.
   const float factor =
       static_cast<float>(layout_.ranks) / static_cast<float>(saved_ranks_);
   for (size_t m = 0; m < matrices_.size(); ++m) {

@@ -74,8 +74,8 @@ class PowerSgdState {
 
   // saved_ranks_: the number of ranks that wrote the checkpoint that is being
   // loaded. shares_: for each matrix, the errors that this rank takes over,
-  // concatenated. They are 0 and empty if no checkpoint is being loaded, or if
-  // the number of ranks has not changed.
+  // concatenated. If no checkpoint is being loaded, or if the number of ranks
+  // has not changed, saved_ranks_ is 0 and shares_ is empty.
   int saved_ranks_ = 0;
   std::vector<std::vector<float>> shares_;
 };

@@ -132,9 +132,9 @@ TEST(PowerSgdStateTest, AnyNumberOfRanksTakesOverWhatAnyLost) {
       for (size_t i = 0; i < sum.size(); ++i) {
         double lost = 0;
         for (int rank = 0; rank < ranks; ++rank) lost += LossOf(rank, i);
-        // The bound allows for two roundings. First: the quotient of the old
-        // and the new number of ranks. Second: the product of an error with
-        // this quotient. The errors and their sums are exact.
+        // The bound allows for two roundings: of the quotient of the new and
+        // the old number of ranks, and of the product of an error with this
+        // quotient. The errors and their sums are exact.
         const double bound = RoundingGrowth<float>(2) * lost / ranks;
         EXPECT_NEAR(sum[i] / readers, lost / ranks, bound) << "of the average";
         EXPECT_GT(0.001 * sum[i] / readers, bound) << "planted";

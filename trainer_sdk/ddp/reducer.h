@@ -47,8 +47,8 @@ enum class GradientPlace {
 struct DdpOptions {
   // The device whose memory holds the gradients; it must outlive the reducer.
   // Null: the host. The group's operations must accept the device's memory, as
-  // NCCL's do for a GPU. Every option works on a device. A hook works there
-  // only if CommHook::takes_device_memory is true.
+  // NCCL's do for a GPU. Every option works on a device, but a hook only if its
+  // CommHook::takes_device_memory is true.
   Device* device = nullptr;
   BucketLimits limits = {};
   ParameterUse use = ParameterUse::kAll;
@@ -95,12 +95,14 @@ struct ReducerTimes {
 // If gradients are on a device, the reducer has no thread. MarkReady enqueues a
 // full bucket on the stream for communication, after the current work of the
 // caller's stream, and Finish makes later work of the caller's stream wait for
-// all buckets; neither call blocks. These do block: Create, the end of a step
-// with ParameterUse::kMayVary, and the first step with BucketOrder::kObserved.
+// all buckets; neither call blocks. These calls do block: Create, Confirm,
+// Finish at the end of a step with ParameterUse::kMayVary, and Finish in the
+// first step with BucketOrder::kObserved or ParameterUse::kStatic.
 //
 // Begin, MarkReady, MarkUnused and Finish may be called from any thread, but
 // one at a time. An error of communication breaks the reducer: every later call
-// fails with it. Errors of use (backward_tracker.h) name the parameters.
+// fails with the same error. Errors of use (backward_tracker.h) name the
+// parameters.
 class Reducer {
  public:
   // Makes a reducer that averages the tensors' gradients. Collective, with the

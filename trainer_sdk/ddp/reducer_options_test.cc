@@ -286,11 +286,11 @@ class OneCase {
   // The largest rounding error that an average may have.
   double Bound(int step, int i, int64_t k) const {
     if (case_.hook == Hook::kPowerSgd) {
-      // PowerSGD's result is P P' M. P is square and orthonormal, so an element
-      // of the result is at most as large as its column of M. The bound counts
-      // successive roundings: one per rank in the sum, and columns + 2 in a
-      // product over the longer side of the matrix. Each of three columns is
-      // made orthogonal, with as many roundings as such a product.
+      // PowerSGD's result is P P^T M. P is square and orthonormal, so an
+      // element of the result is at most as large as its column of M. The bound
+      // counts successive roundings: one per rank in the sum, and columns + 2
+      // in a product over the longer side of the matrix. Each of three columns
+      // is made orthogonal, with as many roundings as such a product.
       const int64_t columns = kShapes[i].columns;
       double magnitude = 0;
       for (int64_t row = 0; row < kShapes[i].rows; ++row) {

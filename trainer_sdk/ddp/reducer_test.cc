@@ -65,8 +65,8 @@ void Fill(const Reducer& reducer, const Model& model, int rank, int step,
   }
 }
 
-// The expected average: the sum in rank order, divided at the end. The shared
-// memory transport gives bit-identical results.
+// The expected average: the sum in rank order, divided at the end. With the
+// shared memory transport, the reducer's averages have the same bits.
 float Average(const std::vector<int>& ranks, int world, int step, int i,
               int64_t k) {
   float sum = 0;

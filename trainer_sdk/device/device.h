@@ -90,7 +90,7 @@ class Device {
 
   // Multiplies the gradient by step.gradient_factor and updates the weights.
   // InvalidArgument: the device does not support the rule. A call with a count
-  // of 0 checks that support without any update.
+  // of 0 only checks whether the device supports the rule.
   virtual absl::Status Update(const UpdateRule& rule, const OptimizerStep& step,
                               const WeightUpdate& update) = 0;
 

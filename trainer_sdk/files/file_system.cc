@@ -43,8 +43,8 @@ class HeldLock : public FolderLock {
 };
 
 // Returns the owner of the lock as written in the lock file `fd`, such as "host
-// a, process 17". Returns "an unknown process" if the file is empty: it is so
-// for a moment before its new owner has written the name.
+// a, process 17". Returns "an unknown process" if the file is empty, as it is
+// before a new owner has written its name.
 std::string OwnerIn(int fd) {
   std::string owner(kOwnerBytes, '\0');
   const ssize_t bytes = pread(fd, owner.data(), owner.size(), 0);
@@ -76,7 +76,7 @@ bool RunsHere(const std::string& owner) {
 
 void WriteOwner(int fd) {
   const std::string owner = absl::StrCat(ThisHost(), getpid(), "\n");
-  // If the disk is full, the owner's name may be missing. Other processes then
+  // If the disk is full, the owner's name is not written, and other processes
   // cannot tell who owns the lock.
   if (ftruncate(fd, 0) != 0) return;
   if (pwrite(fd, owner.data(), owner.size(), 0) < 0) return;
@@ -86,10 +86,11 @@ void WriteOwner(int fd) {
 }
 
 // Implements FileSystem::Lock on a disk, by a kernel lock on FOLDER/.lock. The
-// kernel releases the lock when the owner's process ends, however it ends; on
-// NFS, once the server notices. The lock file contains the owner's host and
-// process, and is never removed. On a file system without locks (Lustre, unless
-// mounted with locks) every process gets the lock.
+// kernel releases the lock when the owner's process ends, however it ends; an
+// NFS server releases the lock of a lost host once it notices the loss. The
+// lock file contains the owner's host and process, and is never removed. On a
+// file system without locks (Lustre, unless mounted with locks) every process
+// gets the lock.
 absl::StatusOr<std::unique_ptr<FolderLock>> LockFolder(
     const std::string& folder, LockDeadlines deadlines) {
   const std::string path = folder + "/.lock";

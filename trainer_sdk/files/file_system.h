@@ -46,7 +46,8 @@ struct LockDeadlines {
   Instant elsewhere;
 };
 
-// Holds the lock of a folder until it is destroyed or its process ends.
+// Holds the lock of a folder until this object is destroyed or the process
+// ends.
 class FolderLock {
  public:
   virtual ~FolderLock() = default;
@@ -56,9 +57,9 @@ class FolderLock {
 // that a test can make any operation fail. Thread-safe.
 //
 // A crash of the machine may undo changes that were not synced.
-// OutputFile::Sync makes a file's content durable. SyncFolder of its folder
-// makes its creation, renaming or removal durable. A crash of only the process
-// loses nothing.
+// OutputFile::Sync makes a file's content durable. The creation, renaming or
+// removal of a file or folder becomes durable by SyncFolder of the folder that
+// contains it. A crash of only the process loses nothing.
 //
 // Every error names the path and the system's error. NotFound: the path does
 // not exist. ResourceExhausted: the disk is full, or a quota or limit is

@@ -51,8 +51,8 @@ class FlightCalls {
     return keys_.at(log.rank)[record.group];
   }
 
-  // The collective of `record`, a record of `log`: all ranks' calls of this
-  // collective.
+  // Returns all ranks' calls of the collective to which `record`, a record of
+  // `log`, belongs.
   const std::vector<FlightCall>& With(const FlightLog& log,
                                       const FlightRecord& record) const;
 
@@ -71,9 +71,10 @@ class FlightCalls {
   std::vector<int> PeersOf(const FlightLog& log,
                            const FlightRecord& record) const;
 
-  // Counts the messages in `log` that were sent to or received from the rank of
-  // `other`, alone or in batches. Counts only those in group `key`, after
-  // collective number `sequence` and before the next collective.
+  // Returns the number of sends, receives and batches in `log` whose peers
+  // include the rank of `other`. A batch counts once. Counts only operations of
+  // the group `key` that were called after collective number `sequence` and
+  // before the next collective.
   int Messages(const FlightLog& log, const FlightLog& other,
                const FlightGroupKey& key, uint64_t sequence) const;
 
@@ -220,8 +221,8 @@ struct FlightDeaths {
   std::vector<std::string> sentences;
   std::set<int> dead;
   // Ranks that were silent for too long, so that their agents killed them. Each
-  // has a sentence, the earliest first. This is weak evidence: a rank that
-  // waits for a late rank is silent as well.
+  // rank has a sentence; the rank that was killed first comes first. Silence is
+  // weak evidence: a rank that waits for a late rank is silent as well.
   std::vector<std::pair<int, std::string>> hung;
   // Ranks that their agents stopped because another rank's process had ended.
   std::vector<int> stopped;
@@ -398,8 +399,8 @@ namespace {
 using GroupKey = FlightGroupKey;
 
 constexpr int kMaxHung = 8;
-// The shortest wait that is reported, in seconds. It is above 0, because a
-// reported wait of 0 means that no rank waits.
+// The shortest value of FlightAnalysis::longest_wait while a rank waits, in
+// seconds. It is above 0, because 0 means that no rank waits.
 constexpr double kTold = 0.001;
 
 using Call = FlightCall;
@@ -642,8 +643,10 @@ class Analysis {
     return last;
   }
 
-  // If the rank of `log` is stuck in a send, receive or batch: finds those of
-  // its peers that do not wait for other ranks.
+  // If the rank of `log` is stuck in a send, receive or batch, finds the peers
+  // to blame: those that do not wait for other ranks themselves. If the
+  // operation failed with FailedPrecondition, reports only that the rank and
+  // its peers disagree.
   void FindIdlePeers(const FlightLog& log) {
     const FlightRecord* const stuck = StuckRecord(log, moment_);
     if (stuck == nullptr || !IsPointToPoint(stuck->signature.kind)) return;

@@ -29,8 +29,9 @@ std::vector<FlightPosition> PositionsOf(
     const std::map<int, const FlightLog*>& logs,
     const std::map<int, const FlightEnd*>& ends, const FlightMoment& moment);
 
-// Lists the reasons that the logs give for a failure or a dump. First: the
-// ranks that give this reason, as text ("ranks 0-2"); second: the reason. Pure.
+// Lists the reasons that the logs give for a failure or a dump. Each pair
+// consists of the ranks that give the reason, as text ("ranks 0-2"), and of the
+// reason. Pure.
 std::vector<std::pair<std::string, std::string>> ReasonsOf(
     const std::map<int, const FlightLog*>& logs);
 
@@ -46,8 +47,8 @@ struct FlightAnalysis {
   // logs give for a failure or a dump.
   std::vector<std::pair<std::string, std::string>> reasons;
   std::vector<FlightPosition> positions;
-  // The ranks that their agents stopped because of other ranks, as text: "ranks
-  // 0, 2-3". Empty if there are none.
+  // The ranks that their agents stopped because the process of another rank had
+  // ended, as text: "ranks 0, 2-3". Empty if there are none.
   std::string stopped;
   // The longest current wait of a rank, in seconds, if the job still runs and
   // no rank is to blame. 0: no rank waits.
@@ -56,17 +57,17 @@ struct FlightAnalysis {
 
 // Finds the ranks that caused a failure or a delay, from `logs` and `ends`, at
 // most one of each per rank. `clock`: the time just before the logs were read,
-// if a process still writes them. If `clock` is set and nothing has failed, a
-// rank counts as waiting only after one second. Findings are given in this
-// order:
+// in seconds since 1970 (UTC); nullopt if no process writes the logs any more.
+// If `clock` is set and nothing has failed, a rank counts as waiting only after
+// one second. Findings are given in this order:
 //  - ranks whose processes ended by themselves, as seen by their agents, and
 //    not because an operation had failed; ranks that were stopped in
 //    consequence are listed only as stopped;
 //  - ranks that called different operations under one sequence number;
-//  - ranks that others wait for, if they are in no operation, or are still in a
-//    collective that needs every rank and that others have finished;
-//  - ranks that their agents found silent for too long, if the findings above
-//    name them or name no rank;
+//  - idle ranks for which other ranks wait, and ranks that are still in a
+//    collective that needs every rank and that other ranks have finished;
+//  - ranks that their agents killed for being silent for too long: those that
+//    the findings above name, or all of them if the findings name no rank;
 //  - ranks without a log, and ranks that ended for an unknown reason while
 //    others failed;
 //  - if no rank is to blame so far, the operations that did not end: ranks wait

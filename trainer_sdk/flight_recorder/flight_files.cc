@@ -305,8 +305,8 @@ std::string AttemptBelow(const std::string& path) {
   return latest;
 }
 
-// Returns the flight recorder files that `path` names, sorted by name: all of a
-// directory, or one file.
+// Returns the paths of flight recorder files, sorted by name. If `path` is a
+// directory: the flight recorder files in it. Otherwise: `path` itself.
 absl::StatusOr<std::vector<std::string>> FilesOf(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::is_directory(path, error)) {
@@ -347,8 +347,8 @@ absl::StatusOr<FlightLog> TorchLog(const std::string& path,
 // log.
 class Collection {
  public:
-  // Adds the contents of one file. InvalidArgument: they are invalid; the
-  // message says why.
+  // Adds the contents of one file. InvalidArgument: the contents are invalid;
+  // the message says why.
   absl::Status Add(const std::string& path, const Contents& contents) {
     const std::string& bytes = contents.bytes;
     if (bytes.empty()) return absl::InvalidArgumentError("is empty");
@@ -440,7 +440,8 @@ class Collection {
   int world_size_ = 0;
   int round_ = 0;  // number of the round to which ends_ belongs
   bool running_ = false;
-  // when the newest of PyTorch's dumps was written
+  // time at which the newest of PyTorch's dumps was written; seconds since 1970
+  // (UTC)
   std::optional<double> dumped_;
   std::vector<std::string> unreadable_;
   std::map<int, FlightLog> logs_;

@@ -24,9 +24,9 @@ absl::StatusOr<FlightLog> ParseFlight(const std::string& bytes);
 struct Flight {
   // The latest log of each rank, ordered by rank.
   std::vector<FlightLog> logs;
-  // How the ranks' processes ended, in the last round for which this is known.
-  // One entry per rank, ordered by rank: the rank's latest end, if it has
-  // several.
+  // How the ranks' processes ended, in the newest round for which a file states
+  // it. One entry per rank, ordered by rank. If a rank has several ends, the
+  // entry is its latest one.
   std::vector<FlightEnd> ends;
   // Whether a process that writes one of the ring files is still running. The
   // process may be on this host, or on a host whose file locks are visible
@@ -36,8 +36,8 @@ struct Flight {
   // since 1970 (UTC). It is the file's modification time, because dumps do not
   // contain their time. nullopt: no file is a dump of PyTorch.
   std::optional<double> dumped;
-  // PyTorch's dumps that cannot be read, one line each, with the path. Such a
-  // dump may be cut off, because its process was killed.
+  // PyTorch's dumps that cannot be read, one line each, with the path. A dump
+  // may be cut off because its process was killed.
   std::vector<std::string> unreadable;
 };
 

@@ -54,12 +54,13 @@ struct FlightLog {
   // created again since. Empty: there was no such failure, or the process was
   // killed before it recorded one.
   std::string reason;
-  // The reason for a dump that was requested without a failure; empty: none was
-  // requested.
+  // The reason for a dump that was requested without a failure; empty: no dump
+  // was requested.
   std::string request;
   // Whether the process exited normally.
   bool closed = false;
-  double written = 0;  // time of the last record; seconds since 1970 (UTC)
+  // The newest time in `groups` and `records`; seconds since 1970 (UTC).
+  double written = 0;
   std::vector<FlightGroup> groups;    // the rank's groups, in order of creation
   std::vector<FlightRecord> records;  // the last operations, oldest first
 };
@@ -84,9 +85,9 @@ struct FlightGroupKey {
 // The keys of log.groups, in the same order. Pure.
 std::vector<FlightGroupKey> KeysOf(const FlightLog& log);
 
-// Whether the group with index `group` in log.groups was created again at time
-// `since` or later. The same applies if a group from which it was split was
-// created again. A failure of the old group then no longer matters.
+// Whether the group with index `group` in log.groups, or a group from which it
+// was split, was created again at time `since` (seconds since 1970) or later.
+// If so, an earlier failure of the group no longer matters.
 bool WasMadeAgain(const FlightLog& log, int group, double since);
 
 // Returns the name of a group for messages: "world"; "world (no. 2)" for the
@@ -114,7 +115,7 @@ struct FlightEnd {
 };
 
 // The content of one node's file "workers.N.json": how its workers ended in a
-// round that broke, in the order in which the agent noticed.
+// round that broke, in the order in which the agent noticed the ends.
 struct FlightEnds {
   int round = 0;
   int world_size = 1;

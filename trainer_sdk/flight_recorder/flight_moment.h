@@ -42,13 +42,14 @@ std::string SecondsText(double seconds);
 const FlightRecord* StuckRecord(const FlightLog& log,
                                 const FlightMoment& moment);
 
-// Whether a rank is stuck in the operation of `record`. This is so in two
-// cases. It has been waiting for longer than moment.timeout seconds. Or the
-// operation failed, and the rank has not created the process group again since.
+// Whether a rank is stuck in the operation of `record`: it has been in the
+// operation for at least moment.timeout seconds, or the operation failed and
+// the rank has not created the process group again since.
 bool IsStuck(const FlightLog& log, const FlightRecord& record,
              const FlightMoment& moment);
 
-// Returns the label (FlightGroupLabel) of the group in which `record` was made.
+// Returns the label (FlightGroupLabel) of the group to which the operation of
+// `record` belongs.
 std::string GroupName(const FlightLog& log, const FlightRecord& record);
 
 // Names the rank and its process for messages: "rank 2 (node1, pid 77)", or

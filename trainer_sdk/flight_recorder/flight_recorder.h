@@ -64,7 +64,8 @@ class FlightRecorder {
                  Instant now, const BatchPeers& peers = {});
   void Start(uint64_t number, Instant now);
   void End(uint64_t number, Instant now, absl::StatusCode status);
-  // Does the same as Queue, followed immediately by Start.
+  // Records that an operation was called and started, both at the time `now`:
+  // the same as Queue followed by Start.
   uint64_t QueueAndStart(int group, const OperationSignature& signature,
                          int64_t bytes, Instant now,
                          const BatchPeers& peers = {});

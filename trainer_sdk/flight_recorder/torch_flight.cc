@@ -49,8 +49,9 @@ std::optional<std::vector<int>> RanksOf(absl::string_view text) {
 // Returns the kind of the operation to which PyTorch gives the name `name`,
 // such as "nccl:all_reduce", "nccl:_all_gather_base" or "nccl:send 0->1".
 std::optional<OperationKind> KindOf(const std::string& name) {
-  // The first word that occurs in the name decides: "all_reduce_barrier" is a
-  // barrier, "reduce_scatter" is not a reduce.
+  // A name may contain several of these words. The one that comes first in this
+  // list decides: "all_reduce_barrier" is a barrier, "reduce_scatter" is not a
+  // reduce.
   static constexpr std::pair<const char*, OperationKind> kWords[] = {
       {"barrier", OperationKind::kBarrier},
       {"all_reduce", OperationKind::kAllReduce},
@@ -80,7 +81,7 @@ struct TorchType {
   // The equal type of Muster. If there is none: a type of the same size, or of
   // half the size if elements have 16 bytes.
   DType dtype = DType::kInt8;
-  int64_t bytes = 1;  // size of an element
+  int64_t bytes = 1;  // size of an element in bytes
 };
 
 // Returns the type that PyTorch calls `name` (c10::toString). A type that is
@@ -229,8 +230,8 @@ class Reader {
     record.queued = SecondsAt(entry, "time_created_ns");
     // PyTorch's watchdog records the start and the end of an operation only
     // when it polls. Dumps of Gloo never contain these times. Without a start,
-    // the time of the call is used. This is enough: the analysis only needs to
-    // know whether the rank has called the operation.
+    // the time of the call is used, because the analysis only needs to know
+    // whether the rank has called the operation.
     record.started = SecondsAt(entry, "time_discovered_started_ns");
     if (record.started == 0) record.started = record.queued;
     record.ended = SecondsAt(entry, "time_discovered_completed_ns");

@@ -40,12 +40,12 @@ struct GlooPlugin {
   // the result of Version() when the plugin was compiled
   uint64_t version;
 
-  // Makes a Gloo context for `rank` in a group of `size` ranks. It has a Gloo
-  // pair (one end of a connection) for each peer, which listens at the address
-  // `host`. The pairs exist before they are connected, so that a running
-  // `connect` can be interrupted. `timeout_ms` limits each wait of a pair, in
-  // milliseconds; `connect` may take five times as long. Returns null on
-  // failure.
+  // Makes a Gloo context for `rank` in a group of `size` ranks. The context has
+  // one Gloo pair (one end of a connection) for each peer. The pairs listen at
+  // the address `host`. The pairs exist before they are connected, so that a
+  // running `connect` can be interrupted. `timeout_ms` limits each wait of a
+  // pair, in milliseconds; `connect` may take five times as long. Returns null
+  // on failure.
   void* (*new_context)(const char* host, int32_t rank, int32_t size,
                        int64_t timeout_ms, GlooText* why);
   // Closes the connections gracefully and deletes the context. Delete the
@@ -54,8 +54,8 @@ struct GlooPlugin {
   // Writes the address to which `peer` must connect to reach this rank.
   void (*address)(void* context, int32_t peer, GlooText* address);
   // Blocks until this rank and `peer`, which must call this function too, are
-  // connected. `address` is the peer's address for this rank. Does nothing
-  // after interrupt_connect.
+  // connected. `address` is the peer's address for this rank. After
+  // interrupt_connect, does nothing and returns kDone.
   GlooOutcome (*connect)(void* context, int32_t peer, const char* address,
                          size_t bytes, GlooText* why);
   // Makes a running `connect` fail, and makes all later calls of `connect` do
@@ -70,8 +70,9 @@ struct GlooPlugin {
   // Makes a buffer for sending or receiving the `bytes` bytes at `data`.
   void* (*new_buffer)(void* context, void* data, size_t bytes);
   void (*delete_buffer)(void* buffer);
-  // `send` and `receive` start a transfer; `wait_send` and `wait_receive` wait
-  // until it is complete.
+  // `send` and `receive` start a transfer. A send goes to the receive of the
+  // peer that has the same `slot`. `wait_send` and `wait_receive` wait until
+  // the transfer is complete, for at most `timeout_ms` milliseconds.
   GlooOutcome (*send)(void* buffer, int32_t peer, uint64_t slot, GlooText* why);
   GlooOutcome (*receive)(void* buffer, int32_t peer, uint64_t slot,
                          GlooText* why);

@@ -105,9 +105,9 @@ TEST(GlooPluginTest, APeerThatHasNotAcceptedACallOutlivesItsCaller) {
   // Repeat the test until rank 0 opens the connection.
   for (bool called = false; !called;) {
     Called peer;
-    // Gloo may expect the connection from rank 1, which is stopped. It then
-    // waits for five times the timeout, so a timeout of 40 ms keeps such
-    // attempts short.
+    // Gloo may expect the connection from rank 1, which is stopped. In this
+    // case Gloo waits for five times the timeout, so a timeout of 40 ms keeps
+    // the attempt short.
     void* const context = NewContext(0, 40);
     const std::string own = AddressFor(1, context);
     peer.Stop();

@@ -178,12 +178,13 @@ std::string Describe(const MessageLabel& label) {
 }
 
 // Gloo matches a send with a receive of the same slot number. If the send is
-// longer than the receive, Gloo aborts the process. To prevent this, the slot
-// number is a hash of everything on which both sides must agree. Ranks that
-// disagree thus wait for each other until the group breaks.
+// longer than the receive, Gloo aborts the process. To prevent an abort, the
+// slot number is a hash of everything on which both sides must agree. Ranks
+// that disagree use different slots, and wait for each other until the group
+// breaks.
 
-// What a slot is used for. This is the first of the numbers from which the slot
-// number is computed.
+// The use of a slot. It is the first of the numbers from which the slot number
+// is computed.
 enum Purpose : uint64_t {
   kAnnouncement = 1,
   kPart,
@@ -335,8 +336,8 @@ GlooHandle GlooMesh::PostReceive(int peer, uint64_t slot, void* data,
 }
 
 // Whether the length of each part is sent in a note before the part, so that
-// the receiver can check it. This is needed for an all_to_all with counts,
-// because only the sender and the receiver of a part know its length.
+// the receiver can check the length. An all_to_all with counts needs these
+// notes, because only the sender and the receiver of a part know its length.
 bool GlooMesh::PartsAreNoted() const {
   return signature_.kind == OperationKind::kAllToAll &&
          signature_.counts_hash != 0;
@@ -609,9 +610,9 @@ absl::Status ConnectPairs(const GroupPlace& place,
   return FormationStatus(place);
 }
 
-// Starts to detect the death of peers while the group is created. A death
-// interrupts place.formation (the creation of the group on all ranks), if it is
-// set. So no rank waits for the dead peer.
+// Starts to detect the death of peers. If a peer dies while the group is
+// created, its death interrupts place.formation (the creation of the group on
+// all ranks) if it is set, so that no rank waits for the dead peer.
 absl::Status WatchWhileForming(const GroupPlace& place,
                                std::vector<StreamSocket> sockets,
                                GlooMesh& mesh) {

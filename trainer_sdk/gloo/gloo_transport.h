@@ -29,7 +29,8 @@ struct GlooOptions {
 // Loads libmuster_gloo.so, and with it libgloo. No program links libgloo.
 //   NotFound          one of the libraries is missing; the message says how to
 //                     get it
-//   DeadlineExceeded  some ranks did not call it; the message names them
+//   DeadlineExceeded  some ranks did not call this function; the message
+//                     names them
 //   Unavailable       the store or a connection failed
 absl::StatusOr<std::unique_ptr<NetworkTransport>> NewGlooTransport(
     GroupPlace place, const GlooOptions& options, Instant deadline);

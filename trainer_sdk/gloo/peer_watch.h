@@ -40,7 +40,7 @@ class PeerWatch {
   PeerWatch& operator=(const PeerWatch&) = delete;
 
   // Whether a peer has closed its connection since the last call. A closed
-  // connection is reported immediately, without waiting for `grace`. Not
+  // connection is reported immediately; `grace` does not delay this report. Not
   // thread-safe.
   bool PeerHungUp() { return hangups_.Any(); }
 

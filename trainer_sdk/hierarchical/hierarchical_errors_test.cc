@@ -50,8 +50,8 @@ std::vector<std::string> ErrorsOf(const Operation& most, int odd,
         Barrier(), {1, MonotonicNow() + std::chrono::seconds(30)});
     EXPECT_TRUE(s.ok()) << s;
     // Wait until all ranks have left the barrier. The next operation fails and
-    // breaks the group. A rank that was still in the barrier would then fail
-    // there.
+    // breaks the group, so a rank that was still in the barrier would fail in
+    // the barrier.
     everybody.arrive_and_wait();
     if (rank == odd && other == nullptr) return absl::OkStatus();
     s = transport.Execute(

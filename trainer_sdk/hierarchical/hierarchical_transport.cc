@@ -49,13 +49,13 @@ absl::StatusOr<std::string> HostIdentity() {
   return absl::StrCat(boot, "/", network.st_ino);
 }
 
-// After a failure, a rank writes the cause to the group's store and reads it
-// there. This takes at most this time, so an operation may end this much later
-// than its deadline.
+// The longest time for which a rank accesses the group's store after a failure,
+// to write or read the cause. An operation may end this much later than its
+// deadline.
 constexpr Duration kRecordTimeout = std::chrono::seconds(2);
-// The longest time to wait until another rank has written the cause of a
-// failure. Before it writes, that rank may collect the reports of late ranks on
-// its host or in the network, which takes less than this time.
+// The longest time to wait for the reports of other late ranks, or for the
+// cause that another rank writes. It is longer than the time for which a
+// network transport waits for late ranks before it writes a cause.
 constexpr Duration kOthersAreLate = std::chrono::milliseconds(600);
 
 class HierarchicalTransport final : public Transport {
@@ -88,8 +88,9 @@ class HierarchicalTransport final : public Transport {
     if (absl::IsDeadlineExceeded(s)) {
       const std::string silent = Silent(Describe(signature));
       // If every rank has reported that it is late, no rank of this host is the
-      // cause, although this rank was waiting for one. Other ranks are waiting
-      // for another host and know the cause. Wait until they have written it.
+      // cause, although this rank was waiting for a rank of this host. The
+      // ranks that wait for another host know the cause. Wait until one of them
+      // has written the cause.
       if (silent.empty() && tiers_.failed_on_host) {
         record_.AwaitCause(kOthersAreLate);
         if (tiers_.compared) message += OtherHosts();

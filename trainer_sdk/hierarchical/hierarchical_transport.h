@@ -36,10 +36,10 @@ struct HierarchicalOptions {
 // Makes a transport that uses shared memory within a host and a network between
 // hosts. Its name is "hierarchical". all_reduce, reduce, broadcast and barrier
 // send each host's data over the network only once. all_gather and
-// reduce_scatter do so if each host has consecutive ranks. All other
-// operations, including messages, go directly from rank to rank. Hosts may have
-// different numbers of ranks. A group on one host gets the shared memory
-// transport itself, and a group with one rank per host gets the network
+// reduce_scatter do this only if the ranks of each host are consecutive. All
+// other operations, including messages, go directly from rank to rank. Hosts
+// may have different numbers of ranks. A group on one host gets the shared
+// memory transport itself, and a group with one rank per host gets the network
 // transport itself.
 //
 // Collective: every rank of `place`'s group calls it. The transport's Allocate

@@ -83,9 +83,10 @@ class TieredOperation {
   }
 
   // Performs the operation over the network among all ranks. Before that, the
-  // first ranks of all hosts meet in a barrier. It detects a host whose ranks
-  // called another operation, because that host's first rank sends messages to
-  // the other first ranks, too.
+  // first ranks of all hosts perform a barrier that carries this operation's
+  // signature. The barrier fails if the ranks of a host called another
+  // collective, because the first ranks exchange messages with the signature in
+  // every collective.
   absl::Status ComparedFlat() {
     if (tiers_.leads()) {
       absl::Status s = Across(Barrier());
@@ -114,9 +115,9 @@ class TieredOperation {
     tiers_.failed_on_host = true;
     tiers_.compared = compared_;
     const std::string told(s.message());
-    // If another rank of this host has made the message, it already describes
-    // the caller's operation, with rank numbers of the whole group. Return the
-    // message unchanged.
+    // If another rank of this host has made the message, the message already
+    // describes the caller's operation, with rank numbers of the whole group.
+    // Return the message unchanged.
     if (absl::StrContains(told, absl::StrCat(Describe(signature_), ": "))) {
       return s;
     }

@@ -31,9 +31,9 @@ struct Tiers {
   // sequence number of the last collective of `local`
   uint64_t local_sequence = 0;
   // The transport among ranks of different hosts, one of each host, ordered by
-  // host. If all hosts have the same number of ranks, these ranks have the same
-  // index on their hosts. Otherwise they are each host's first rank. Null if
-  // this rank is in no such group.
+  // host. If all hosts have the same number of ranks, the transport connects
+  // the ranks that have this rank's index on their hosts. Otherwise it connects
+  // the first ranks of all hosts; null if this rank is not a first rank.
   std::unique_ptr<NetworkTransport> lane;
   // The transport among all ranks.
   std::unique_ptr<NetworkTransport> flat;

@@ -11,7 +11,7 @@
 namespace muster {
 
 // A step in which all ranks of a group wait for each other, such as joining a
-// communicator. NCCL reports that such a step is late, but not which rank is
+// communicator. NCCL reports that the step is late, but not which rank is
 // missing. Records in the store show the missing rank.
 struct Meeting {
   std::string name;  // name of the step; part of its keys in the group's store
@@ -25,11 +25,11 @@ struct Meeting {
 // rank.
 absl::Status RecordArrival(const Meeting& meeting, const GroupPlace& place);
 
-// If `late` is the DeadlineExceeded of a meeting, adds to its message the ranks
-// that did not reach the meeting. Returns any other status unchanged. Returns
-// `late` unchanged if the store does not answer within `timeout`. In groups of
-// more than 64 ranks only rank 0 adds the absent ranks. Otherwise every rank
-// would query one server about every other rank.
+// If `late` is the DeadlineExceeded error of a meeting, adds to its message the
+// ranks that did not reach the meeting. Returns any other status unchanged.
+// Returns `late` unchanged if the store does not answer within `timeout`. In
+// groups of more than 64 ranks only rank 0 adds the absent ranks. Otherwise
+// every rank would query one server about every other rank.
 absl::Status WithAbsent(const absl::Status& late, const Meeting& meeting,
                         const GroupPlace& place, Duration timeout);
 

@@ -12,9 +12,10 @@
 namespace muster {
 namespace {
 
-// The waits between two polls. The first polls only yield the processor,
-// because a launch usually takes microseconds. Later waits double up to one
-// millisecond, for a first connection or a late peer.
+// The waits between polls. The first 200 waits only yield the processor,
+// because a launch usually takes microseconds. A first connection or a late
+// peer takes longer, so each later wait is twice as long as the previous one,
+// up to one millisecond.
 class PollPace {
  public:
   void Wait() {

@@ -28,8 +28,8 @@ constexpr Duration kLookEvery = milliseconds(10);
 // The interval at which the watching thread queries NCCL for errors while no
 // operations are pending.
 constexpr Duration kLookWhenIdle = std::chrono::seconds(1);
-// The time after which a rank that waits for its peers checks for their
-// failures, too, once per second.
+// If a rank has waited for its peers for this time, it also polls the group's
+// alarm for their failures, once per second.
 constexpr Duration kStalledAfter = std::chrono::seconds(1);
 // The longest time that a rank spends on the store in order to add details to
 // an error message. The wait for the peers (NcclOptions::explanation_timeout)
@@ -148,8 +148,8 @@ absl::Status NcclGroup::Join(Instant deadline) {
                                  : nccl::NcclUniqueIdOf(options_.unique_id);
   absl::Status joined = id.status();
   if (joined.ok()) {
-    // Break communicator_.Join as soon as the creation of the group fails on
-    // any rank. `alarm_` alone would need up to a second to notice, because it
+    // End communicator_.Join as soon as the creation of the group fails on any
+    // rank. `alarm_` alone would need up to a second to notice, because it
     // polls the store.
     const FormationReaction given_up(
         place_.formation, [this](const absl::Status& cause) { Break(cause); });

@@ -104,14 +104,14 @@ class NcclGroup {
   void Wake();
   // Marks, while this object lives, that the launch of an operation is in
   // progress. A launch may wait for other ranks, because NCCL connects the
-  // ranks at the first operation of a kind. So `alarm_` must be polled
-  // meanwhile.
+  // ranks at the first operation of a kind. So the watching thread must poll
+  // `alarm_` during the launch, to learn of failures of the peers.
   class Launch;
   // The time since which this rank has been waiting for peers; nullopt if it is
   // not waiting.
   std::optional<Instant> WaitingSince();
-  // Whether the group is still intact. Returned by LookAround, which is one
-  // iteration of the watching thread.
+  // The result of LookAround, one iteration of the watching thread: whether the
+  // group is still intact.
   enum class Turn { kGoOn, kBroken };
   Turn LookAround();
 

@@ -236,8 +236,8 @@ TEST_P(NcclSplitFailureTest, ErrorOfARankReachesAllRanks) {
         },
         options);
     if (!world.ok()) return world.status();
-    // The world has been created at this point. From now on, rank 1 of each new
-    // group fails to join it.
+    // The world has been created at this point. From now on, rank 1 fails in
+    // ncclCommSplit or, if NCCL lacks that function, in joining the new group.
     fake_.control().rank_that_fails_to_split = 1;
     fake_.control().rank_that_fails_to_join = 1;
     absl::Status end = (*world)->Split(rank == 2 ? -1 : 0, 0).status();

@@ -65,7 +65,8 @@ struct NcclOptions {
 // NotFound: NCCL or the CUDA driver is not installed; the message says what to
 // do. FailedPrecondition: the driver does not work, or NCCL_COMM_BLOCKING makes
 // deadlines impossible. InvalidArgument: the device or the id is wrong.
-// DeadlineExceeded: some ranks did not call it; the message names them.
+// DeadlineExceeded: some ranks did not call this function; the message names
+// them.
 // Unavailable: NCCL failed; the error has NCCL's message.
 absl::StatusOr<std::unique_ptr<Transport>> NewNcclTransport(GroupPlace place,
                                                             NcclOptions options,
@@ -80,7 +81,7 @@ absl::StatusOr<std::unique_ptr<Transport>> NewNcclTransport(GroupPlace place,
 // group's store. If the split fails on one rank, `parent` breaks and the other
 // ranks fail as well. They fail immediately if place.formation is set,
 // otherwise within one or two seconds. DeadlineExceeded: some ranks did not
-// call it; the message names them.
+// call this function; the message names them.
 absl::StatusOr<std::unique_ptr<Transport>> SplitNcclTransport(
     Transport& parent, int color, int key, GroupPlace place, Instant deadline);
 

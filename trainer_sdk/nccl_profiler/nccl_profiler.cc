@@ -8,8 +8,9 @@
 // group of the SDK reports its operations on the host in the same way.
 //
 // In versions 4 and 5 of NCCL's interface, times are those of the GPU's timer.
-// In version 3, a thread of NCCL notices the beginning and the end of a kernel,
-// and its times are used. They are late if the processor is busy.
+// In version 3, the plug-in uses the times at which a thread of NCCL reports
+// the beginning and the end of a kernel. These reports are late if the
+// processor is busy.
 //
 // No function here allocates memory per event, blocks, or returns an error to
 // NCCL.

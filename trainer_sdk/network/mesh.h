@@ -44,9 +44,9 @@ using Ticket = int;
 
 // A network as the collective algorithms see it: ordered messages between every
 // two ranks of a group. A collective's parts from one peer arrive in the order
-// in which they were sent. The receives get them in the order in which the
-// receives were posted. The same holds for point-to-point messages of one peer
-// and tag.
+// in which they were sent. They go to the receives in the order in which the
+// receives were posted. Point-to-point messages of one peer and tag have the
+// same order.
 //
 // Not thread-safe, except for Close. Errors are those of Transport and name the
 // peer. After the first error only Close may be called.

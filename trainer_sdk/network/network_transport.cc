@@ -11,9 +11,9 @@
 namespace muster {
 namespace {
 
-// After a failure, a rank writes the cause to the group's store and reads it
-// there. This takes at most this time, so an operation may end this much later
-// than its deadline.
+// The longest time for which a rank accesses the group's store after a failure,
+// to write or read the cause. An operation may end this much later than its
+// deadline.
 constexpr Duration kRecordTimeout = std::chrono::seconds(1);
 // The time in which other ranks can report that they are late, too. Ranks that
 // wait for each other time out at nearly the same time, so a short time is

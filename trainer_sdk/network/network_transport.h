@@ -15,8 +15,8 @@
 
 namespace muster {
 
-// A Transport over any Mesh. It adds the collective algorithms, and agreement
-// on one cause if the group breaks. For this, a rank that fails writes the
+// A Transport over any Mesh. It adds the collective algorithms, and makes all
+// ranks report the same cause if the group breaks: a rank that fails writes the
 // cause to the group's store and then closes its connections. So aborts and
 // errors reach every rank.
 class NetworkTransport final : public Transport {

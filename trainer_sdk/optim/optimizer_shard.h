@@ -69,9 +69,9 @@ class OptimizerShard {
   // `precision`.
   void CopyRounded(int i, void* to);
 
-  // Returns the state as slices in host memory, one per kind of state and range
-  // that is not empty. If the state is on a device, this call copies it to the
-  // slices. Blocks.
+  // Returns the state as slices in host memory, one for each kind of state and
+  // each nonempty range. If the state is on a device, this call copies it to
+  // the slices. Blocks.
   std::vector<CheckpointSlice> State();
   // Copies the state back to the device, from the memory that State returned.
   // Call it after that memory was changed.

@@ -30,7 +30,8 @@ class ReplicatedOptimizer : public Optimizer {
                       std::vector<Tensor> tensors, GradientSource gradients,
                       Device& device = HostDevice());
 
-  // OK, or the error of construction, which every call returns.
+  // OK, or the error of the constructor, which SumOfSquares, Step and
+  // OnStateLoaded return.
   const absl::Status& status() const { return shard_.status(); }
 
   absl::StatusOr<double> SumOfSquares() override;

@@ -16,10 +16,10 @@ namespace muster {
 // of up to 2^40 float32 values.
 class SquareSum {
  public:
-  // The fixed-point number, in digits of 32 bits, least significant first; the
-  // lowest digit holds the square of the smallest float. The last word is
-  // nonzero if some element was not finite. To add the numbers of up to 2^30
-  // ranks, add them word by word, for example by an all_reduce of SUM.
+  // Words holds the fixed-point number in digits of 32 bits, least significant
+  // first; the lowest digit holds the square of the smallest float. The last
+  // word is nonzero if some element was not finite. To add the numbers of up to
+  // 2^30 ranks, add them word by word, for example by an all_reduce of SUM.
   static constexpr int kDigits = 20;
   using Words = std::array<int64_t, kDigits + 1>;
 
@@ -37,9 +37,10 @@ class SquareSum {
   static void Carry(Words* words);
 
  private:
-  // Sums of squared mantissas that are not in `words_` yet, indexed by the
-  // exponent field of the float. There are several sets of sums (lanes), so
-  // that successive additions for the same exponent do not wait for each other.
+  // `sums_` holds sums of squared mantissas that are not in `words_` yet,
+  // indexed by lane and by the float's exponent field. There are several lanes,
+  // so that successive additions for the same exponent do not wait for each
+  // other.
   static constexpr int kLanes = 4;
   static constexpr int kExponents = 256;
 

@@ -19,9 +19,9 @@ struct StepPlan {
 // Plans a step. `sum_of_squares`: the sum of the squares of all gradients
 // (Optimizer::SumOfSquares, summed over all pipeline stages). If `scaler` is
 // not null, the loss was multiplied by its scale. `most`: the largest allowed
-// norm; 0: unlimited. Reports to `scaler` whether the gradients were finite.
-// Steps with gradients that are not finite are skipped, also without a scaler;
-// then the caller has to decide whether to stop.
+// norm; 0: unlimited. Reports to `scaler` whether the gradients were finite. A
+// step with gradients that are not finite is skipped, even without a scaler;
+// without a scaler, the caller has to decide whether to stop.
 StepPlan PlanStep(double sum_of_squares, double most, LossScaler* scaler);
 
 }  // namespace muster

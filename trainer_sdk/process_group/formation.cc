@@ -20,9 +20,10 @@ namespace muster {
 namespace {
 
 // The thread that watches the store while a group forms waits for a failure in
-// several waits. This is the length of the first one. Later waits are longer,
-// up to kLongestWatch. A wait cannot be cancelled, so the thread lives until
-// its current wait ends. Most groups form quickly, so the first wait is short.
+// several waits. kFirstWatch is the length of the first wait; later waits are
+// longer, up to kLongestWatch. A wait cannot be cancelled, so the thread lives
+// until its current wait ends. Most groups form quickly, so the first wait is
+// short.
 constexpr Duration kFirstWatch = std::chrono::milliseconds(50);
 constexpr Duration kLongestWatch = std::chrono::seconds(1);
 // The longest time to wait for an answer of the store, which a broken network
@@ -51,8 +52,8 @@ absl::StatusOr<std::shared_ptr<Formation>> Formation::Begin(
     std::thread([formation] { formation->Watch(); }).detach();
   } catch (const std::system_error& error) {
     const absl::Status failure = NoThread(error);
-    // Writes the cause to the store on this thread. Fail cannot be used here:
-    // it would need a new thread, and the system has none left.
+    // Write the cause to the store on this thread. Fail cannot be used here: it
+    // would need a new thread, and the system has none left.
     formation->store_->CompareSet(kFailureKey, "", EncodeFailure(rank, failure))
         .IgnoreError();
     return failure;
@@ -136,9 +137,9 @@ absl::Status Formation::Do(std::function<void()> call) {
     return NoThread(error);
   }
   std::unique_lock<std::mutex> lock(mutex_);
-  // Waits longer than `call` itself may wait. So if `call` times out, the
-  // caller gets the error of `call`, which is more precise than the error
-  // returned here.
+  // This wait is longer than the waits of `call` itself. So if `call` times
+  // out, the caller gets the error of `call`, which is more precise than the
+  // error returned here.
   const Instant until = std::max(deadline_, MonotonicNow()) + 2 * kStoreTimeout;
   if (!changed_.wait_until(lock, ToSteady(until),
                            [&] { return *done || !cause_.ok(); })) {

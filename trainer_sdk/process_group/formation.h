@@ -21,9 +21,9 @@
 namespace muster {
 
 // One rank's part in forming a group. A rank that fails writes its cause into
-// the group's store. Every rank watches the store for such a cause. A rank that
-// finds a cause ends its own blocked calls: calls of its FormingStore, polls
-// that include wake_fd(), and calls for which there is a FormationReaction.
+// the group's store. Every rank watches the store for a cause. A rank that
+// finds one ends its own blocked calls: calls of its FormingStore, polls that
+// include wake_fd(), and calls for which there is a FormationReaction.
 // Thread-safe.
 class Formation : public std::enable_shared_from_this<Formation> {
  public:
@@ -106,10 +106,10 @@ class FormationReaction {
   std::list<Formation::Act>::iterator act_;
 };
 
-// These functions use the formation of `place`: they return its status(), its
-// wake_fd() and the result of its Fail(). If there is no formation, they return
-// OK, -1 and `mine`. A place has a formation only while ProcessGroup makes its
-// transport.
+// FormationStatus, FormationWakeFd and FailFormation return status(), wake_fd()
+// and the result of Fail() of the formation of `place`. If `place` has no
+// formation, they return OK, -1 and `mine`. A place has a formation only while
+// ProcessGroup makes its transport.
 absl::Status FormationStatus(const GroupPlace& place);
 int FormationWakeFd(const GroupPlace& place);
 absl::Status FailFormation(const GroupPlace& place, const absl::Status& mine);

@@ -21,8 +21,8 @@ namespace muster {
 // - The latest collectives, each with the ranks that called it.
 // - The ranks whose last call was an earlier collective.
 // - The ranks whose last call was a message.
-// - The ranks whose last call is not known. A rank that `told` names ("rank 3")
-// is left out here; `told` is the message of the failure.
+// - The ranks whose last call is not known. A rank that `told`, the message of
+// the failure, names ("rank 3") is left out.
 // Empty if all ranks called the same collective. Pure.
 std::string CompareLastOperations(
     const std::vector<std::optional<OperationSignature>>& operations,

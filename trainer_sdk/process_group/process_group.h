@@ -56,7 +56,7 @@ struct CallOptions {
 };
 
 struct ProcessGroupOptions {
-  // Timeout of operations whose CallOptions have none.
+  // Timeout of Create, and of operations whose CallOptions set no timeout.
   Duration timeout = std::chrono::minutes(10);
   // A rank whose operation failed waits up to this time before it returns the
   // error. Meanwhile its peers report which operations they called. An

@@ -31,8 +31,8 @@ struct OperationSignature {
   // Whether the root of the collective and the reduction are unknown, as in
   // dumps of PyTorch.
   bool is_partial = false;
-  // A hash of the operation's `counts`, for kinds whose counts must be equal on
-  // all ranks; 0 if there are none.
+  // A hash of the operation's `counts`; 0 if the operation has none. Must be
+  // equal on all ranks, except for an all_to_all, whose counts may differ.
   uint64_t counts_hash = 0;
 
   friend bool operator==(const OperationSignature&,

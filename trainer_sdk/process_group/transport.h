@@ -33,7 +33,7 @@ struct OperationContext {
   // receive or batch involves only some ranks, so it has the number of the last
   // collective before it.
   uint64_t sequence = 0;
-  Instant deadline;  // on MonotonicNow's clock
+  Instant deadline;  // a time of MonotonicNow's clock
 };
 
 // Moves and reduces data between the ranks of one group. ProcessGroup checks

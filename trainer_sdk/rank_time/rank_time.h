@@ -27,8 +27,8 @@ struct RankTimes {
   // Time during which at least one collective was in progress: transfer, and
   // waiting for later ranks.
   Duration blocked = Duration::zero();
-  // The part of the time that the program declared as waiting for data
-  // (DataWait).
+  // The time that the program declared as waiting for input data (DataWait);
+  // usually a part of `own`.
   Duration data = Duration::zero();
   // The links whose sends the network limited for the longest time, in
   // decreasing order; at most RankTime::kMaxLinks. Empty if the transport does
@@ -38,11 +38,11 @@ struct RankTimes {
 };
 
 // Measures RankTimes of one process. In a synchronous training all ranks need
-// the same time for a step: ranks that arrive early at a collective wait there
-// for the last one. So the slow rank is the rank with the most own time,
-// although the steps of all ranks take equally long. Communication that
-// overlaps with the backward pass counts as blocked on every rank, and changes
-// nothing in this comparison.
+// the same time for a step: ranks that arrive early at a collective wait for
+// the last rank. So the slow rank is the rank with the most own time, although
+// the steps of all ranks take equally long. Communication that overlaps with
+// the backward pass counts as blocked on every rank, and changes nothing in
+// this comparison.
 //
 // Thread-safe. A call takes one uncontended lock and makes no system call.
 // Enter and Exit allocate nothing.
@@ -60,9 +60,9 @@ class RankTime {
   // Returns the RankTime that measures this process.
   static RankTime& Process();
 
-  // Report that a collective begins or ends at `now`. Calls from several
-  // threads may be nested in any way. Exit returns whether the process should
-  // report its times now.
+  // Enter reports that a collective begins at `now`, Exit that a collective
+  // ends. Calls from several threads may be nested in any way. Exit returns
+  // whether the process should report its times now.
   void Enter(Instant now);
   bool Exit(Instant now);
 
@@ -76,15 +76,14 @@ class RankTime {
   void AddLinkTime(int peer, Duration limited, int64_t sent);
 
   // Ends the measurement permanently. Called if the process uses operations
-  // whose times say nothing about its speed. Operations on a device are such
-  // operations, because they return before they are complete. So are messages
-  // between two ranks: such ranks often have different amounts of work, like
-  // the stages of a pipeline.
+  // whose times say nothing about its speed: operations on a device, which
+  // return before they are complete, or messages between two ranks, which often
+  // have different amounts of work, like the stages of a pipeline.
   void Stop();
 
   // The times until `now`; nullopt: no collective has begun, or Stop was
-  // called. TakeAtStep is called when a step is reported. It also makes Exit
-  // request no report for kStepInterval.
+  // called. TakeAtStep is called when a step is reported; it returns the same
+  // times, and makes Exit request no report for kStepInterval.
   std::optional<RankTimes> Read(Instant now) const;
   std::optional<RankTimes> TakeAtStep(Instant now);
 

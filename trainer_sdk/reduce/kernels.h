@@ -8,7 +8,7 @@
 namespace muster {
 
 // The reduction and conversion functions (kernels) for one kind of processor.
-// Arrays are indexed by DType and, if they have two indices, by ReduceOp.
+// `reduce` is indexed by DType and ReduceOp.
 struct ReductionTable {
   // Does the same as the function Reduce, except that AVG divides by `divisor`
   // instead of the number of sources.

@@ -3,8 +3,8 @@
 #if defined(__x86_64__)
 
 // Everything after the pragma below is compiled for AVX2. So no header with
-// inline functions may be included there: the linker could use its AVX2 copy of
-// such a function for all callers.
+// inline functions may be included after the pragma: the linker could use the
+// AVX2 copy of an inline function for all callers.
 #include <cstdint>
 #include <cstring>
 #pragma GCC push_options

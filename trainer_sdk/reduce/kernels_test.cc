@@ -117,8 +117,8 @@ TEST_P(Conversions, RoundsToNearestEven) {
       std::vector<uint16_t> expected;
       for (int low = 0; low < infinity; ++low) {
         const double a = Meaning(format, static_cast<uint16_t>(low));
-        // The number after `a`. For rounding, infinity counts as the next
-        // number after the largest finite one.
+        // The number after `a`. For rounding, the number after the largest
+        // finite one counts as infinity; its value continues the sequence.
         const double b =
             low + 1 == infinity
                 ? 2 * a - Meaning(format, static_cast<uint16_t>(low - 1))
@@ -195,9 +195,9 @@ TEST(KernelTables, Agree) {
           data[i].resize(kCount);
           for (uint64_t& word : data[i]) {
             state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-            // Random bits that are numbers with moderate exponents in every
-            // format. None is a NaN, because the payload of a resulting NaN is
-            // not specified.
+            // Random bits whose highest exponent bits are 0 in every
+            // floating-point format, so that all numbers are small. None is a
+            // NaN, because the payload of a resulting NaN is not specified.
             word = state & 0xbfffbfffbfffbfffu & ~0x7000700070007000u;
           }
           from[i] = data[i].data();

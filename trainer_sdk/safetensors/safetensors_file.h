@@ -26,7 +26,8 @@ class SafetensorsFile {
 
   const SafetensorsHeader& header() const { return header_; }
 
-  // Read a whole tensor, or a range of its bytes, into `out`.
+  // Read reads a whole tensor into `out`, ReadAt a range of its bytes. Errors
+  // are those of InputFile::ReadAt.
   absl::Status Read(const SafetensorsTensor& tensor, void* out) const {
     return ReadAt(tensor, 0, tensor.bytes(), out);
   }

@@ -109,7 +109,8 @@ absl::StatusOr<int64_t> BytesOf(SafetensorsType type,
 
 // Returns the length of the header in bytes. `beginning`: the first 8 bytes of
 // the file, or the whole file if it is shorter. DataLoss: the file, of
-// `file_bytes` bytes, is too short, or the length in it is impossible.
+// `file_bytes` bytes, is shorter than its header, or the header's length is
+// above kMaxSafetensorsHeaderBytes.
 absl::StatusOr<int64_t> SafetensorsHeaderBytes(std::string_view beginning,
                                                int64_t file_bytes);
 

@@ -45,7 +45,8 @@ class EnvironmentReader {
   bool Has(const std::string& name) const { return !Text(name).empty(); }
 
   // The value of a variable that is a decimal integer in [least, most]; nullopt
-  // if the variable is unset or invalid.
+  // if the variable is unset or invalid; an invalid value is an error (see
+  // status).
   std::optional<int64_t> Number(const std::string& name, int64_t least,
                                 int64_t most);
   // Reads a variable as Number does, but an unset variable is an error too. The
@@ -168,7 +169,7 @@ SessionPlan PlanOfEnvironment(EnvironmentReader& variables) {
   plan.group_world_size = variables.Number("GROUP_WORLD_SIZE", 1, kMaxRanks);
   if (!local_rank && !plan.local_world_size && !plan.group_rank &&
       !plan.group_world_size) {
-    // The plan of a process under a Kubernetes job operator. Such an operator
+    // The plan of a process under a Kubernetes job operator. The operator
     // starts one process per node, and sets neither the LOCAL_ nor the GROUP_
     // variables.
     plan.local_world_size = 1;
@@ -200,9 +201,10 @@ SessionPlan PlanOfEnvironment(EnvironmentReader& variables) {
   return plan;
 }
 
-// Completes a plan that was read from MPI's rank variables: adds the number of
-// hosts, and the address and port of the store. `job`: mpirun's name for the
-// job, the same on all ranks; empty if there is none.
+// Completes a plan that was read from MPI's rank variables: adds the address
+// and port of the store and, if all ranks are on one host, the host's position.
+// `job`: mpirun's name for the job, the same on all ranks; empty if there is
+// none.
 SessionPlan WithMaster(EnvironmentReader& variables, SessionPlan plan,
                        const std::string& job) {
   plan.run_id = job;

@@ -166,7 +166,7 @@ class Collectives {
     const Waiting& waiting;
     Flow flow;
     int64_t element_bytes;
-    // How many elements for one receiver fit into a slot.
+    // The number of elements for one receiver that fit into a slot.
     int64_t lane_elements;
   };
 

@@ -37,8 +37,9 @@ class MessageRing {
     return static_cast<int64_t>(channel_->written.load() -
                                 channel_->read.load());
   }
-  // Read `bytes` bytes from the ring; Peek leaves them in the ring. Both
-  // require RoundUp(bytes, kCacheLine) <= Filled().
+  // Read and Peek copy the next `bytes` bytes of the ring to `data`; only Read
+  // removes them from the ring. Both require RoundUp(bytes, kCacheLine) <=
+  // Filled().
   void Peek(void* data, int64_t bytes) const;
   void Read(void* data, int64_t bytes);
 
@@ -89,8 +90,7 @@ class ReceiveQueue {
   bool done() const { return messages_.empty(); }
   bool CanMove() const { return !done() && ring_.Filled() > 0; }
   // Receives as much as is possible without blocking. FailedPrecondition: an
-  // unexpected message arrived. The caller must then break the group; this
-  // method does not.
+  // unexpected message arrived, and the caller must break the group.
   absl::Status Move();
   std::string DescribeUnfinished() const;
 
@@ -112,11 +112,12 @@ class ReceiveQueue {
 // from one rank to another pass through a ring buffer, in the order in which
 // they are sent. If a large message is in the symmetric heap, the receiver
 // copies it directly from the heap. A message goes to the first receive in the
-// receiver's batch that has the message's sender and tag. If there is no such
-// receive, or if its count or dtype differs, the group breaks with
-// FailedPrecondition. The error says what each side called. A send is complete
-// when its buffer may be changed, which may be before the message is received.
-// Not thread-safe.
+// receiver's batch that has the message's sender and tag. A message stays in
+// the ring while no receive from its sender is pending. If the pending receives
+// have other tags, or the receive with this tag has another count or dtype, the
+// group breaks with FailedPrecondition; the error says what each side called. A
+// send is complete when its buffer may be changed, which may be before the
+// message is received. Not thread-safe.
 class Exchange {
  public:
   Exchange(Peers* peers, Heap* heap)

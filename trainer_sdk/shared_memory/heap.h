@@ -83,7 +83,8 @@ class Heap {
  private:
   absl::StatusOr<OwnedFd> ShareFile(int64_t total, const Waiting& waiting);
   // Returns the limits for a call of ReceiveLocal that waits for a message from
-  // `rank`. With them, the call fails early if the group breaks or `rank` dies.
+  // `rank`. With these limits, the call fails early if the group breaks or
+  // `rank` dies.
   LocalWaitLimits WaitLimitsOf(int rank, const Waiting& waiting) const;
 
   struct Entry {

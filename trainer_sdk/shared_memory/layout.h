@@ -27,9 +27,9 @@ static_assert(std::atomic<uint64_t>::is_always_lock_free);
 static_assert(std::atomic<uint32_t>::is_always_lock_free);
 
 // A futex on which ranks sleep until a condition becomes true. A rank that may
-// have made such a condition true rings the bell, which wakes the sleepers.
+// have made the condition true rings the bell, which wakes the sleeping ranks.
 struct alignas(kCacheLine) Bell {
-  std::atomic<uint32_t> rings;  // the futex word
+  std::atomic<uint32_t> rings;  // the futex word; counts the rings
   std::atomic<uint32_t> sleepers;
 };
 
@@ -92,7 +92,8 @@ struct GroupPage {
 inline constexpr uint32_t kCauseComplete = 0x80000000u;
 
 // The read and write positions of the ring buffer from one rank to another.
-// They count bytes from the beginning and never decrease.
+// Both positions count all bytes since the ring was created, so they never
+// decrease.
 struct Channel {
   // number of bytes written so far; advanced by the sender
   alignas(kCacheLine) std::atomic<uint64_t> written;
@@ -127,8 +128,8 @@ class Layout {
   // It contains the pages of the group and of the ranks, the counts, and the
   // ring positions.
   int64_t common_bytes() const { return staging_; }
-  // The offset of the staging slots of `rank`, and the size of these slots
-  // together.
+  // staging: the offset in bytes of the first staging slot of `rank`.
+  // staging_bytes: the size of all staging slots of one rank.
   int64_t staging(int rank) const { return staging_ + rank * staging_bytes(); }
   int64_t staging_bytes() const { return kStagingSlots * slot_bytes_; }
   int64_t ring(int from, int to) const {
@@ -164,10 +165,10 @@ constexpr int64_t RoundUp(int64_t value, int64_t unit) {
 // Wakes all ranks that sleep at the bell, in every process.
 void Ring(Bell& bell);
 
-// Rings the bell only if ranks sleep at it. The caller must have made their
-// condition true with a sequentially consistent store. Then a rank that is
-// about to sleep either sees the store and stays awake, or is seen by this call
-// and woken.
+// Rings the bell only if ranks sleep at it. Before the call, the caller must
+// make the condition of the sleeping ranks true with a sequentially consistent
+// store. Then a rank that is about to sleep either sees the store and stays
+// awake, or is seen by this call and woken.
 inline void RingIfHeard(Bell& bell) {
   if (bell.sleepers.load(std::memory_order_seq_cst) != 0) Ring(bell);
 }

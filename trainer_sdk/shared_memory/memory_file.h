@@ -12,9 +12,10 @@
 
 namespace muster {
 
-// Checks that this host and the control groups of this process have `bytes` of
-// memory left. ResourceExhausted: the message names the limit and the amount
-// left. Files that cannot be read are ignored.
+// Checks that `bytes` bytes exceed neither the available memory of this host
+// nor the memory limits of this process's control groups. ResourceExhausted:
+// the message names the limit that they exceed. Files that cannot be read are
+// ignored.
 absl::Status CheckMemoryRoom(int64_t bytes);
 
 // The number of available bytes according to the text of /proc/meminfo:
@@ -36,7 +37,7 @@ absl::StatusOr<OwnedFd> CreateMemoryFile(int64_t bytes);
 // Allocates the memory pages of a range of the file now, near the calling
 // thread's processor. Later accesses can then neither fail nor raise SIGBUS.
 // The range must be whole pages. ResourceExhausted: the message gives the
-// requested and the available amount.
+// requested amount and the reason.
 absl::Status ReservePages(int fd, int64_t offset, int64_t bytes);
 
 // A file mapped into this process for reading and writing. Movable, not

@@ -18,8 +18,8 @@
 
 namespace muster {
 
-// The functions for the cause of a broken group. All ranks have one cause: the
-// first that any rank has set.
+// IsBroken, SetCause and CauseOf access the cause for which a group is broken.
+// All ranks get the same cause: the first one that any rank sets.
 
 inline bool IsBroken(const GroupPage& group) {
   return group.broken.load(std::memory_order_acquire) != 0;
@@ -66,8 +66,8 @@ struct Waiting {
 };
 
 // The ranks of one group and the memory that they share. Gives the addresses of
-// the memory's parts, waits for other ranks, detects that they died, and holds
-// the group's failure.
+// the memory's parts, waits for other ranks, detects the death of ranks, and
+// holds the cause for which the group is broken.
 //
 // Not thread-safe, except Abort, broken and cause, which any thread may call at
 // any time.
@@ -118,14 +118,15 @@ class Peers {
   std::string Who(int rank) const;
 
   // Blocks until `condition` is true, first spinning and then sleeping at
-  // `bell`. Breaks the group if a rank that it waits for has left or died, or
-  // if the deadline passes. Returns the cause if the group is broken.
+  // `bell`. Breaks the group if a rank that has not done its part (Absent) has
+  // left or died, or if the deadline passes. Returns the cause if the group is
+  // broken.
   absl::Status Await(const WaitCondition& condition, Bell& bell,
                      const Waiting& waiting);
 
-  // Checks a wait for the ranks `awaited` that happens outside of Await. Breaks
-  // the group if one of these ranks has left or died. Returns OK, or the cause
-  // for which the group is broken.
+  // Called repeatedly during a wait for the ranks `awaited` that is not made by
+  // Await. Breaks the group if one of these ranks has left or died. Returns OK,
+  // or the cause for which the group is broken.
   absl::Status Look(const std::vector<int>& awaited, const Waiting& waiting);
 
   bool broken() const { return IsBroken(group()); }

@@ -31,14 +31,15 @@ struct SharedMemoryOptions {
 //
 // Supports every operation and dtype, in CPU memory. Reductions follow the rank
 // order: the result is deterministic and bit-identical on all ranks, whatever
-// memory holds the buffers. Allocate returns memory of the symmetric heap;
-// collectives whose buffers are all in such memory make no copies. Memory comes
-// from memfd and its pages are reserved at once: nothing is left in /dev/shm,
-// its limits do not apply, and later accesses cannot fail.
+// memory holds the buffers. Allocate returns memory of the symmetric heap; a
+// collective of at least 1 KiB (16 KiB if ranks share cores) makes no copies in
+// staging memory if all its buffers are in the heap. Memory comes from memfd
+// and its pages are reserved at once: nothing is left in /dev/shm, its limits
+// do not apply, and later accesses cannot fail.
 //
-// Messages between two ranks arrive in the order in which they were sent. If
-// the next message has another tag than the receive, this is an error; only a
-// batch accepts the tags of its messages in any order.
+// Messages between two ranks arrive in the order in which they were sent. A
+// receive fails with FailedPrecondition if the next message has another tag.
+// Only a batch accepts the tags of its messages in any order.
 //
 // Errors besides those of Transport:
 //   ResourceExhausted  not enough memory or descriptors: the message gives

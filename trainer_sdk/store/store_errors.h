@@ -26,9 +26,9 @@ absl::Status AbsentKeysError(const std::vector<std::string>& absent,
 absl::StatusOr<int64_t> SumOf(const std::string& key, const std::string& value,
                               int64_t amount);
 
-// Rewords an Unavailable of the store for a rank that waits for its peers: "the
-// round is over, or its store is gone: ...". Any other status is returned
-// unchanged.
+// Rewords an Unavailable error of the store for a rank that waits for its
+// peers: "the round is over, or its store is gone: ...". Any other status is
+// returned unchanged.
 absl::Status RoundOverError(const absl::Status& of_store);
 
 }  // namespace muster

@@ -105,8 +105,8 @@ absl::Status WaitLines::Wait(const std::string& request, Instant deadline,
   if (!taken.ok()) return taken.status();
   std::optional<store::StoreChannel> line = *std::move(taken);
   if (!line) {
-    // Try only once: the store existed before, so if it is unreachable now, the
-    // round is over.
+    // Try only once: if the attempt fails, the caller polls over the main
+    // connection, which shows whether the store is lost.
     absl::StatusOr<store::StoreChannel> opened =
         store::StoreChannel::Open(host_, port_, deadline);
     if (!opened.ok()) {
@@ -295,7 +295,8 @@ absl::Status TcpStore::ReceiveOwed(Instant limit,
 
 absl::Status TcpStore::AfterRefusedAdd(const store::StoreRequest& add,
                                        const absl::Status& lost) {
-  // Try only once: a store that listens answers at once.
+  // Try only once, because a store that still runs accepts the connection at
+  // once.
   absl::StatusOr<store::StoreChannel> again =
       store::StoreChannel::Open(host_, port_, MonotonicNow() + kLeastTimeout);
   if (!again.ok()) return lost;

@@ -30,8 +30,9 @@ class WaitLines {
       : host_(std::move(host)), port_(port), max_channels_(max_channels) {}
 
   // Sends the WAIT request in `request` and blocks until its reply arrives.
-  //   DeadlineExceeded   some keys do not exist; if there is a message, the
-  //                      store did not answer whether they exist
+  //   DeadlineExceeded   without a message: some keys do not exist; with a
+  //                      message: the store did not answer in time, so it is
+  //                      unknown whether the keys exist
   //   ResourceExhausted  by `timeout`, no connection was free or could be
   //                      opened; nothing was sent
   //   Unavailable        the store cannot be reached
@@ -39,9 +40,9 @@ class WaitLines {
                     Instant timeout);
 
  private:
-  // Takes a connection that no thread uses. nullopt: there is none, but the
-  // caller may open another. ResourceExhausted: the maximum number of
-  // connections is in use until `timeout`.
+  // Takes a connection that no thread uses. nullopt: all open connections are
+  // in use, but the caller may open another one. ResourceExhausted: the maximum
+  // number of connections is in use until `timeout`.
   absl::StatusOr<std::optional<store::StoreChannel>> Take(Instant timeout);
   void GiveBack(std::optional<store::StoreChannel> line);
 
@@ -111,9 +112,10 @@ class TcpStore final : public Store {
     size_t keys;
   };
 
-  // The deadline of calls that have no time limit of their own. If the store
-  // does not answer, it is declared lost before this deadline, even if the call
-  // waits behind other requests.
+  // Returns the deadline for a call whose caller gives none: three times
+  // operation_timeout from now. If the store does not answer, the client
+  // declares the store lost before this deadline, even if the call waits behind
+  // other requests.
   Instant Unlimited() const;
   // Sends the requests and returns the replies of those that have a reply.
   // DeadlineExceeded: the replies did not arrive by `limit`, or an earlier
@@ -138,9 +140,9 @@ class TcpStore final : public Store {
   absl::Status ReceiveOwed(Instant limit,
                            std::vector<store::StoreReply>* replies);
   // Called by the thread that has reserved the connection, after the server
-  // closed it during `add`. If the server did so because it rejects the Add,
+  // closed it during `add`. If the server closed it because it rejects the Add,
   // opens a new connection and returns FailedPrecondition. Returns `lost` if
-  // there was another reason, or if the reason cannot be determined.
+  // the server had another reason, or if the reason cannot be determined.
   absl::Status AfterRefusedAdd(const store::StoreRequest& add,
                                const absl::Status& lost);
   // Blocks until the keys of `wait` exist. The message of DeadlineExceeded does

@@ -259,9 +259,9 @@ absl::StatusOr<bool> FrameConnection::Read(FrameSink& sink) {
     staged_end_ -= staged_begin_;
     staged_begin_ = 0;
     // If a long frame is arriving, read the rest of its data directly to its
-    // destination. What follows goes to the staging buffer, and is copied a
-    // second time later. So read no more there than the header of the next
-    // frame.
+    // destination. Data that follows the frame is read to the staging buffer
+    // and must be copied again later. So read only the header of the next frame
+    // to the staging buffer.
     const int64_t remaining = arriving_ ? arriving_->bytes - placed_bytes_ : 0;
     const size_t stage = remaining >= static_cast<int64_t>(kStagingBytes)
                              ? kFrameHeaderBytes

@@ -29,7 +29,7 @@ struct FrameHeader {
   FrameType type = FrameType::kPart;
   // signature of the collective; not used for kMessage
   OperationSignature signature;
-  MessageLabel label;  // used for kMessage only
+  MessageLabel label;  // label of a kMessage; not used for other types
   int64_t bytes = 0;
 };
 

@@ -193,7 +193,7 @@ absl::StatusOr<FramePlace> FrameInbox::Place(int peer,
   if (ticket == kNobody) {
     // Normally the part stays on the connection until its receive is posted.
     // But if a receive waits for a message, that message may follow the part on
-    // the connection. Then the part is kept here.
+    // the connection. In this case the part is kept in this object.
     if (header.type == FrameType::kPart && !AwaitsMessage(peer)) {
       return FramePlace{};
     }

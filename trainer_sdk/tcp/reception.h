@@ -21,14 +21,15 @@
 namespace muster {
 
 // Detects the death of a process that is listening but has not connected to
-// this rank yet. For this purpose, a watch keeps an idle connection to that
-// process's listener, which need not accept it. A process closes connections of
-// callers that do not identify themselves. Then the watch connects again; if
-// this connection is refused, the process no longer listens.
+// this rank yet. The watch keeps an idle connection to the process's listener;
+// the process need not accept this connection. If the process closes the
+// connection, as it does with callers that do not identify themselves, the
+// watch connects again. If the new connection is refused, the process no longer
+// listens.
 //
 // A listener that cannot be reached is not watched. If the first connection is
-// refused, the process is dead or a firewall rejects connections. So the
-// process then gets the time `timeout` to connect to this rank.
+// refused, the process is dead or a firewall rejects connections. In this case
+// the process gets the time `timeout` to connect to this rank.
 class ListenerWatch {
  public:
   // Starts to connect to the listener at `address`. `who`: the name of the
@@ -97,9 +98,9 @@ struct ArrivingHello {
 // false if sending fails.
 bool SendHello(StreamSocket& socket, const Hello& hello);
 
-// Callers that are not ranks of the group may have at most this many
-// connections open at one time, all together. The connections of the ranks are
-// not counted.
+// A listener holds at most this number of accepted connections that have not
+// identified themselves, plus one for each rank of the group. So callers that
+// are not ranks cannot use up the descriptors.
 inline constexpr int kStrangers = 64;
 
 // The purpose from which the TLS key of the connections between ranks is
@@ -108,11 +109,11 @@ inline constexpr int kStrangers = 64;
 inline constexpr char kTcpPurpose[] = "muster tcp";
 
 // Accepts connections from the ranks above `own.rank` and exchanges greetings,
-// until each of these ranks has a socket in `sockets`. `listener` must be
-// non-blocking. There must be at least one such rank. With `tls`, a caller must
-// prove in the TLS handshake that it has the key, before its greeting is read.
-// Blocks until `deadline` at most. Callers that have not identified themselves
-// are handled concurrently, for a few seconds each.
+// until each of these ranks has a socket in `sockets`. At least one rank above
+// `own.rank` must exist. `listener` must be non-blocking. With `tls`, a caller
+// must prove in the TLS handshake that it has the key, before its greeting is
+// read. Blocks until `deadline` at most. Callers that have not identified
+// themselves are handled concurrently, for a few seconds each.
 //
 // `next` watches the next rank (own.rank + 1) until that rank has connected. So
 // if a rank dies before it has connected to all lower ranks, the rank directly

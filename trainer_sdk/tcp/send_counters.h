@@ -16,7 +16,7 @@ struct SendCounters {
   // The part of `busy` during which the receiver's window was full, because its
   // process did not read.
   Duration receiver_limited = Duration::zero();
-  int64_t acknowledged = 0;  // bytes
+  int64_t acknowledged = 0;  // number of acknowledged bytes
   // The rate of the newest transfer that was not limited by this process, in
   // bytes per second; 0: not known.
   int64_t rate = 0;
@@ -27,11 +27,12 @@ struct SendCounters {
 std::optional<SendCounters> ReadSendCounters(int fd);
 
 // Returns for how long the network limited the sends between two states of the
-// counters. It is the time that the acknowledged bytes take at the connection's
-// rate, but at most the time for which data was under way. The time under way
-// alone would be too long: a receiver that computes acknowledges the end of a
-// transfer up to 40 ms late (delayed ACK). Transfers that fit into the
-// congestion window may not show that a link has become slow. Pure.
+// counters. The result is the time that the acknowledged bytes take at the
+// connection's rate, but at most the time for which data was under way (sent
+// and not acknowledged). The time under way alone would be too long: a receiver
+// that computes acknowledges the end of a transfer up to 40 ms late (delayed
+// ACK). Transfers that fit into the congestion window may not show that a link
+// has become slow. Pure.
 Duration NetworkLimited(const SendCounters& from, const SendCounters& to);
 
 // Measures for how long the network limits the connections of a group to ranks
@@ -39,16 +40,18 @@ Duration NetworkLimited(const SendCounters& from, const SendCounters& to);
 class LinkMeter {
  public:
   // The interval between two measurements is kInterval, or kIntervalPerLink
-  // times the number of links if that is longer. So many links do not take a
-  // larger share of a core.
+  // times the number of links if that is longer. With the longer interval, a
+  // large number of links takes no larger share of a core than a small number.
   static constexpr Duration kInterval = std::chrono::milliseconds(25);
   static constexpr Duration kIntervalPerLink = std::chrono::microseconds(500);
 
-  // Adds the connected socket `fd` to the rank `peer` of the world. Ignores it
-  // if both ends have the same address, which means the same host.
+  // Adds the connected socket `fd`, whose other end is the rank `peer` of the
+  // world. Ignores the socket if both ends have the same address, which means
+  // the same host.
   void Add(int peer, int fd);
 
-  // Measures if the interval is over.
+  // Reads the counters of all links if the interval since the last measurement
+  // is over; otherwise does nothing.
   void Measure(Instant now);
 
  private:

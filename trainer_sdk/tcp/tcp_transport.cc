@@ -68,8 +68,8 @@ class TcpMesh final : public Mesh {
   TcpMesh(int rank, std::vector<PeerName> names,
           const std::vector<int>& global_ranks,
           std::vector<StreamSocket> sockets, const Options& options);
-  // Sends the frame kGoodbye to each peer, and waits until the peers have
-  // acknowledged all data that was sent to them.
+  // Unless Close was called, sends the frame kGoodbye to each peer, and waits
+  // for at most options.linger until the peers have acknowledged all data.
   ~TcpMesh() override;
 
   int rank() const override { return rank_; }
@@ -244,7 +244,8 @@ void TcpMesh::Close() {
 
 // Announces the current operation to the next rank (own rank + 1, or 0), unless
 // the next rank has already got a part of the operation from this rank. All
-// ranks do this. So a mismatch is found even if every rank waits for another.
+// ranks announce their operations, so a mismatch is found even if every rank
+// waits for another rank.
 void TcpMesh::Announce() {
   if (announced_) return;
   announced_ = true;

@@ -16,8 +16,8 @@ namespace muster {
 
 // Records the activities of a rank in the last steps of its training, with
 // times of the monotonic clock. The training program reports its forward and
-// backward passes, and its reducer reports the buckets. A program that does not
-// record passes a null recorder (see RecordedSpan), which costs one comparison
+// backward passes, and its reducer reports the buckets. To record nothing, a
+// program uses a null recorder (see RecordedSpan), which costs one comparison
 // per span.
 //
 // Of the passes and their parts, only the first kMaxPasses in a step are kept;
@@ -67,9 +67,9 @@ class RecordedSpan {
   Instant begin_;
 };
 
-// Records the parts (such as layers) of one backward pass. A part ends when its
-// last gradient is complete; then the next part begins. Records nothing if the
-// recorder is null.
+// Records the parts (such as layers) of one backward pass. When the last
+// gradient of a part is complete, the part ends and the next part begins.
+// Records nothing if the recorder is null.
 class RecordedParts {
  public:
   // Records the start of the backward pass.

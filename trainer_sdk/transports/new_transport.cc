@@ -72,14 +72,14 @@ absl::StatusOr<std::unique_ptr<Transport>> NewTransport(GroupPlace place,
 absl::StatusOr<std::unique_ptr<ProcessGroup>> NewProcessGroup(
     GroupPlace place, TransportChoice choice, ProcessGroupOptions options) {
   if (place.store != nullptr) {
-    // Use separate keys of the store for groups with different names.
+    // Groups with different names use different keys of the store.
     const auto keys = std::make_shared<PrefixStore>(
         absl::StrCat("group/", place.name), place.store);
     const absl::Status claimed =
         ClaimRank(*keys, place.rank, ProcessIdentity());
     if (!claimed.ok()) return NamedAfter(place, claimed);
-    // Each rank counts how often it has created this group, before anything can
-    // fail. So the n-th creation has the same number on all ranks.
+    // Each rank counts its creations of this group, including those that fail
+    // later. So the n-th creation has the same number on all ranks.
     const absl::StatusOr<int64_t> creation =
         keys->Add(absl::StrCat("creations/", place.rank), 1);
     if (!creation.ok()) return NamedAfter(place, creation.status());

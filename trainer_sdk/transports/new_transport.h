@@ -22,8 +22,7 @@ absl::StatusOr<std::unique_ptr<Transport>> NewTransport(GroupPlace place,
 // it use the same choice. Collective and blocking. Most programs need only
 // NewWorld (session_world.h), which makes the group of all ranks, and
 // ProcessGroup::Split. With NCCL, a group without global ranks in its options
-// is taken for the world, and uses the NCCL id that the agent made for the
-// round.
+// counts as the world, and uses the NCCL id that the agent made for the round.
 //
 // `place.name` identifies the group within its store, so different groups need
 // different names. InvalidArgument: another process already has this rank in a

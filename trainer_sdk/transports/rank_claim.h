@@ -13,8 +13,8 @@ namespace muster {
 // image may share host name and pid.
 std::string ProcessIdentity();
 
-// Records in `store`, which has the keys of groups with one name, that
-// `process` has rank `rank`. InvalidArgument: another process has already
+// Records in `store` that `process` has rank `rank`. `store` must have only the
+// keys of groups with one name. InvalidArgument: another process has already
 // claimed the rank, so two groups have the same name; the message names that
 // process.
 absl::Status ClaimRank(Store& store, int rank, const std::string& process);

@@ -33,7 +33,7 @@ float RoundedTo(DType type, float value) {
   return static_cast<float>(DecodeElement(type, &bits));
 }
 
-// The result of one training step.
+// The values and the loss scale after one training step.
 struct After {
   std::vector<float> values;
   double loss_scale = 1;

@@ -11,15 +11,15 @@ namespace muster {
 
 // How a bucket is divided among ranks: into contiguous parts in rank order. The
 // number of elements need not be a multiple of the number of ranks, and may be
-// smaller than that number. Pure.
+// smaller than that number. All functions of this file are pure.
 
 enum class ShardForm {
   // The lengths of the parts differ by at most one element. Used for host
   // memory.
   kEven,
-  // All parts have equal lengths, a multiple of 64 elements, for which NCCL has
-  // its fastest operations. The last rank's part also has the remaining
-  // elements, fewer than 64 per rank. Used for devices.
+  // All parts have the same length, with which NCCL is fastest, and this length
+  // is a multiple of 64 elements. In addition, the last rank's part has the
+  // remaining elements, fewer than 64 per rank. Used for devices.
   kAligned,
 };
 

@@ -25,10 +25,11 @@ namespace muster {
 // those of a ReplicatedOptimizer with a Reducer whose reductions are equally
 // exact.
 //
-// With GradientPlace::kInPlace, the values are gathered directly where they are
-// stored, if their memory has the same layout as the gradients' memory. That
-// is, the distances between tensors, in elements, are equal. The types may
-// differ.
+// With GradientPlace::kInPlace, the values are gathered directly in their own
+// memory, under two conditions. The distances between tensors, in elements, are
+// the same in the values' memory as in the gradients' memory. The values are
+// stored in the type Tensor::precision, which may differ from the gradients'
+// type.
 class ShardedOptimizer : public Optimizer {
  public:
   // Creates the optimizer. Call it on every rank with the same arguments; it
@@ -72,8 +73,8 @@ class ShardedOptimizer : public Optimizer {
   void TakeFromBucket(const GradientBucket& bucket);
   // Returns one address per bucket. If the values in memory have the bucket's
   // layout, it is the address of the value that belongs to the bucket's first
-  // element. Null: they do not, so the values must be gathered in the bucket
-  // instead.
+  // element. Otherwise it is null, and the values must be gathered in the
+  // bucket.
   std::vector<void*> FindValues() const;
 
   ProcessGroup& group_;

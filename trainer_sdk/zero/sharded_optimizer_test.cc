@@ -24,7 +24,8 @@ using ::testing::HasSubstr;
 
 using Values = std::vector<std::vector<float>>;
 
-// The results of the steps of a training run.
+// The results of a training run after each step: the sum of the squares of the
+// gradients, and all values.
 struct Trace {
   std::vector<double> squares;
   std::vector<Values> values;
@@ -54,8 +55,9 @@ bool SameBits(const Values& a, const Values& b) {
 using Saved = std::map<std::string, std::vector<float>>;
 
 // Trains on `world` ranks in steps [begin, end), checks that all ranks have the
-// same results, and returns rank 0's results. The state is loaded from `from`
-// and saved to `to`, together with the values as "values/pI".
+// same results, and returns rank 0's results. The optimizer's state and the
+// values (as "values/p0", "values/p1", ...) are loaded from `from` and saved to
+// `to`.
 Trace Train(int world, const ToyPlan& plan, int begin, int end,
             const Saved* from = nullptr, Saved* to = nullptr,
             const TransportFactory& transport = SharedMemory()) {

@@ -63,9 +63,8 @@ class ToyTraining {
     return toy;
   }
 
-  // Runs step `step`, counted from 0. Returns the sum of the squares of the
-  // gradients, from the optimizer. If the sum is not finite, only the loss
-  // scale changes.
+  // Runs step `step`, counted from 0. Returns Optimizer::SumOfSquares of the
+  // gradients. If the sum is not finite, only the loss scale changes.
   absl::StatusOr<double> Step(int step) {
     const int mine = plan_.micro_batches / group_.size();
     for (size_t i = 0; i < values_.size(); ++i) {

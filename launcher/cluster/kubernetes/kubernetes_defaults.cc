@@ -87,8 +87,8 @@ absl::StatusOr<std::optional<PodPlace>> IndexedJobPlace(
   return place;
 }
 
-// Reads the ordinal of a StatefulSet's pod from the end of the pod's name; a
-// StatefulSet sets no variable for it.
+// Reads the ordinal of a StatefulSet's pod from the end of the pod's name,
+// because Kubernetes sets no variable for the ordinal.
 std::optional<PodPlace> StatefulSetPlace(const Environment& environment) {
   std::optional<FlagDefault> pod = VariableSaid(environment, "MUSTER_POD_NAME");
   if (!pod) pod = HostName(environment);
@@ -105,9 +105,9 @@ std::optional<PodPlace> StatefulSetPlace(const Environment& environment) {
 }
 
 // Sets `place.first`, the pod that hosts the coordinator, to the pod that
-// `coordinator` names. The JobSet controller writes that name into an
-// annotation of all pods. In a JobSet with several Jobs the index alone does
-// not identify the first pod.
+// `coordinator` names. The JobSet controller writes the name of the first pod
+// into an annotation of all pods. In a JobSet with several Jobs the index alone
+// does not identify the first pod.
 void PlaceInJobSet(const FlagDefault& coordinator,
                    const Environment& environment, PodPlace& place) {
   place.first = coordinator;
@@ -157,7 +157,8 @@ absl::StatusOr<std::optional<PodPlace>> ReadPodPlace(
 
 // Default time in seconds for which a pod waits for other pods and for a lost
 // coordinator. The Job controller may wait up to 600 s before it replaces a
-// failed or evicted pod. Then the image must be pulled or a machine added.
+// failed or evicted pod. After that, the image must be pulled or a machine
+// added.
 constexpr char kPodSeconds[] = "1800";
 constexpr char kPodTimeout[] = "MUSTER_POD_TIMEOUT";
 constexpr char kOrigin[] = "Kubernetes";
@@ -167,8 +168,8 @@ constexpr char kOrigin[] = "Kubernetes";
 constexpr size_t kUidDigits = 8;
 
 bool IsGpuList(const std::string& devices) {
-  // NVIDIA_VISIBLE_DEVICES says nothing if it is "all": CUDA images set this
-  // even on machines without GPUs.
+  // The value "all" does not show that the pod has GPUs: CUDA images set
+  // NVIDIA_VISIBLE_DEVICES=all even on machines without GPUs.
   return devices != "all" && devices != "none" && devices != "void";
 }
 
@@ -191,10 +192,10 @@ bool IsRange(const FlagDefault& nodes) {
 }
 
 // Checks that the index of an Indexed Job's pod is below the number of nodes.
-// Does not check if a separate coordinator is given, because additional pods
-// are then spares. Does not check a StatefulSet, because its ordinals may begin
-// above 0. If the number of nodes is invalid, the parser of --nnodes reports
-// that.
+// Skips the check if a separate coordinator is given, because additional pods
+// are then spares. Skips the check for a StatefulSet, because its ordinals may
+// begin above 0. If the number of nodes is invalid, the parser of --nnodes
+// reports the error.
 absl::Status CheckIndex(const FlagValues& given, const FlagDefault& index,
                         const FlagDefault& nodes,
                         const Environment& environment) {
@@ -287,7 +288,7 @@ std::optional<FlagDefault> NodeId(const std::optional<PodPlace>& place,
 
 // Rejects a job of several nodes that has no meeting point: each pod would host
 // a coordinator at its own loopback address and wait for the others. If the
-// number of nodes is invalid, the parser of --nnodes reports that.
+// number of nodes is invalid, the parser of --nnodes reports the error.
 absl::Status MissingEndpointError(const FlagDefault& nodes) {
   if (!ReadNodes(nodes.text).ok()) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(

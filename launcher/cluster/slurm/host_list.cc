@@ -62,7 +62,7 @@ absl::StatusOr<std::vector<std::string>> ExpandRanges(const std::string& text) {
   return numbers;
 }
 
-// Replaces `heads` by all combinations of one of `heads` and one of `tails`.
+// Replaces `heads` by all concatenations of one of `heads` and one of `tails`.
 // `already`: the number of hosts that earlier entries of the list gave.
 // InvalidArgument: the list has more than kMaxHosts hosts, or a name is too
 // long.

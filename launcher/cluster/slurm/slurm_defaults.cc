@@ -68,8 +68,9 @@ bool StartsOthers(const FlagValues& given) {
   return given.IsGiven("hostfile") || AsksForSlurm(given);
 }
 
-// The number of nodes in --nnodes; nullopt if it is not given or invalid. (The
-// flag's parser reports an invalid value.)
+// The minimum and maximum number of nodes in --nnodes; nullopt if the flag is
+// not given, or if its value is invalid. (The flag's parser reports an invalid
+// value.)
 std::optional<std::pair<int, int>> AskedNodes(const FlagValues& given) {
   if (!given.IsGiven("nnodes")) return std::nullopt;
   const absl::StatusOr<std::pair<int, int>> nodes =
@@ -81,13 +82,13 @@ absl::Status Refused(const std::string& sentence) {
   return absl::InvalidArgumentError(sentence);
 }
 
-// Formats " of N nodes"; empty if N is unknown.
+// Formats " of N nodes" for messages; empty if N is unknown (0).
 std::string OfNodes(int nodes) {
   if (nodes == 0) return "";
   return absl::StrCat(" of ", nodes, nodes == 1 ? " node" : " nodes");
 }
 
-// Checks that a process outside of a step may run as a node of the job.
+// Outside of a step, checks that this process may run as a node of the job.
 absl::Status CheckOutside(const FlagValues& given, const SlurmPlace& place) {
   if (MeetsElsewhere(given)) return absl::OkStatus();
   if (place.context == SlurmContext::kShell) {
@@ -116,9 +117,9 @@ absl::Status CheckStep(const FlagValues& given, const SlurmPlace& place) {
   }
   const auto asked = AskedNodes(given);
   // Several tasks on one machine are usually a mistake, because launch starts
-  // the workers itself. Two values of --nnodes show that the user wants them.
-  // With the number of tasks, each task is a node of one job. With 1, each task
-  // is a job of its own.
+  // the workers itself. The user wants several tasks if --nnodes has one of two
+  // values: the number of tasks (each task is a node of one job), or 1 (each
+  // task is a job of its own).
   const bool is_meant =
       asked && (asked->second == place.tasks || asked->second == 1);
   if (place.tasks_on_a_node > 1 && !is_meant) {
@@ -158,7 +159,7 @@ agent::JobMessages JobMessagesOf(const FlagValues& given,
 }
 
 // Adds the defaults for the place where the step's nodes meet, unless flags
-// give it.
+// give this place.
 void AddMeeting(const FlagValues& given, const SlurmEnvironment& environment,
                 const SlurmPlace& place, Defaults& defaults) {
   const auto asked = AskedNodes(given);
@@ -204,7 +205,8 @@ absl::Status AddNode(const FlagValues& given,
                      const SlurmEnvironment& environment,
                      const SlurmPlace& place, Defaults& defaults) {
   // With --state-dir the run id is the same for all steps and requeues of the
-  // Slurm job. So the next step or run continues the training job.
+  // Slurm job. The next step or run of the Slurm job thus continues the
+  // training job.
   defaults.flags["rdzv-id"] = {"SLURM_JOB_ID", given.Text("state-dir").empty()
                                                    ? place.run_id
                                                    : place.job_name};
@@ -245,8 +247,8 @@ absl::StatusOr<Defaults> SlurmDefaults(const FlagValues& given,
     defaults.flags["nnodes"] = {"SLURM_STEP_NUM_TASKS",
                                 absl::StrCat(place->tasks)};
     defaults.job_messages = JobMessagesOf(given, *place);
-    // Workers get no stdin. srun copies its own stdin to every task; this is
-    // the rest of the batch script, or a terminal.
+    // Workers get no stdin. srun copies its own stdin to every task; that stdin
+    // is the rest of the batch script, or a terminal.
     defaults.flags["stdin"] = {"Slurm", "none"};
     if (!MayOthersCome(given, *place)) defaults.rejoin_timeout = kRejoin;
     AddMeeting(given, environment, *place, defaults);

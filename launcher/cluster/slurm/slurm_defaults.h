@@ -15,9 +15,9 @@ bool InSlurm(const std::map<std::string, std::string>& environment);
 
 // Returns defaults that Slurm's variables give for flags, except for the flags
 // in `given`. docs/SLURM.md lists the variable of each flag. In a step with one
-// task on each node they describe the whole step, such as the number of nodes.
-// In the batch script of a job with one node they describe that node only.
-// Pure.
+// task on each node the defaults describe the whole step, such as the number of
+// nodes. In the batch script of a job with one node the defaults describe that
+// node only. Pure.
 //
 // InvalidArgument, one line that says what to write instead. Causes: the step
 // has several tasks on a node; --nnodes is larger than the step; a variable is

@@ -51,8 +51,8 @@ absl::StatusOr<std::vector<std::string>> Hosts(
   return hosts;
 }
 
-// Returns the largest number in a list such as "2(x3),1", where "2(x3)" means
-// that three nodes have 2 each.
+// Returns the largest number in a list such as "2(x3),1", where "2(x3)" stands
+// for three nodes with the value 2.
 absl::StatusOr<int> LargestPerNode(const std::string& name,
                                    const std::string& text) {
   int64_t largest = 0;
@@ -69,7 +69,7 @@ absl::StatusOr<int> LargestPerNode(const std::string& name,
 
 // The host of task 0 of a heterogeneous job's step: the first host of the first
 // component that takes part in the step. The first host in the step's own list
-// may be another one, because that list is sorted over all components.
+// may be a different host, because that list is sorted over all components.
 struct FirstHost {
   std::string host;
   int component = 0;
@@ -198,8 +198,8 @@ std::string TopologyLabels(const std::string& address,
   if (address.size() > kLongest) return "";
   std::vector<std::string> names = SplitAtDots(address);
   const std::vector<std::string> kinds = SplitAtDots(pattern);
-  // A node's name may contain dots. So only the parts of the address before the
-  // node's name are matched with the pattern.
+  // A node's name may contain dots. Therefore only the parts of the address
+  // before the node's name are matched with the pattern.
   const auto node = std::find(kinds.begin(), kinds.end(), "node");
   const auto levels = static_cast<size_t>(node - kinds.begin());
   if (node == kinds.end() || levels > kMaxLevels || levels >= names.size()) {
@@ -207,8 +207,9 @@ std::string TopologyLabels(const std::string& address,
   }
   std::string labels;
   for (size_t level = 0; level < levels; ++level) {
-    // If a node is connected to several switches, their common name is for
-    // example "s[1,4]". The comma would end the label.
+    // If a node is connected to several switches, the address has one name for
+    // all of them, such as "s[1,4]". Replace the comma, because a comma
+    // separates labels.
     std::replace(names[level].begin(), names[level].end(), ',', '+');
     if (names[level].empty()) continue;
     absl::StrAppend(&labels, labels.empty() ? "" : ",", kinds[level], level + 1,

@@ -25,15 +25,15 @@ enum class SlurmContext {
 // are used, because a step may have fewer nodes than its job.
 struct SlurmPlace {
   SlurmContext context = SlurmContext::kShell;
-  // Equal on all nodes, and unique for each job, step and run of a requeued
-  // job. Examples: "7.0"; "5_3.0" in an array; "7+1.0" in a later component of
-  // a heterogeneous job; "7.0-r2" after two requeues.
+  // The run id: equal on all nodes, and unique for each job, step and run of a
+  // requeued job. Examples: "7.0"; "5_3.0" in an array; "7+1.0" in a later
+  // component of a heterogeneous job; "7.0-r2" after two requeues.
   std::string run_id;
-  // The job's id: "7", "5_3", "7+1". It is the same for all steps of the job.
-  // If the job is requeued, it is the same for all its runs.
+  // The job's id: "7", "5_3", "7+1". It is the same for all steps of the job. A
+  // requeued job keeps this id.
   std::string job_name;
   uint16_t port = 0;  // port of the step's coordinator
-  // The meeting point of the nodes. In a step this is the host of task 0,
+  // The meeting point of the nodes. In a step this host is the host of task 0,
   // otherwise the job's first node.
   std::string first_host;
   // Number of nodes of the step; outside of a step, of the job.
@@ -42,9 +42,10 @@ struct SlurmPlace {
   int tasks_on_a_node = 0;  // largest number of tasks on one node of the step
   // number of tasks on each node in Slurm's format: "2(x3),1"
   std::string tasks_per_node;
-  std::optional<int> task;          // number of this task in the step
-  std::optional<int> task_on_node;  // SLURM_LOCALID
-  std::string node_name;            // value of SLURMD_NODENAME; empty: not set
+  std::optional<int> task;  // number of this task in the step
+  // number of this task on its node (SLURM_LOCALID)
+  std::optional<int> task_on_node;
+  std::string node_name;  // value of SLURMD_NODENAME; empty: not set
 };
 
 // Returns the value of a Slurm variable; empty if it is not set.

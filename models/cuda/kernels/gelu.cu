@@ -30,9 +30,9 @@ __device__ float Biased(const T* input, const T* bias, int64_t at,
 }
 
 // The i-th column that a thread reads. Beyond the end of the row, this is the
-// thread's first column again. Skipping the read would need a branch, which
-// keeps the reads from overlapping. Other threads may already have overwritten
-// any other column.
+// thread's first column again: skipping the read would need a branch, which
+// keeps the reads from overlapping. No other column may be read, because other
+// threads may already have overwritten it.
 __device__ int64_t Column(int64_t first, int i, int64_t width) {
   const int64_t column = first + i * kThreads;
   return column < width ? column : first;

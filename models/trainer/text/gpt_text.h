@@ -19,7 +19,7 @@ struct GptTextFiles {
   std::string merges;
 };
 
-// A text to train on.
+// A text to train on: its tokens and their vocabulary.
 struct GptText {
   std::shared_ptr<const Vocabulary> vocabulary;
   std::shared_ptr<const Tokens> tokens;

@@ -141,7 +141,8 @@ function ranksOf(job) {
   return ranks;
 }
 
-// 0: at the front; n: up to 2^n - 1 steps behind; at most 9.
+// The level of a rank that is `behind` steps behind the first rank: the number
+// of binary digits of `behind` (0 has none), at most 9.
 const lagLevel = (behind) =>
   Math.min(9, behind === 0 ? 0 : Math.floor(Math.log2(behind)) + 1);
 
@@ -149,7 +150,7 @@ const grid = {
   layout: '',
   cells: [],
   ranks: [],
-  chosen: null,  // index in ranks; null: the person has not chosen yet
+  chosen: null,  // index in ranks; null: the user has not chosen a rank
 
   show(job) {
     this.ranks = ranksOf(job);
@@ -278,7 +279,8 @@ const grid = {
     this.cells[this.chosen].scrollIntoView({block: 'nearest'});
   },
 
-  // Returns the nearest rank in the row above (-1) or below (1).
+  // Returns the index of the nearest rank in the row above (`direction` -1) or
+  // below (1).
   inRow(direction) {
     let best = this.shown();
     const here = this.cells[best].getBoundingClientRect();
@@ -309,9 +311,9 @@ const grid = {
 
 const kMaxLines = 50, kMaxCharacters = 16384;
 
-// As `launch logs` prints a line: without escape sequences and control
-// characters; invisible characters and those that change the order of others
-// become visible.
+// Returns the text of a line as `launch logs` prints it: without escape
+// sequences and control characters. Characters that are invisible or change the
+// order of others become visible as <U+XXXX>.
 function plainLine(text) {
   return text
     .replace(/(?:\x1b\[|\x9b)[0-?]*[ -/]*(?:[@-~]|$)/g, '')
@@ -330,7 +332,7 @@ const output = {
   reading: null,   // aborts the stream; null: nothing is read
   lines: [],       // the elements of the shown lines
   characters: 0,
-  round: null,     // that of the newest line
+  round: null,     // the round of the newest line
 
   follow(jobId, rank) {
     if (this.jobId === jobId && this.rank === rank) return;
@@ -379,7 +381,9 @@ const output = {
   async read(jobId, rank, signal) {
     const path = `/api/output?id=${encodeURIComponent(jobId)}&rank=${rank}`;
     this.tell('connecting');
-    await wait(0.15, signal);  // the person may be on the way to another rank
+    // Wait briefly, because the user may be stepping through the ranks to
+    // another one.
+    await wait(0.15, signal);
     while (!signal.aborted) {
       let isFresh = true;
       let isOver = false;
@@ -481,7 +485,8 @@ function timeAxis(svg, x, end, width, bottom) {
   }
 }
 
-// `floor`: values that the axis includes besides the points'.
+// Draws the points (times[i], values[i]). `floor`: the axis begins at the
+// smallest of these values or below.
 function lineChart(holder, times, values, title, floor) {
   const points = times.map((at, i) => [at, values[i]])
     .filter(([, value]) => typeof value === 'number');
@@ -507,7 +512,7 @@ function lineChart(holder, times, values, title, floor) {
                               'text-anchor': 'end'}, numberText(value)));
   }
   timeAxis(svg, x, end, width, bottom);
-  // A value that is missing interrupts the line.
+  // A missing value interrupts the line.
   let path = '';
   let isDown = false;
   times.forEach((at, i) => {
@@ -642,7 +647,7 @@ function slowRanksText(job) {
     `${slow.phase}, ${slow.ratio.toFixed(2)} × ` +
     (slow.phase === 'network' ? 'the other links' : 'the median') +
     (slow.persistent ? '' : ', for now'));
-  // No gain is known for slow networks.
+  // The gain does not include slow networks.
   if (job.slow_ranks.every((slow) => slow.phase === 'network')) {
     return ranks.join('; ');
   }
@@ -665,7 +670,7 @@ function showVerdict(verdict) {
          `pid ${cause.pid}`] : null,
     ['why', verdict.reason, 'wide'],
   ]);
-  // The reason has the message of most causes already.
+  // Do not repeat a message that the reason already contains.
   const message = !cause ? '' : [
     verdict.reason.includes(cause.message) ? '' : cause.message,
     ...cause.stack].join('\n').trim();
@@ -744,7 +749,7 @@ const view = {
     byId('state').className = `pill ${toneOf(state)}`;
     byId('state').dataset.state = state;
     byId('reason').textContent = job.reason;
-    byId('reason').hidden = job.verdict !== null;  // the verdict has it
+    byId('reason').hidden = job.verdict !== null;  // shown in the verdict
     showFactsOf(job);
     showVerdict(job.verdict);
     grid.show(job);
@@ -824,7 +829,7 @@ function showSignIn(why) {
   tell('signed out', false);
 }
 
-let seen = Date.now();  // when the newest state came
+let seen = Date.now();  // when the newest state arrived
 
 function onEvent(name, data) {
   seen = Date.now();
@@ -861,7 +866,8 @@ const wait = (seconds, signal) => new Promise((resolve) => {
   });
 });
 
-// Asks once, for a server whose streams are all taken.
+// Reads the state once, without a stream. Used while the server has no free
+// stream.
 async function poll(jobId, signal) {
   const path = jobId === null ? '/api/jobs'
     : `/api/job?id=${encodeURIComponent(jobId)}`;
@@ -908,8 +914,8 @@ async function follow(jobId, signal) {
   }
 }
 
-// Shows the page that the address names: a job, or the list of jobs; if there is
-// one job only, that job.
+// Shows the job that the URL names. If the URL names none, shows the list of
+// jobs, or the job if there is only one.
 async function open() {
   following.abort();
   following = new AbortController();

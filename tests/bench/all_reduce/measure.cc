@@ -54,9 +54,9 @@ void MeasureAllReduce(int rank, const std::string& contents, float* data,
     std::vector<double> microseconds;
     for (int i = 0; i < plan.batches; ++i) {
       std::chrono::duration<double, std::micro> took{};
-      // With "written", time each call separately. Otherwise the time would
-      // include the writing of the data. The time of each call then includes
-      // two readings of the clock.
+      // With "written", time each call separately, so that the writing of the
+      // data is not timed. Each of these times includes two readings of the
+      // clock.
       for (int j = 0; j < plan.batch; j += written ? 1 : plan.batch) {
         if (written) std::fill(data, data + bytes / sizeof(float), 0.0F);
         const Clock::time_point begin = Clock::now();

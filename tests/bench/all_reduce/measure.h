@@ -21,10 +21,10 @@ int64_t Longest(const std::vector<int64_t>& sizes);
 // each size: the median over the batches of the mean time of a call in a batch.
 // Every rank makes the same calls.
 //
-// `contents`: "kept" or "written". With "kept", the data stays as it is, as in
-// other benchmarks of collectives. With "written", each rank writes its data
-// before each call, as a training step does, so the data is in the caches of
-// the rank's core. With "written", only the calls are timed.
+// `contents`: "kept" or "written". With "kept", nothing writes `data` between
+// the calls, as in other benchmarks of collectives. With "written", each rank
+// writes its data before each call, as a training step does, so the data is in
+// the caches of the rank's core; only the calls are timed, not the writing.
 void MeasureAllReduce(int rank, const std::string& contents, float* data,
                       const std::vector<int64_t>& sizes,
                       const std::function<void(int64_t bytes)>& all_reduce);

@@ -89,8 +89,8 @@ def run_openmpi(mpi_worker, names, addresses):
                  names[1])
     os.chmod(agent, 0o755)
     subnet = addresses[0].rsplit('.', 1)[0] + '.0/24'
-    # Every rank has a core. Even so, let OpenMPI's ranks yield the processor
-    # while they wait, as Muster's do.
+    # Do not bind OpenMPI's ranks to cores, because Muster's ranks are not bound
+    # either.
     done = subprocess.run(
         ['ip', 'netns', 'exec', names[0], 'mpirun', '--allow-run-as-root',
          '--host', '%s:1,%s:1' % tuple(addresses), '-np', '2',

@@ -1,14 +1,16 @@
 // Measures how many nodes one coordinator can serve. Starts rendezvousd, lets
 // simulated agents join one job, each over its own TCP connection, and prints a
-// table with the medians of several runs. Compares two cases, whose runs
-// alternate: clear text, and mutual TLS by a token. --flood measures both cases
-// also while a client opens connections as fast as it can. --state compares
-// clear text without and with a journal instead (rendezvousd --state-dir, in
-// TMPDIR or /tmp). --progress compares what the agents report, in clear text:
-// only the node; also the progress of its 8 workers; also the workers' times.
-// The option --scrape measures the time of requests for /metrics instead, while
-// the agents report everything, and writes the newest page to FILE. All
-// processes share this machine's cores.
+// table with the medians of several runs. All processes share this machine's
+// cores. Each option selects the cases to compare, whose runs alternate:
+// * no option: clear text, and mutual TLS by a token
+// * --flood: also both of these while a client opens connections as fast as it
+//   can
+// * --state: clear text without a journal, and with one (rendezvousd
+//   --state-dir, in TMPDIR or /tmp)
+// * --progress: clear text with different reports of the agents: only the node;
+//   also the progress of its 8 workers; also the workers' times
+// * --scrape: a single case, in which the agents report everything. Measures
+//   the time of requests for /metrics, and writes the newest page to FILE.
 //
 //   coordinator_scale [--shards N] [--runs N]
 //                     [--flood | --state | --progress | --scrape FILE] [NODES…]
@@ -116,7 +118,8 @@ struct Row {
   Beside beside = Beside::kNothing;
   State state = State::kNone;
   Reports reports = Reports::kNodes;
-  std::string page_file = "";  // --scrape; empty: no scrapes
+  // file of --scrape; empty: do not measure requests for /metrics
+  std::string page_file = "";
 };
 
 struct Figures {
@@ -136,7 +139,8 @@ struct Figures {
 
 constexpr char kMetricsPath[] = "/metrics";
 
-// Returns the HTTP response of the server at `port`; empty: none.
+// Returns the HTTP response of the server at `port`; empty: the server did not
+// answer.
 std::string Fetch(int port) {
   const SocketAddress address = *NumericAddress("127.0.0.1", port);
   const OwnedFd connection(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));

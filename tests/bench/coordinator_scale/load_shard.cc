@@ -124,8 +124,8 @@ rendezvous::Report FirstReport(const LoadShard& shard, int index) {
   return report;
 }
 
-// Advances each worker by one step that took a second. About a third of the
-// second was spent in collectives.
+// Adds to `report` the progress of each worker: one more step, which took a
+// second, about a third of it inside of collectives.
 void AddProgress(Reports reports, rendezvous::Report& report) {
   if (reports == Reports::kNodes || report.round == 0) return;
   report.progress.resize(kWorkers);

@@ -52,7 +52,8 @@ class Measurements:
 
 def race(binaries, text, ranks, rounds):
   with tempfile.TemporaryDirectory(prefix='muster-bench-') as start:
-    # Each rank trains on 12 windows a step, whatever the number of ranks.
+    # There are as many micro-batches as ranks, so each rank trains on one
+    # micro-batch of 12 windows a step.
     options = ['--data', text, '--micro-batches', str(ranks), '--steps', '1000']
     subprocess.run([os.path.join(binaries, 'start'), start, *options],
                    check=True)

@@ -1,6 +1,6 @@
 // Writes the initial state and the data of a training by `gpt train`, so that
-// another program can train the same. `start FOLDER`, with the options of `gpt
-// train`, writes these files:
+// another program can run the same training. `start FOLDER`, with the options
+// of `gpt train`, writes these files:
 //
 //   start.json          the model's size, the optimizer's numbers, the tensors
 //   weights             float32, in the order of start.json

@@ -1,9 +1,9 @@
-// Runs steps of `gpt train` on demand, and takes its options. For each number N
-// on stdin, runs N steps and prints one line of JSON. The line has the time of
-// each step, the exposed communication time of all N steps (waiting for
-// gradients), the last loss, and the process's peak memory. With torchrun's
-// variables (RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT) this program is one
-// rank of several.
+// Runs training steps of `gpt train` on demand, with the same options as `gpt
+// train`. For each number N on stdin, runs N steps and prints one line of JSON.
+// The line has the time of each step, the exposed communication time of all N
+// steps (waiting for gradients), the last loss, and the process's peak memory.
+// With torchrun's variables (RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT) this
+// program is one rank of several.
 
 #include <sys/resource.h>
 

@@ -171,7 +171,7 @@ def tokens_per_s(folder):
   with open(path, encoding='utf-8') as log:
     lines = [json.loads(line) for line in log]
   os.remove(path)
-  # Lines with a validation loss have no speed.
+  # Log lines with a validation loss have no tokens_per_s.
   return statistics.median(
       line['tokens_per_s'] for line in lines
       if line['step'] > _WARM_UP and 'tokens_per_s' in line)

@@ -53,8 +53,8 @@ def row(name, found):
   # Compare each step that uses the reducer with the step without it just
   # before. A disturbance then affects both.
   over = median([s[1] / s[0] for s in found]) - 1
-  # Also compare only the fastest tenth of the steps with and without the
-  # reducer. Other processes of the machine disturbed these steps least.
+  # Also compare the fastest tenth of the steps with the reducer and the fastest
+  # tenth without it: other processes of the machine disturbed these least.
   quick = fastest([s[1] for s in found]) / fastest([s[0] for s in found]) - 1
   exposed = median([s[2] / s[1] for s in found])
   return '| %s | %.0f us | %.0f us | %+.2f %% | %+.2f %% | %.2f %% |' % (

@@ -9,8 +9,9 @@
 
 namespace muster {
 
-// The sizes of several equal linear layers that imitate a model. A backward
-// pass through them computes the gradients of each layer's weights and input.
+// The sizes of a simulated model, which consists of equal linear layers. A
+// backward pass through them computes the gradients of each layer's weights and
+// input.
 struct WorkloadShape {
   int layers = 0;
   int64_t inputs = 0;

@@ -1,10 +1,10 @@
-// A minimal server without a parser and keys. Its time is spent in the kernel,
-// so it is the lower bound for any store server with one thread.
+// A minimal store server without a parser and without keys. Its time is spent
+// in the kernel, so it is the lower bound for any store server with one thread.
 //
-// Accepts connections, answers the first message of each, and takes the next
-// message for a WAIT. On a SET sends one byte to each waiting connection.
-// Speaks the same protocol as the client `load`, in either framing. Prints its
-// port, and ends when its stdin ends.
+// Accepts connections, answers the first message of each connection, and treats
+// the next message as a WAIT. On a SET sends one byte to each waiting
+// connection. Speaks the same protocol as the client `load`, in either framing.
+// Prints its port, and ends when its stdin ends.
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -68,8 +68,8 @@ class BareServer {
   }
 
  private:
-  // What the server has sent on a connection: nothing yet, or the answer to the
-  // greeting.
+  // What the server has sent on a connection so far: nothing, or the answer to
+  // the greeting.
   enum class Stage { kNothing, kAnswer };
 
   void Watch(int fd) {

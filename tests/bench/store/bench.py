@@ -103,7 +103,8 @@ def client(ports, number, pipe):
     if operation == 'set':
       for _ in range(count):
         store.set(mine, value)
-      # The server does not answer a set, so wait for the get.
+      # The server sends no reply to a set. So get the key: the reply shows that
+      # the server has handled all sets.
       store.get(mine)
     elif operation == 'get':
       for _ in range(count):

@@ -116,7 +116,7 @@ class Answers {
       }
       for (int i = 0; i < count; ++i) {
         const ssize_t got = recv(events[i].data.fd, buffer, sizeof(buffer), 0);
-        // A reply has at most a few bytes, so they arrive together.
+        // A reply has at most a few bytes, so all of its bytes arrive together.
         if (got != static_cast<ssize_t>(bytes_)) Die("receiving");
         --missing_;
       }

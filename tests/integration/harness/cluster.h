@@ -39,8 +39,8 @@ class LocalCluster {
   // endpoint.
   void FailOver();
 
-  // Starts one node: `launch` with `flags`, and the test worker with the
-  // arguments `deed`. `deed` may differ between nodes.
+  // Starts one node: `launch` with `flags`, and the test worker with `deed` as
+  // its arguments. The nodes of a job may have different `deed`.
   std::unique_ptr<Subprocess> Node(std::vector<std::string> flags,
                                    std::vector<std::string> deed);
 

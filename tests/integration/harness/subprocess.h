@@ -63,8 +63,8 @@ class Subprocess {
 // kEventTimeout.
 bool IsGone(pid_t pid);
 
-// Returns the value of `key=value` in a line of words; "" if the key is
-// missing.
+// Returns VALUE from the word KEY=VALUE in `line`, whose words are separated by
+// spaces; "" if no word begins with KEY=.
 std::string Field(const std::string& line, const std::string& key);
 
 }  // namespace muster

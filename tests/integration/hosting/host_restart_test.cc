@@ -214,8 +214,8 @@ TEST_P(HostRestartAtTheEnd, AVerdictIsToldAgain) {
   other->Signal(SIGCONT);
 }
 
-// The number of nodes and the time-out of the last call, in seconds. In a job
-// of up to 3 nodes another node could take over.
+// Each case: --nnodes, and last_call_timeout in seconds. In a job of up to 3
+// nodes, another node could take over.
 INSTANTIATE_TEST_SUITE_P(
     , HostRestartAtTheEnd,
     ::testing::Values(std::vector<std::string>{"1:2", "60"},

@@ -157,8 +157,8 @@ class Output(unittest.TestCase):
           kernel_events.wait_for_end(worker, time.monotonic() + _PATIENCE_S),
           'worker %d (pid %d) has not ended' % (rank, worker))
     process.send_signal(signal.SIGINT)
-    # If SIGINT arrives before the report that the workers have ended, the exit
-    # status is 130.
+    # The exit status is 130 if SIGINT arrives before `launch` has learned that
+    # the workers have ended.
     self.assertIn(process.wait(_PATIENCE_S), (0, 130))
 
   def test_each_run_of_a_node_has_a_log_folder_of_its_own(self):

@@ -320,7 +320,7 @@ class Report(unittest.TestCase):
     other_logs = os.path.join(self.folder, 'other')
     nodes = [self.node(0)]
     log = os.path.join(self.logs, 'latest', 'events.jsonl')
-    # The first node hosts the coordinator.
+    # The first node hosts the coordinator, which creates the event log.
     until('the coordinator runs', lambda: os.path.exists(log))
     nodes.append(self.node(1, logs=other_logs))
     self.wait_for_step(log, 1, 5)
@@ -338,7 +338,7 @@ class Report(unittest.TestCase):
     self.assertIn('the last line is cut off', text)
     self.assertEqual(document.facts['nodes and workers'], '2 nodes, 2 workers')
     self.assertIn('productive (ETTR)', document.facts)
-    # The other node's log folder has the missing files.
+    # With the log folder of the other node, no file is missing.
     other = glob.glob(other_logs + '/a-job*')[0]
     made = self.report(run, other, '-o', 'cut.html')
     self.assertNotIn('ot here', made.stderr)
@@ -453,7 +453,7 @@ class Report(unittest.TestCase):
                  '"round":0,"kind":"join","node":"n","reason":"joins"}\n')
     self.assertRegex(self.report(log).stdout,
                      r'^report-_\._a_b-[0-9a-f]{8}\.html\n$')
-    self.report(log)  # replaces its own report
+    self.report(log)  # may replace the first report
     with open(os.path.join(self.folder, 'mine.html'), 'w') as file:
       file.write('my own')
     made = self.report(log, '-o', 'mine.html', code=2)

@@ -22,8 +22,8 @@ _DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
 _WORKER = os.path.realpath('tests/integration/stragglers/slow_worker')
 _PLUGIN = os.path.realpath(
     'trainer_sdk/nccl_profiler/libmuster_nccl_profiler.so')
-# On a busy machine the search for slow ranks may need many more windows of
-# steps than on a quiet one.
+# Seconds. On a busy machine, a slow rank may be found only after many more
+# windows of steps than on a quiet one.
 process.LONGEST_S = 240
 
 

@@ -261,8 +261,8 @@ class Takeover(unittest.TestCase):
           r'coordinator lost; connected to 127\.0\.0\.(\d):\d+ after \d')
       self.assertEqual(int(found.group(1)), _number(successor))
     self.wait_for_round()
-    # The coordinator may make these decisions before or after the watch
-    # connects to it.
+    # The watch must print the decisions to continue round 1 and to begin round
+    # 2, whether it connects before or after them.
     watch.wait_for(r'round 1 goes on: 2 of its 3 nodes')
     watch.wait_for(r'round 2 begins')
     for name in self.nodes:
@@ -287,7 +287,7 @@ class Takeover(unittest.TestCase):
     self.start_node('a', '--nnodes=2')
     begun = time.monotonic()
     self.wait_for_round()
-    # The round must begin before the lease of 10 s ends.
+    # The round must begin before node a's lease of 10 s would end.
     self.assertLess(time.monotonic() - begun, 8)
     watch.wait_for(r'coordinator lost; connected to 127\.0\.0\.1:\d+ after')
     age = json.loads(self.command('status', 'a', '--json'))[0][

@@ -61,8 +61,8 @@ TEST_F(AnotherText, IsReportedByPipelines) {
   IsSaidBy("pipeline_trainer/gpt_pipeline");
 }
 
-// Validation uses the vocabulary in the checkpoint. So another text is accepted
-// if it has only known characters.
+// Validation uses the vocabulary of the checkpoint. So another text is accepted
+// if all of its characters are in this vocabulary.
 TEST_F(AnotherText, IsValidatedIfTheModelHasItsCharacters) {
   const auto run = [&](const std::string& words) {
     return std::make_unique<Subprocess>(std::vector<std::string>{

@@ -50,12 +50,13 @@ class AdoptionChecker : public Checker {
 
  private:
   struct Come {
-    // whether the agent's first report named no coordinator
+    // whether the agent's first report promised to obey no coordinator
     bool is_fresh = false;
     uint64_t sequence = 0;
-    Duration job_age = Duration::zero();  // highest age in its reports
+    // highest age of the job in the agent's reports
+    Duration job_age = Duration::zero();
     rendezvous::WorldId world;
-    int nodes = 0;  // number of nodes of the world
+    int nodes = 0;  // number of nodes of `world`; 0: none reported
   };
   struct World {
     int come = 0;
@@ -64,8 +65,8 @@ class AdoptionChecker : public Checker {
 
   // Whether no further agent can come, so that the coordinator need not wait
   // for the whole lease. With takeover=auto a job has at most max_nodes agents,
-  // and every agent counts. Without takeovers, only agents that have just
-  // started or that have reported a world count.
+  // and every agent counts. Without takeovers, an agent counts only if it has
+  // just started or has reported its world.
   bool AllAreHere() const {
     const int most = plan().spec.max_nodes;
     if (plan().takeover) {

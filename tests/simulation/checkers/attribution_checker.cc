@@ -45,9 +45,10 @@ class AttributionChecker : public Checker {
       if (step.epoch > epoch_) trouble_[sent.to.slot] = now();
     }
   }
-  // Right after a suspension of the coordinator, a lease may end although the
-  // node was not silent. Job::ForgiveSilence ignores a delay of at most
-  // kMaxLate. The suspension then counts as the fault.
+  // Job::ForgiveSilence extends no lease if a step comes at most kMaxLate after
+  // its deadline. So a lease may end right after a suspension of the
+  // coordinator although the node was not silent. The suspension counts as the
+  // fault in this case.
   void OnCoordinatorPaused() override { paused_ = now(); }
   void OnCoordinatorResumed() override { resumed_ = now(); }
   void OnTrouble(int slot) override { trouble_[slot] = now(); }
@@ -91,9 +92,9 @@ class AttributionChecker : public Checker {
     const std::string prefix =
         absl::StrCat("round ", decision.round, " is broken: ");
     const std::string why = WhyOf(decision);
-    // If a new coordinator continues a round, the nodes report what an earlier
-    // coordinator told them. So the reason of a break may repeat an earlier
-    // reason. It may even break a later round, which these nodes never began.
+    // If a new coordinator continues a round, it gets the reasons of earlier
+    // breaks from the nodes. So the reason of a break may repeat an earlier
+    // reason, even in a later round, which the reporting nodes never began.
     const bool is_repeated = !reasons_.insert(why).second;
     if (is_adopted_ && is_repeated) return;
     if (decision.reason.compare(0, prefix.size(), prefix) != 0) {
@@ -185,7 +186,7 @@ class AttributionChecker : public Checker {
   uint64_t epoch_ = 0;  // epoch of the coordinator that this checker observes
   Instant started_;     // start of the observed coordinator
   Instant paused_;      // begin of the observed coordinator's newest suspension
-  Instant resumed_;     // end of that suspension
+  Instant resumed_;     // end of the observed coordinator's newest suspension
   // Whether an earlier coordinator began the current round.
   bool is_adopted_ = false;
   int size_ = 0;

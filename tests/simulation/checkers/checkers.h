@@ -9,11 +9,11 @@
 
 namespace muster::simulation {
 
-// A coordinator without a record of the job waits for reports from a majority
-// of a running round's nodes. Only then it continues the round. It gives the
-// round up only if it has waited for one lease, or if no other node can come.
-// If the round continues, the coordinator takes over the job's age from the
-// reports: at least the highest age that a node has reported.
+// A coordinator without a record of the job continues a running round only
+// after reports from a majority of the round's nodes. It gives the round up
+// only if it has waited for one lease, or if no other node can report. If the
+// round continues, the coordinator takes over the job's age: at least the
+// highest age that a node has reported.
 std::unique_ptr<Checker> NewAdoptionChecker(const Plan& plan);
 // A round breaks only for a cause that occurred in that round.
 std::unique_ptr<Checker> NewAttributionChecker(const Plan& plan);
@@ -32,8 +32,9 @@ std::unique_ptr<Checker> NewHangChecker(const Plan& plan);
 // Once a newer incarnation of a node has appeared, the older one never takes
 // part in a round again.
 std::unique_ptr<Checker> NewIncarnationChecker(const Plan& plan);
-// Every node of a new round is known to be healthy. A node that the check by
-// pairs found bad is a member only if the others are fewer than min_nodes.
+// The coordinator knows that every node of a new round is healthy. A node that
+// the check by pairs found bad is a member only if fewer than min_nodes other
+// nodes are there.
 std::unique_ptr<Checker> NewHealthChecker(const Plan& plan);
 // After the notice of a preemption the coordinator starts no round, and no node
 // that knows of the notice starts workers. The job ends in time, without

@@ -40,8 +40,8 @@ class HealthChecker : public Checker {
 
  private:
   // Checks the members that the check by pairs found bad. They are allowed only
-  // if fewer than min_nodes other members are there. Does not check plans with
-  // takeovers: a majority may need the bad node.
+  // if the world has fewer than min_nodes other members. Does not check plans
+  // with takeovers: a majority may need the bad node.
   void CheckFaults(const CoordinatorStepped& step) {
     if (plan().takeover) return;
     int good = 0;

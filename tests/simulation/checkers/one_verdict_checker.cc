@@ -8,8 +8,8 @@ namespace muster::simulation {
 namespace {
 
 // Whether every coordinator of the job must give this verdict. A time-out, a
-// cancel and a preemption are exceptions. A coordinator that has lost the
-// majority may give them. The majority may then continue under another
+// cancel and a preemption are exceptions: a coordinator that has lost the
+// majority may give them, while the majority continues under another
 // coordinator.
 bool IsFinal(const rendezvous::Verdict& verdict) {
   return verdict.outcome == rendezvous::Outcome::kSucceeded ||

@@ -62,8 +62,8 @@ class PreemptionChecker : public Checker {
     if (!known_since_.has_value() || !ended_) return;
     const rendezvous::Verdict& verdict = *step.status.verdict;
     // With takeovers, a coordinator makes success known to a majority of nodes
-    // before it reports success. A preemption notice in this time comes too
-    // late.
+    // before it reports success. A preemption notice that arrives meanwhile
+    // does not change the verdict.
     if (verdict.outcome == rendezvous::Outcome::kSucceeded &&
         !plan().takeover) {
       Fail("a job that was preempted succeeds");
@@ -142,8 +142,8 @@ class PreemptionChecker : public Checker {
   // not
   std::optional<Instant> known_since_;
   uint64_t epoch_ = 0;
-  bool recorded_ =
-      false;  // a crashed or suspended coordinator knew the preemption
+  // whether a crashed or suspended coordinator knew the preemption
+  bool recorded_ = false;
   bool ended_ = false;
   // agents that know of the preemption, by incarnation
   std::set<uint64_t> told_;

@@ -70,8 +70,8 @@ class SpendingChecker : public Checker {
   }
 
   std::set<WorldId> failed_;  // worlds in which a worker failed or hung
-  std::map<WorldId, std::set<uint64_t>>
-      started_;     // agents that have started workers of a world, by world
+  // agents that have started workers of a world, by world
+  std::map<WorldId, std::set<uint64_t>> started_;
   WorldId newest_;  // the newest world that all of its nodes have started
   int newest_nodes_ = 0;
   // living agents that have started workers of `newest_`

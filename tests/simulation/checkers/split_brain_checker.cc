@@ -11,9 +11,9 @@ namespace {
 
 using rendezvous::WorldId;
 
-// Checks that worlds of two coordinators never run at once, and that no world
-// begins after the world of a newer coordinator while most agents of that world
-// are alive.
+// Checks two rules. Worlds of two coordinators never run at the same time. No
+// world begins after the world of a newer coordinator, while most agents of the
+// newer coordinator's world are alive.
 //
 // Exception from the second rule, if JobSpec::RestartedAgentsElect: the world
 // has a node that ran for the newer coordinator before its agent was restarted.
@@ -72,8 +72,8 @@ class SplitBrainChecker : public Checker {
     int nodes = 0;
     // incarnations of the agents whose workers run, by group rank
     std::map<int, uint64_t> running;
-    // Whether one of its nodes ran for a newer coordinator before its agent was
-    // restarted. The new agent does not know of that coordinator.
+    // Whether one of the world's nodes ran for a newer coordinator before its
+    // agent was restarted. The new agent does not know of that coordinator.
     bool has_forgotten = false;
     bool IsComplete() const {
       return nodes > 0 && static_cast<int>(running.size()) == nodes;

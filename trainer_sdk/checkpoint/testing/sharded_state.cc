@@ -45,8 +45,8 @@ const std::vector<CheckpointTensor>& ShardedState::Tensors() {
       {"w.empty", DType::kFloat32, {0, 4}},
       {"w.half", DType::kFloat16, {9}},
       {"w.bytes", DType::kInt8, {13}},
-      // A tensor whose own name looks like the name of a stored range: elements
-      // 0 to 3 of the tensor w.vector.
+      // The name of this tensor looks like the name of a stored range: elements
+      // [0, 3) of the tensor w.vector.
       {"w.vector[0:3]", DType::kInt32, {3}},
       {"mean.embedding", DType::kFloat32, {17, 4}},
       {"mean.matrix", DType::kFloat32, {5, 6}},

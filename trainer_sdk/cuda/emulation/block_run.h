@@ -73,8 +73,8 @@ class BlockRun {
  private:
   // The saved context of a fiber, for __builtin_setjmp. Unlike swapcontext,
   // __builtin_setjmp does not save the signal mask and is therefore faster.
-  // AddressSanitizer intercepts setjmp but not __builtin_setjmp. With setjmp,
-  // it would believe at each switch of stacks that all stack frames have ended.
+  // setjmp cannot be used: AddressSanitizer intercepts setjmp, and would assume
+  // at each switch of stacks that all stack frames have ended.
   using Context = void* [5];
 
   enum class State { kReady, kWaiting, kDone };

@@ -70,9 +70,9 @@ TEST(CudaEmulationOrderTest, AMissingBarrierShowsInOneOfTheOrders) {
   EXPECT_NE(sum(ThreadOrder::kForward), sum(ThreadOrder::kBackward));
 }
 
-// The kernel lacks a barrier at its end: thread 0 overwrites shared memory
-// after exchanges within its own warp. In one of the two thread orders, the
-// other warp then reads the new value.
+// After the reads of shared memory, the kernel lacks a barrier: thread 0
+// overwrites the value as soon as its own warp has done its exchanges. In one
+// of the two thread orders, the other warp reads the new value.
 TEST(CudaEmulationOrderTest, AWarpRunsAheadOfOthersThroughItsExchanges) {
   for (const auto order : {ThreadOrder::kForward, ThreadOrder::kBackward}) {
     const ScopedThreadOrder scoped(order);
@@ -85,8 +85,8 @@ TEST(CudaEmulationOrderTest, AWarpRunsAheadOfOthersThroughItsExchanges) {
       for (int step = 16; step > 0; step /= 2) __shfl_xor_sync(kAll, 1, step);
       if (threadIdx.x == 0) value[0] = 6;
     });
-    // The warp that reaches the barrier last continues first. That is warp 1 in
-    // kForward and warp 0 in kBackward.
+    // The warp that reaches the barrier last continues first: warp 1 in
+    // kForward, warp 0 in kBackward.
     EXPECT_EQ(read[0], 5);
     EXPECT_EQ(read[40], order == ThreadOrder::kForward ? 5 : 6);
   }

@@ -13,8 +13,8 @@ namespace emulation {
 // thread runs.
 class SharedMemory {
  public:
-  // Fills all of the thread's shared arrays with NaNs. A kernel that wrongly
-  // reads values of an earlier block then gives NaNs.
+  // Fills all of the thread's shared arrays with NaNs, so that a kernel that
+  // wrongly reads values of an earlier block gets NaNs.
   static void Spoil();
 
  protected:

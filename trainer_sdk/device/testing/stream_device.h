@@ -45,8 +45,8 @@ class WorkStream {
 // or a report of ThreadSanitizer.
 class StreamDevice final : public Device {
  public:
-  // Makes a device with `max_bytes` bytes of memory in total; further
-  // allocations fail.
+  // Makes a device with `max_bytes` bytes of memory in total. Further
+  // allocations return ResourceExhausted. Freed memory is not reused.
   explicit StreamDevice(int64_t max_bytes = int64_t{1} << 40)
       : left_(max_bytes) {}
 
@@ -60,7 +60,8 @@ class StreamDevice final : public Device {
   void Convert(Stream stream, const TensorData& from, const TensorData& to,
                DType precision) override;
   void AddSquares(const TensorData& values, int64_t* words) override;
-  // Updates weights by an AdamWRule or a SgdRule.
+  // Updates weights by an AdamWRule or a SgdRule. InvalidArgument: `rule` is of
+  // another class.
   absl::Status Update(const UpdateRule& rule, const OptimizerStep& step,
                       const WeightUpdate& update) override;
   void Wait() override { compute_->Drain(); }

@@ -100,8 +100,8 @@ std::vector<std::vector<Neighbours>> ChannelRounds(const PipelineShape& shape) {
   }
   if (shape.stages_per_rank > 1) {
     // Adds the pair of the last rank and rank 0. If the number of ranks is odd,
-    // the last rank already has a pair in round 1, and rank 0 has one in round
-    // 0. Then this pair needs a third round.
+    // this pair needs a third round, because the last rank is already in a pair
+    // of round 1 and rank 0 is in a pair of round 0.
     add(shape.ranks % 2 == 0 ? 1 : 2, {shape.ranks - 1, 0});
   }
   return rounds;

@@ -47,9 +47,9 @@ struct Neighbours {
 };
 
 // All pairs of neighbours that exchange messages, arranged in rounds. No rank
-// occurs twice in a round, and there are as few rounds as possible. One
-// ProcessGroup::Split per round then makes the groups of two ranks. The last
-// rank and rank 0 are neighbours only if ranks have several stages. Pure.
+// occurs twice in a round, and there are as few rounds as possible, so one
+// ProcessGroup::Split per round makes the groups of two ranks. The last rank
+// and rank 0 are neighbours only if ranks have several stages. Pure.
 std::vector<std::vector<Neighbours>> ChannelRounds(const PipelineShape& shape);
 
 }  // namespace muster

@@ -11,8 +11,9 @@
 
 namespace muster {
 
-// The data that ranks exchange before the first step, encoded as numbers for an
-// all_gather. Pure.
+// The agreement of the ranks before the first step: they exchange their
+// schedules and shapes, encoded as numbers for an all_gather. All functions of
+// this file are pure.
 
 struct StageStreams {
   StreamShape input;
@@ -38,11 +39,11 @@ inline constexpr int kStreamsNumbers = 2 * (2 + StreamShape::kMaxDimensions);
 std::vector<int64_t> EncodeStreams(const StageStreams& streams);
 
 // Checks the encoded shapes of all stages, and returns their input shapes,
-// indexed by stage. `numbers`: the stages' shapes, rank by rank.
-// FailedPrecondition: the output of a stage does not fit the input of the next
-// stage. The message names the first such stage, the ranks and both shapes. Or
-// a shape has too many dimensions, a size below 1 or a size that is too large.
-// The message then names its stage.
+// indexed by stage; the shape of stage 0 is empty. `numbers`: the stages'
+// shapes, rank by rank. FailedPrecondition: the output of a stage does not fit
+// the input of the next stage (the message names the first such stage, the
+// ranks and both shapes); or a shape has an unknown type, too many dimensions,
+// a size below 1 or a size that is too large (the message names the stage).
 absl::StatusOr<std::vector<StreamShape>> AgreedInputs(
     const std::vector<int64_t>& numbers, const PipelineShape& shape);
 

@@ -89,9 +89,9 @@ struct StreamBuffer {
 
 // The data that flows between one rank's stages and their neighbours, in a pool
 // of buffers. A buffer becomes free when its content has been used or sent. So
-// the pool has at most as many buffers as micro-batches are in flight at this
-// rank and its neighbours. (A message that was sent but not received is in
-// flight at the receiver.) Not thread-safe.
+// the pool grows only with the number of micro-batches in flight at this rank
+// and its neighbours. (A message that was sent but not received is in flight at
+// the receiver.) Not thread-safe.
 class PipelineStreams {
  public:
   // `inputs`: the input shapes, indexed by stage; the shape of stage 0 is
@@ -141,8 +141,8 @@ class PipelineStreams {
   };
 
   StreamShape ShapeOf(const Action& message) const;
-  // Takes a free buffer for an action of this kind, or allocates one. Also used
-  // for data between two stages on this rank.
+  // Takes a free buffer for an action of kind `kind`, or allocates a buffer.
+  // Also used for data between two stages on this rank.
   StreamBuffer Any(ActionKind kind);
   absl::Status Reap();
   absl::Status Failed(const Action& message, const absl::Status& status) const;

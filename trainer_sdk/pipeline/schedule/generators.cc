@@ -25,10 +25,10 @@ constexpr std::array<std::pair<ScheduleKind, std::string_view>, 4> kKinds = {{
 constexpr int kMax = 100'000;
 constexpr int64_t kMaxActions = 4'000'000;
 
-// The order of one rank's passes. Forward passes: a group of micro-batches
-// passes the rank's first stage, then the same group passes the rank's next
-// stage, and so on. Backward passes are ordered alike, but from the rank's last
-// stage to its first.
+// The order of one rank's passes. The rank's first stage does the forward
+// passes of a group of micro-batches, then the rank's next stage does those of
+// the same group, and so on; then the next group follows. Backward passes have
+// the same order, but from the rank's last stage to its first.
 class RankOrder {
  public:
   RankOrder(const PipelineShape& shape, int rank)
@@ -57,8 +57,9 @@ class RankOrder {
 
   const PipelineShape& shape_;
   const int rank_;
-  // The size of a group of micro-batches. All micro-batches of a group pass one
-  // of the rank's stages before any of them enters the rank's next stage.
+  // The number of micro-batches in a group. Each of the rank's stages does the
+  // passes of all micro-batches of a group before the rank's next stage begins
+  // with that group.
   const int group_;
 };
 
@@ -87,8 +88,9 @@ std::vector<Action> OneForwardOneBackward(const RankOrder& order, int warmup) {
 }
 
 // One rank's passes in the order of OneForwardOneBackward, but each backward
-// pass computes only the gradient of the input. Each weight gradient follows
-// `lag` backward passes later. The last ones follow after all passes.
+// pass computes only the gradient of the input. The weight gradient of each
+// backward pass is computed `lag` backward passes later, or after all passes if
+// fewer than `lag` backward passes follow.
 std::vector<Action> ZeroBubble(const RankOrder& order, int warmup, int lag) {
   std::vector<Action> actions;
   int weights = 0;
@@ -111,8 +113,8 @@ std::vector<Action> OfRank(ScheduleKind kind, const PipelineShape& shape,
                            int rank) {
   const RankOrder order(shape, rank);
   const int behind = shape.ranks - 1 - rank;
-  // The number of forward passes until the first micro-batch has passed all of
-  // the rank's chunks (stages) except the last.
+  // The number of forward passes until the first group of micro-batches has
+  // passed all of the rank's chunks (stages) except the last.
   const int chunks_ahead = (shape.stages_per_rank - 1) * order.group();
   switch (kind) {
     case ScheduleKind::kGPipe:

@@ -38,11 +38,10 @@ std::string_view ScheduleName(ScheduleKind kind);
 // the valid names.
 absl::StatusOr<ScheduleKind> ParseScheduleName(std::string_view name);
 
-// Makes a schedule. InvalidArgument: a number in `shape` is below 1 or too
-// large; or GPipe or 1F1B has more than one stage per rank; or the
-// micro-batches do not fit a schedule with several stages per rank. With m
-// micro-batches and p ranks, m must then be a multiple of max(1, m / p rounded
-// down).
+// Makes a schedule. InvalidArgument: a number in `shape` is below 1, or the
+// pipeline is too large; or GPipe or 1F1B has more than one stage per rank; or,
+// with several stages per rank and p ranks, the number m of micro-batches is
+// not a multiple of max(1, m / p rounded down).
 absl::StatusOr<PipelineSchedule> MakeSchedule(ScheduleKind kind,
                                               const PipelineShape& shape);
 

@@ -26,9 +26,9 @@ absl::Status CheckComputations(const PipelineSchedule& schedule);
 // are sent.
 //
 // Sends and receives are asynchronous: a rank continues while they are in
-// flight, and waits for a receive where its data is used. A send may complete
-// only when its receive has been posted. The check ensures that the ranks do
-// not deadlock in this case either.
+// flight, and waits for a receive where its data is used. Some transports
+// complete a send only when its receive has been posted. The ranks must not
+// deadlock over such a transport.
 absl::Status CheckLowered(const PipelineSchedule& schedule);
 
 }  // namespace muster

@@ -100,10 +100,10 @@ TEST(CaseSelectionTest, TheStrataAreSpreadOverTheSizes) {
 
 TEST(CaseSelectionTest, EveryVariantIsTakenWhereAllAre) {
   // The number of short cases, computed by hand. For each kind and reduction
-  // there are 5 lengths, 7 types and some variants. Two variants are out of
-  // place and in place. A kind with parts has each of them with equal and
-  // uneven parts, so four. An all_to_all is never in place, so it has two. Each
-  // longest stratum has one variant.
+  // there are 5 lengths, 7 types and some variants. Most kinds have two
+  // variants: out of place and in place. A kind with parts has four: each of
+  // these two with equal parts and with uneven parts. An all_to_all is never in
+  // place, so it has two. A stratum with the longest length has one variant.
   constexpr size_t kLengths = 5 * 7;
   constexpr size_t kShort = kLengths * (5 * (2 + 2 + 4) + 4 + 4 + 4 + 2 + 2);
   size_t cases = 0;

@@ -39,12 +39,12 @@ struct ConformanceSubject {
 
   // `sizes`: the group sizes to try. Each stratum (kind, type, reduction and
   // length) has a list of pairs (size, variant). Of these pairs only every
-  // `every_nth`-th is tried, but at least one. So a transport that is slow with
-  // threads as ranks can omit cases.
+  // `every_nth`-th is tried, but at least one. With a larger `every_nth`, a
+  // transport that is slow with threads as ranks omits cases.
   std::vector<int> sizes = {1, 2, 3, 4, 5, 6, 7, 8};
   int every_nth = kUsualNth;
-  // Of the strata with the longest length (600 KB among all ranks), about one
-  // in n is tried.
+  // Of the strata with the longest length (a buffer of 600 KB), about one in n
+  // is tried.
   int longest_every_nth = kUsualNth;
   // The strata (kind, type, reduction and length) of cases may be divided among
   // `shares` subjects of one transport, by a hash. This subject runs the strata

@@ -84,7 +84,8 @@ struct RankUnderTest {
 // (PreparedOperation::CheckResult).
 absl::Status RunCase(const CollectiveCase& test, RankUnderTest& rank);
 
-// Perform one message or one batch and check the result.
+// Performs one message (RunMessage) or one batch (RunBatch), and checks the
+// result.
 absl::Status RunMessage(const MessageCase& test, RankUnderTest& rank);
 absl::Status RunBatch(const std::vector<MessageCase>& messages,
                       RankUnderTest& rank);

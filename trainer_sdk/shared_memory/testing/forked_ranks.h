@@ -29,9 +29,9 @@ class ForkedRanks {
   pid_t pid(int rank) const { return ranks_[rank].pid; }
   void Kill(int rank);
 
-  // The status that `body` returned on one rank, or on each rank. Cancelled:
-  // the rank was killed. DeadlineExceeded: the rank is still running at
-  // `deadline`.
+  // WaitFor returns the status that `body` returned on `rank`; Wait returns the
+  // status of each rank, indexed by rank. Cancelled: the rank was killed.
+  // DeadlineExceeded: the rank is still running at `deadline`.
   absl::Status WaitFor(int rank, Instant deadline) const;
   std::vector<absl::Status> Wait(Instant deadline) const;
 
