@@ -107,8 +107,8 @@ constexpr Duration kNcclIdTimeout = std::chrono::seconds(5);
 // The longest time for which a round's start or the end of the run waits for
 // the file system with the job files. A job file names the job of a GPU.
 constexpr Duration kJobFilesTimeout = std::chrono::seconds(1);
-// The longest time that the end of the run waits for operators that follow the
-// workers' output.
+// The longest time that the end of the run waits until operators that follow
+// the workers' output (launch logs -f) have received the last part.
 constexpr Duration kTimeForLastOutput = std::chrono::seconds(2);
 
 Lifecycle::Config ConfigOf(const AgentOptions& options, int check_port) {
@@ -362,8 +362,8 @@ class Agent::Impl {
     }
   }
 
-  // Answers the operators' inquiries in the newest directive. The lifecycle is
-  // not asked, because an inquiry changes no state.
+  // Answers the operators' inquiries in the newest directive. The lifecycle
+  // does not handle inquiries, because they change no state.
   void AnswerInquiries(const LifecycleEvent& event) {
     if (const auto* const came = std::get_if<DirectiveCame>(&event)) {
       answers_.Follow(came->directive.inquiries);
@@ -558,7 +558,7 @@ class Agent::Impl {
       Step(RoundRefused{std::string(master.status().message())});
   }
 
-  // Tells dcgm-exporter the job of this node's GPUs.
+  // Writes the job files, which tell dcgm-exporter the job of this node's GPUs.
   void WriteJobFilesOfRound() {
     const JobFiles& files = options_.job_files;
     if (files.names.empty()) return;
@@ -641,9 +641,10 @@ class Agent::Impl {
   void Do(const DropMeasurement&) { pair_meter_.Drop(); }
 
   // Returns the address at which this node can connect to another node that
-  // reported `address`. A node on the coordinator's host may report a loopback
-  // address. If this node reaches the coordinator by another address, that
-  // address is returned instead.
+  // reported `address`. Only a node on the coordinator's host may report a
+  // loopback address. If this node reaches the coordinator at another address,
+  // that address of the coordinator is returned instead of the loopback
+  // address.
   std::string ReachableAddress(const std::string& address) {
     std::lock_guard<std::mutex> lock(peer_mutex_);
     const bool replaces = IsLoopback(address) && !peer_address_.empty() &&
@@ -653,9 +654,10 @@ class Agent::Impl {
 
   void Do(const CloseStore& action) { store_.Close(action.reason); }
 
-  // Reserves a port for the round's store and offers it to the coordinator. If
-  // no port can be reserved, this node reports port 0. If this node then
-  // becomes the master, its workers' error message says why there is no store.
+  // Reserves a port for the next round's store and offers it to the
+  // coordinator. Offers nothing if no port can be reserved. If this node then
+  // becomes the master, it cannot serve the round, and its failure message
+  // gives the reason.
   void OfferPort() {
     const absl::StatusOr<int> port = store_.Prepare();
     if (port.ok()) Step(PortHeld{*port});
@@ -683,7 +685,8 @@ class Agent::Impl {
   FolderRemover remover_;
   // whether the user was notified that log folders were removed
   bool said_removal_ = false;
-  // whether the user was notified that the files of GPUs cannot be written
+  // whether the user was notified that the job files for dcgm-exporter cannot
+  // be written
   bool said_no_job_files_ = false;
   ProgressSockets progress_;
   // the workers' timers (FileTimers); their pipe is in the folder of progress_

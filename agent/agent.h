@@ -19,10 +19,10 @@
 namespace muster::agent {
 
 // How a job ended for this node: by itself, or because this node received a
-// signal that stops or preempts the job. After the signal the cluster soon
+// signal that stops or preempts the job. Soon after such a signal the cluster
 // kills this process, so less time is left to write the remaining output to the
-// console. For kBySignal, WaitLimitsAtEnd therefore returns limits whose
-// `end_signals` counts this signal too.
+// console. WaitLimitsAtEnd returns `limits`; for kBySignal, `end_signals` also
+// counts this signal, which shortens the wait.
 enum class JobEnd { kByItself, kBySignal };
 ConsoleWriter::WaitLimits WaitLimitsAtEnd(ConsoleWriter::WaitLimits limits,
                                           JobEnd end);
@@ -36,12 +36,12 @@ struct AgentResult {
   bool never_ran = false;
   // The job's verdict, if the coordinator gave one.
   std::optional<rendezvous::Verdict> verdict;
-  // Without a verdict: one sentence that says why this node stopped. Examples:
-  // it was refused or released, or the coordinator did not answer within its
-  // deadline.
+  // If there is no verdict: one sentence that says why this node stopped, for
+  // example because the coordinator refused the node or did not answer within
+  // its deadline.
   std::string reason;
-  // Whether this node performs what is done once for the whole job, such as its
-  // requeue (Directive::acts_for_job).
+  // Whether this node performs the actions that are done once per job, such as
+  // requeueing it in Slurm (Directive::acts_for_job).
   bool acts_for_job = false;
   // The folder of the run's log files; empty: no log files.
   std::string log_folder;

@@ -77,13 +77,13 @@ struct AgentOptions {
   // a command; empty: none.
   std::string absent_hint;
   StorePath store_path = StorePath::kDirect;
-  // Whether NCCL in the workers loads Muster's profiler plug-in. The agent's
-  // caller adds the plug-in's path to `environment`.
+  // Whether the NCCL of the workers loads Muster's profiler plug-in. The
+  // creator of this struct adds the plug-in's path to `environment`.
   bool profiles_collectives = false;
   // lines printed for the user at the start of the run
   std::vector<std::string> remarks;
-  // The program that makes NCCL ids (see agent/nccl_id); empty: NCCL ids are
-  // not made.
+  // The program that the agent starts to create NCCL ids (see agent/nccl_id);
+  // empty: none are created.
   std::string nccl_id_program;
 };
 

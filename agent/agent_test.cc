@@ -330,7 +330,7 @@ TEST_F(AgentTest, EachSignalIsForwardedOnce) {
                    directive.signals = {{.ordinal = 1, .signal = SIGKILL}};
                    return directive;
                  }
-                 // The forwarded signal kills the worker; this counts as a
+                 // The forwarded signal kills the worker, which counts as a
                  // failure of the worker.
                  if (!report.failures.empty() &&
                      report.phase == rendezvous::NodePhase::kIdle) {

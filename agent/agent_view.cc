@@ -9,7 +9,7 @@ namespace {
 
 // The permitted delay of the agent's loop. An agent counts as live if the
 // newest iteration of its loop is no older than kLongestTurn plus this delay. A
-// shorter delay only means a busy loop or machine.
+// shorter delay may come from a busy machine.
 constexpr Duration kMaxLoopDelay = std::chrono::seconds(30);
 
 }  // namespace

@@ -22,14 +22,15 @@ class HealthGate {
     std::vector<std::string> environment;
     // the built-in checks; empty: no checks
     std::function<absl::Status()> built_in;
-    // time limit of the command and of the built-in checks
+    // time limit of the built-in checks, and also of the command
     Duration timeout = std::chrono::seconds(60);
   };
   explicit HealthGate(Options options);
 
   // Starts a check in place of an earlier one. Another thread calls `found`
-  // with the result within little more than the timeout. `unhealthy` is one
-  // line that says why the node is unhealthy; "" means healthy. `found` is not
+  // with the result: at the latest two seconds after the time limits of the
+  // built-in checks and, after them, of the command. `unhealthy` is one line
+  // that says why the node is unhealthy; "" means healthy. `found` is not
   // called after Drop or another Check.
   void Check(std::function<void(std::string unhealthy)> found);
 

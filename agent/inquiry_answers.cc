@@ -37,7 +37,8 @@ constexpr Duration kLook = std::chrono::seconds(1);
 constexpr Duration kTimeForStacks = std::chrono::seconds(15);
 // The number of processes whose stacks are read at the same time.
 constexpr size_t kStacksAtOnce = 4;
-// How long the destructor waits for the end of a cancelled answer.
+// The longest time that the destructor waits until all cancelled answers have
+// ended.
 constexpr Duration kTimeToEnd = std::chrono::seconds(2);
 
 // Runs `work` in a thread of its own, in which all signals are blocked. Returns
@@ -145,8 +146,9 @@ void InquiryAnswers::Work::Run() {
   changed.notify_all();
 }
 
-// Sends an answer, or a piece of an answer, in parts. Reads `sender` without
-// the lock, because only this thread changes `sender`.
+// Sends `part` in messages of limited size (SplitAnswer). Returns false if the
+// answer is no longer wanted or cannot be sent. Reads `sender` without the
+// lock, because only this thread changes `sender`.
 bool InquiryAnswers::Work::Send(AnswerPart part) {
   for (const AnswerPart& one : SplitAnswer(std::move(part))) {
     if (!IsWanted() || !sender->Send(one)) return false;

@@ -39,9 +39,10 @@ class InquiryAnswers {
   void WorkerUp(int rank, int64_t pid) { pids_[rank] = pid; }
   void WorkerGone(int rank) { pids_.erase(rank); }
 
-  // Called when the workers have ended and the agent is about to leave. Waits
-  // until their output has ended and the answers are sent. Waits at most
-  // `timeout`, and not at all if there are no answers.
+  // Ends the answers that follow the output. Called when the workers have ended
+  // and the agent is about to exit. Waits until the workers' output has ended
+  // and all answers have been sent, for at most `timeout`; does not wait if
+  // there are no answers.
   void Finish(Duration timeout);
 
  private:
@@ -54,7 +55,8 @@ class InquiryAnswers {
   rendezvous::CoordinatorLink* const link_;
   const std::shared_ptr<RecentOutput> output_;
   std::map<int, int64_t> pids_;
-  // answers in progress, and ended ones until ForgetEnded, by inquiry id
+  // Answers by inquiry id: those in progress, and those that have ended since
+  // the last call of ForgetEnded.
   std::map<uint64_t, std::shared_ptr<Work>> works_;
   // Ids of the newest inquiries whose answers were begun. An inquiry that a
   // directive repeats is not answered again.

@@ -37,7 +37,8 @@ class RoundWorkers {
   std::vector<WorkerDown> Start(const rendezvous::Place& place,
                                 const WorkerPaths& common);
 
-  // Begins the round of `place` on this node without starting a worker.
+  // Begins the round of `place` without starting a worker, because this node
+  // cannot serve the round.
   void Refuse(const rendezvous::Place& place);
 
   // Converts the exit of a worker into a lifecycle event. `expired_timer`: the
@@ -55,8 +56,9 @@ class RoundWorkers {
   std::string FolderOf(int local_rank) const;
   // The folder of this round's flight records; empty: no records are kept.
   std::string RecordsFolder() const;
-  // The event for a worker that is suspected to hang and still runs: `stack`,
-  // and the last lines of the worker's stderr. Callable from any thread.
+  // Makes the event that answers a request for the stack of a suspected worker:
+  // it contains `stack` and the last lines of the worker's stderr. Callable
+  // from any thread.
   StackTaken Hanging(int round, int local_rank,
                      std::vector<std::string> stack) const;
 

@@ -16,7 +16,7 @@
 #pragma GCC target("avx2,tune=haswell")
 #include <immintrin.h>
 #define XXH_INLINE_ALL
-#define XXH_VECTOR 2  // the value of XXH_AVX2
+#define XXH_VECTOR 2  // 2 is XXH_AVX2 in xxhash.h
 #include <xxhash.h>
 
 namespace muster {

@@ -63,9 +63,9 @@ class FileBacklog {
 
   // Whether producers may add bytes now.
   bool HasRoom(Instant now) const;
-  // The time at which the file system counts as hung, if it completes no work
-  // until then, so that producers may continue without room. nullopt: HasRoom
-  // is true now.
+  // The time from which HasRoom is true although the backlog is full: the file
+  // system then counts as hung, if it has completed no work until then.
+  // nullopt: HasRoom is true now.
   std::optional<Instant> RoomAt(Instant now) const;
   // Whether at least half of Limits::room_bytes is free. Waiting producers are
   // woken at that point.

@@ -16,9 +16,9 @@ namespace muster {
 // only this user can write. Therefore, below the root,
 //   - a symbolic link is followed only if this user or root owns it,
 //   - a folder or file is used only if its owner is this user, the user who
-//     owns the root, or the user to whom the files belong that this process
-//     creates in the same parent folder (another user on some network file
-//     systems).
+//     owns the root, or the user who becomes the owner of new files that this
+//     process creates in the same parent folder (not this user on some network
+//     file systems).
 // The owner is checked on the opened descriptor, so that a folder which another
 // user replaces meanwhile is not used.
 

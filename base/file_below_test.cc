@@ -98,8 +98,7 @@ TEST_F(FileBelowTest, ALinkOfAnotherUserIsNotFollowed) {
   EXPECT_TRUE(fs::is_empty(base_ + "/elsewhere"));
 }
 
-// A symbolic link of another user is refused even if this user also owns the
-// root.
+// A symbolic link of another user is refused, even if that user owns the root.
 TEST_F(FileBelowTest, ALinkOfTheRootsOwnerIsNotFollowed) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can make another user's link";
   fs::create_symlink(base_ + "/victim", root_ + "/file");

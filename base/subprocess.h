@@ -24,9 +24,9 @@ struct SubprocessPlan {
   static constexpr int kNull = -2;
 
   enum class Group {
-    kInherit,     // this process's group: a terminal's signals reach the child
-    kOwnGroup,    // a process group of its own
-    kOwnSession,  // a session of its own, without a controlling terminal
+    kInherit,     // this process's group, which gets signals of the terminal
+    kOwnGroup,    // a new process group
+    kOwnSession,  // a new session, without a controlling terminal
   };
 
   std::vector<std::string> argv;  // argv[0]: a path, or a name found in PATH
@@ -72,8 +72,8 @@ std::vector<std::string> EnvironmentWith(
     const std::vector<std::string>& unset = {});
 
 // Returns a descriptor, closed on exec, that is readable once process `pid` has
-// exited. Returns a closed OwnedFd if there is no such process (ESRCH), or if
-// the kernel is older than 5.3.
+// exited. The result owns no descriptor if there is no such process (ESRCH), or
+// if the kernel is older than 5.3.
 OwnedFd OpenPidFd(pid_t pid);
 
 // Waits, without reaping, until the child `pid` has ended, or another part of

@@ -51,7 +51,8 @@ struct AdminRequest {
   std::string free;
   std::string ban;
   std::string reason;
-  rendezvous::Inquiry question;  // for kLogs and kStacks; its `id` is not set
+  // for kLogs and kStacks: the inquiry to send, still without `id`
+  rendezvous::Inquiry question;
 };
 
 // Parses `args`: the subcommand and its arguments. Pure. InvalidArgument: the

@@ -102,7 +102,7 @@ int AgentMain(const std::vector<std::string>& args) {
       return Print(absl::StrCat("agent (muster) ", rendezvous::kVersion,
                                 ", protocol ", rendezvous::kProtocolVersion,
                                 "\n"));
-    case Request::kCompletion:  // not returned: `agent` has no such flag
+    case Request::kCompletion:  // `agent` has no flag for this
     case Request::kRun:
       break;
   }

@@ -84,8 +84,8 @@ void Show(const Voice& voice, const agent::AgentResult& result,
   if (is_shared && !result.acts_for_job) {
     // The outputs of all nodes are merged, so only the node that acts for the
     // job prints the verdict. If the job ended before this node joined, no node
-    // acts for the job; the node with kAssignedAndGeneral therefore prints the
-    // reason.
+    // acts for the job. In this case the only node with kAssignedAndGeneral,
+    // such as task 0 of a Slurm step, prints the reason.
     if (job_messages == agent::JobMessages::kAssignedAndGeneral) {
       ShowReason(voice, result);
     }

@@ -21,7 +21,7 @@ struct BenchPlan {
   // kWorker: arguments of the measuring program. kJob: arguments of `launch`,
   // including the measuring program.
   std::vector<std::string> arguments;
-  int root = 0;  // the root rank: value of the bench's flag -r
+  int root = 0;  // root rank of the measured operation (-r)
 };
 
 // Whether this process was started as a rank of a job: by launch or torchrun

@@ -187,8 +187,8 @@ absl::StatusOr<CoordinatorChoice> ChooseCoordinator(
   }
   if (choice.endpoints.size() > 1) {
     choice.place = CoordinatorPlace::kElsewhere;
-    // The `launch` that starts agents over ssh gives an agent the endpoints of
-    // other agents if it has lost the first coordinator's host.
+    // A `launch` that has lost the host of its first coordinator starts its
+    // next agents over ssh with the endpoints of the other agents.
     const bool are_nodes =
         options.remote.endpoint_fd >= 0 && options.hosting == Hosting::kNever;
     choice.is_taken_over = are_nodes && IsTakenOver(options);

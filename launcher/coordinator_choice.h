@@ -54,8 +54,8 @@ struct ResolvedHost {
 // node only:
 // - With --standalone, or without --rdzv-id, the run id is a hash of the path
 //   that --state-dir names or, without --state-dir, a new unique id.
-// - --master-port is the port of the workers' store, since there is no
-//   coordinator that could use the port.
+// - --master-port is the port of the workers' store, since the coordinator of
+//   a lone node does not use that port.
 // Pure. InvalidArgument: the options contradict each other.
 absl::StatusOr<Meeting> DecideMeeting(const RunOptions& options,
                                       const MachineFacts& facts);
@@ -63,7 +63,9 @@ absl::StatusOr<Meeting> DecideMeeting(const RunOptions& options,
 // Chooses whether this node hosts the coordinator. The first rule that applies
 // decides:
 // - A lone node hosts the coordinator, on 127.0.0.1 and a free port.
-// - If several endpoints are given, they belong to daemons, and no node hosts.
+// - If several endpoints are given, this node does not host. They belong to
+//   daemons, or to other nodes that may take over as coordinator (in an agent
+//   that a `launch` starts over ssh after the loss of the first coordinator).
 // - If --rdzv-conf gives is_host, its value decides.
 // - In a static job (--master-addr) whose nodes have a --node-rank, node rank 0
 //   hosts.

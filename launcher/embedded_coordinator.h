@@ -48,7 +48,8 @@ class EmbeddedCoordinator {
     // Creates the log folder of the run with `run_tag` and returns the path of
     // its event log; null: no event log.
     std::function<std::string(const std::string& run_tag)> event_log;
-    std::string log_directory;  // folder of --log-dir, for `event_log`
+    // folder of --log-dir, below which the event log lies
+    std::string log_directory;
     // Settings for a job whose coordinator can be replaced by that of another
     // node. This coordinator starts as a standby, and writes an event log only
     // while it coordinates the job.
@@ -71,9 +72,9 @@ class EmbeddedCoordinator {
   // threads.
   //
   // Errors: those of GrpcServer::Listen and Serve, and two more. AlreadyExists:
-  // another job of this user is about to listen at that address. Unavailable:
-  // the journal cannot be used, or holds the record of another job, which stays
-  // unchanged.
+  // another job of this user is about to listen at Options::listen.
+  // Unavailable: the journal cannot be used, or holds the record of another
+  // job, which stays unchanged.
   static absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> Start(
       const Options& options, const Voice& voice);
 
@@ -135,13 +136,15 @@ class EmbeddedCoordinator {
   const std::string run_tag_;
   const std::optional<rendezvous::Verdict> recorded_verdict_;
   std::unique_ptr<rendezvous::EventLog> event_log_;
-  std::unique_ptr<rendezvous::QuarantineHook> hook_;  // null: no command
+  // null without Options::on_quarantine
+  std::unique_ptr<rendezvous::QuarantineHook> hook_;
   // `coordinator_` calls OnDecision of `states_`, so `states_` is declared
   // first and destroyed last. The thread of `states_` reads `coordinator_`
   // until Finish, which the destructor calls.
   rendezvous::StateRecorder states_;
   rendezvous::Coordinator coordinator_;
-  std::unique_ptr<rendezvous::Announcer> announcer_;  // null: no takeover
+  // null without Options::takeover
+  std::unique_ptr<rendezvous::Announcer> announcer_;
   std::unique_ptr<LocalToken> local_token_;
   std::unique_ptr<rendezvous::GrpcServer> server_;
 };

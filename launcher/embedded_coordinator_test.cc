@@ -72,7 +72,7 @@ TEST(EmbeddedCoordinatorTest, AStandbyAnnouncesTheNodesThatHaveGatheredAtIt) {
 }
 
 // The standby with more nodes has been restarted and knows no other standby. It
-// answers the announcement of the other standby.
+// learns of the other standby from that standby's announcement, and answers.
 TEST(EmbeddedCoordinatorTest, AStandbyAnswersTheAnnouncementOfAnother) {
   const auto many = StartStandby({});
   const auto few = StartStandby({many->address()});

@@ -34,7 +34,8 @@ absl::Status UntilStopped(const std::stop_token& stop) {
   return absl::CancelledError("stopped");
 }
 
-// Waits for a line with the text `last`. Returns the texts of all lines.
+// Waits until the last line is `last`, for at most 30 s. Returns the texts of
+// all lines.
 std::vector<std::string> LinesUpTo(RankOutput& output,
                                    const std::string& last) {
   const Instant deadline = MonotonicNow() + std::chrono::seconds(30);

@@ -32,7 +32,8 @@ struct RecordedJob {
 //
 // The job may have ended, or may have been about to end, when its `launch` was
 // killed. In both cases the record is used only while other nodes may still
-// wait for the verdict. After that time the same command begins a new job.
+// wait for the verdict. After that time a `launch` with the same folder begins
+// a new job.
 //
 // `now`: time since 1970. Pure. FailedPrecondition, one sentence: the folder
 // holds the record of another job, or of this job with other settings.

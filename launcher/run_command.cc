@@ -146,7 +146,7 @@ rendezvous::GrpcLink::Options LinkTo(const CoordinatorChoice& choice,
 // The coordinator that runs in this process, if any.
 struct OwnCoordinator {
   enum class Role { kHost, kStandby };
-  std::unique_ptr<EmbeddedCoordinator> here;  // null: none
+  std::unique_ptr<EmbeddedCoordinator> here;  // null: no coordinator
   Role role = Role::kStandby;
 
   bool hosts() const { return here != nullptr && role == Role::kHost; }
@@ -280,9 +280,9 @@ int RunCommand(const std::string& name, const RunOptions& options,
   }
 
   agent::AgentOptions agent = std::move(plan->agent);
-  // The journal has a verdict, but another node may coordinate the job now, so
-  // the agent asks that node. This process exits with the verdict's exit code,
-  // although its workers never ran.
+  // The journal has the job's verdict, but another node may coordinate the job
+  // now, so the agent asks that node. Although the workers of this node never
+  // ran, this process then exits with the verdict's exit code.
   if (own->hosts() && here->recorded_verdict()) {
     agent.policy.never_ran_exit_code.reset();
   }

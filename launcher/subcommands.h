@@ -24,7 +24,7 @@ enum class SubcommandFlags {
 struct Subcommand {
   const char* name;
   const char* arguments;  // arguments, as shown in usage lines
-  const char* summary;    // one sentence
+  const char* summary;    // what it does, in one sentence
   // Text after "launch" in the help text of `launch`, in the line about this
   // subcommand. Null: this subcommand has no line of its own, because the line
   // of another subcommand includes it.

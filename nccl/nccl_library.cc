@@ -45,8 +45,8 @@ absl::StatusOr<std::shared_ptr<const NcclLibrary>> NcclLibrary::Load(
   };
   needed("ncclGetErrorString", &nccl->GetErrorString);
   needed("ncclGetUniqueId", &nccl->GetUniqueId);
-  needed("ncclCommInitRankConfig", &nccl->CommInitRankConfig);  // since 2.14
-  needed("ncclCommFinalize", &nccl->CommFinalize);              // since 2.14
+  needed("ncclCommInitRankConfig", &nccl->CommInitRankConfig);  // NCCL >= 2.14
+  needed("ncclCommFinalize", &nccl->CommFinalize);              // NCCL >= 2.14
   needed("ncclCommDestroy", &nccl->CommDestroy);
   needed("ncclCommAbort", &nccl->CommAbort);
   needed("ncclCommGetAsyncError", &nccl->CommGetAsyncError);
@@ -64,12 +64,12 @@ absl::StatusOr<std::shared_ptr<const NcclLibrary>> NcclLibrary::Load(
                                             nccl->VersionText(), " without ",
                                             missing, kWhatHelps));
   }
-  file->Find("ncclGetLastError", &nccl->GetLastError);      // since 2.13
-  file->Find("ncclCommSplit", &nccl->CommSplit);            // since 2.18
-  file->Find("ncclMemAlloc", &nccl->MemAlloc);              // since 2.19
-  file->Find("ncclMemFree", &nccl->MemFree);                // since 2.19
-  file->Find("ncclCommRegister", &nccl->CommRegister);      // since 2.19
-  file->Find("ncclCommDeregister", &nccl->CommDeregister);  // since 2.19
+  file->Find("ncclGetLastError", &nccl->GetLastError);      // NCCL >= 2.13
+  file->Find("ncclCommSplit", &nccl->CommSplit);            // NCCL >= 2.18
+  file->Find("ncclMemAlloc", &nccl->MemAlloc);              // NCCL >= 2.19
+  file->Find("ncclMemFree", &nccl->MemFree);                // NCCL >= 2.19
+  file->Find("ncclCommRegister", &nccl->CommRegister);      // NCCL >= 2.19
+  file->Find("ncclCommDeregister", &nccl->CommDeregister);  // NCCL >= 2.19
   return std::shared_ptr<const NcclLibrary>(std::move(nccl));
 }
 

@@ -33,11 +33,11 @@ class NcclLibrary {
 
   // Whether the loaded library has a feature that NCCL 2.14 lacks: splitting a
   // communicator, allocating memory, registering memory.
-  bool can_split() const { return CommSplit != nullptr; }  // since 2.18
-  bool can_allocate() const {                              // since 2.19
+  bool can_split() const { return CommSplit != nullptr; }  // NCCL >= 2.18
+  bool can_allocate() const {                              // NCCL >= 2.19
     return MemAlloc != nullptr && MemFree != nullptr;
   }
-  bool can_register() const {  // since 2.19
+  bool can_register() const {  // NCCL >= 2.19
     return CommRegister != nullptr && CommDeregister != nullptr;
   }
 

@@ -126,8 +126,8 @@ std::vector<int> MaybeAt(const PciDevice* device, const std::vector<int>& nodes,
     }
   }
   if (near.size() == 1) return near;
-  // Here the firmware names several NUMA nodes for the device, or none. Keeps
-  // only the possible nodes that have usable CPUs.
+  // The firmware names several NUMA nodes for the device, or none. Keeps only
+  // those of the possible nodes that have usable CPUs.
   std::vector<int> open;
   for (const int node : near.empty() ? usable : near) {
     if (std::count(usable.begin(), usable.end(), node) > 0) {

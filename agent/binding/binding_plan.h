@@ -25,14 +25,14 @@ enum class Binding {
 // The value of --numa-binding for this mode; "none" for kNone.
 const char* BindingName(Binding mode);
 
-// The NIC in `nics` that shares the most bridges with `device`, at least the
-// host bridge. If `nics` contains InfiniBand devices, network interfaces are
-// not considered, because the same card is faster as an InfiniBand device.
-// Empty if no NIC is near. Also empty if two are equally near: the
-// communication library then chooses better than a guess. Pure.
+// The NIC in `nics` that shares the most PCI bridges with `device`, at least
+// the host bridge. If `nics` contains InfiniBand devices, network interfaces
+// are not considered, because the same card is faster as an InfiniBand device.
+// Empty if no NIC shares a bridge. Also empty if several share equally many,
+// because the communication library chooses better among them. Pure.
 std::string NearNic(const PciDevice& device, const std::vector<Nic>& nics);
 
-// A place for which cores are chosen: a GPU, or a worker without a known GPU.
+// The owner of a set of cores: a GPU, or a worker whose GPU is unknown.
 struct Seat {
   int numa_node = 0;
   const PciDevice* gpu = nullptr;  // null: no GPU, or its device was not found

@@ -125,8 +125,8 @@ LogicalCpu Describe(hwloc_obj_t pu) {
     if (at->type == HWLOC_OBJ_CORE) cpu.core = first;
     if (at->type == HWLOC_OBJ_PACKAGE) cpu.socket = Number(at);
     if (hwloc_obj_type_is_dcache(at->type)) {
-      // The loop goes from the CPU outwards, so the outermost data cache is
-      // stored last.
+      // The loop goes from the CPU outwards and overwrites `complex` at each
+      // data cache, so that the outermost cache remains.
       cpu.complex = first;
       has_cache = true;
     }

@@ -28,8 +28,9 @@ struct ToolRequest {
 
 struct ToolOutcome {
   enum class End {
-    kSucceeded,   // exit code 0
-    kFailed,      // exited with another code, killed by a signal, or unknown
+    kSucceeded,  // exit code 0
+    // exited with another code, killed by a signal, or its status is unknown
+    kFailed,
     kNotStarted,  // the program does not exist, or cannot be executed
     kCutOff,      // killed: deadline, too much output or cancellation
   };

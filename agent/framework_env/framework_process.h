@@ -7,8 +7,9 @@ namespace muster::agent {
 // main does anything else. A framework process prepares a worker whose
 // framework (TensorFlow, JAX) needs other workers' addresses. It reserves a
 // port, exchanges addresses in the round's store, sets the framework's
-// variables and executes the program. The addresses are not sent through the
-// coordinator. The port is reserved on the node where the program will listen.
+// variables and executes the program. The coordinator cannot assign the
+// addresses, because only the node where the program will listen can reserve
+// its port.
 bool IsFrameworkProcess(int argc, char** argv);
 
 // Runs the framework process. Returns an exit code only on failure, after a

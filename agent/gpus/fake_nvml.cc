@@ -299,8 +299,8 @@ int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count,
 }
 
 // In FAKE_NVML_SET, "ecc" is the number of uncorrected errors since the driver
-// was loaded. "corrected" is the number of corrected errors since then. Before
-// that, the GPU had 100 more errors of each kind.
+// was loaded, and "corrected" that of corrected errors. The numbers since the
+// GPU was made are larger by 100.
 int nvmlDeviceGetTotalEccErrors(void* device, int type, int since,
                                 unsigned long long* errors) {
   const int result =

@@ -51,7 +51,8 @@ struct GpuValues {
   std::optional<uint64_t> clock_limits;
 };
 
-// The Xids of a GPU whose driver reports Xids.
+// The Xids (error codes of NVIDIA's driver) of one GPU. GPUs whose driver does
+// not report Xids have no entry.
 struct GpuXids {
   int index = 0;
   std::string uuid;

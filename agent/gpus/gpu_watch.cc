@@ -25,8 +25,9 @@ constexpr Duration kEndTimeout = std::chrono::seconds(1);
 // The longest wait for an Xid, in milliseconds. After each wait the thread
 // checks whether it must end.
 constexpr unsigned kEventWaitMs = 200;
-// If a wait for Xids fails with another error than a timeout, the thread pauses
-// for this time. If a GPU is lost, each wait fails at once.
+// The pause after a wait for Xids that failed with another error than a
+// timeout. Without the pause the thread would loop without end if a GPU is
+// lost, because each wait then fails at once.
 constexpr Duration kPauseAfterFailure = std::chrono::seconds(1);
 constexpr Duration kLongestWait = std::chrono::hours(1);
 // The maximum number of Xids that are kept until Follow sets a callback.
@@ -55,7 +56,9 @@ struct GpuWatch::State {
   int running = 0;  // threads that have not ended
   std::optional<Instant> looked;
   bool has_driver = true;
-  Instant read_at = began;  // time of the newest reading that succeeded
+  // start of the newest reading that succeeded; before the first one, the
+  // creation of the GpuWatch
+  Instant read_at = began;
   std::vector<GpuValues> values;
   std::vector<GpuXids> xids;
   std::function<void(const XidSeen&)> on_xid;

@@ -10,11 +10,11 @@
 
 namespace muster::agent {
 
-// Reads the values of the node's GPUs while a caller uses Look, and listens for
-// Xids (error codes of NVIDIA's driver). Reading and listening have one thread
-// each, because a call of NVIDIA's library may hang. No other thread waits for
-// such a call. A thread that hangs outlives this object, and owns all data that
-// it uses. Thread-safe.
+// Reads the values of the node's GPUs at intervals as long as callers use Look
+// (Options::idle_after), and listens for Xids (error codes of NVIDIA's driver).
+// Reading and listening have one thread each, because a call of NVIDIA's
+// library may hang. No other thread waits for such a call. A thread that hangs
+// outlives this object, and owns all data that it uses. Thread-safe.
 class GpuWatch {
  public:
   struct Options {

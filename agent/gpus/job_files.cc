@@ -21,7 +21,8 @@ namespace muster::agent {
 namespace {
 
 constexpr size_t kMaxMachineGpus = 1024;
-// The maximum size of a file that this program has written.
+// The maximum number of bytes that are read from a job file. The job files that
+// this program writes are shorter.
 constexpr size_t kMaxFileBytes = 512;
 
 std::string LineOf(const JobFiles& files) { return files.job + "\n"; }

@@ -17,12 +17,12 @@ struct Meaning {
 // table has the Xids of A100 or newer GPUs for which the catalogue names a part
 // of the GPU and demands one of these actions: reset the GPU, reboot the
 // machine, check its cables, or repair an NVLink. Not in the table:
-//   - 94 (a memory error that ended one program): the GPU goes on working,
+//   - 94 (a memory error that ended one program): the GPU continues to work,
 //   - 92, 63, 156, 157 (rows or parts taken out of use): the catalogue says to
-//     go on,
-//   - 109 (a context switch that timed out): programs cause it, too,
+//     continue to use the GPU,
+//   - 109 (a context switch that timed out): programs cause this error, too,
 //   - 144 to 150 (NVLink of Blackwell): the number alone does not say whether
-//     the GPU needs a reset. Where it does, 48, 154 or 95 follows.
+//     the GPU needs a reset. If the GPU needs one, 48, 154 or 95 follows.
 constexpr Meaning kHardware[] = {
     {46, "the GPU has stopped processing"},
     {48, "a memory error could not be corrected"},

@@ -14,7 +14,8 @@ enum class XidKind {
   // The GPU, its memory or a link does not work until the GPU is reset,
   // repaired or replaced.
   kHardware,
-  // NVIDIA's catalogue lists programs as the usual cause.
+  // The usual cause is a fault of the program, according to NVIDIA's catalogue
+  // of Xids.
   kApplication,
   kOther,
 };

@@ -19,8 +19,8 @@ constexpr size_t kChunkBytes = 64 << 10;
 // per frame: stdin, stdout, stderr and the channel key's pipe
 constexpr size_t kMaxDescriptors = 4;
 // The maximum number of received descriptors that the caller has not taken yet.
-// Above it the channel pauses reading, so that the process does not reach its
-// limit of open files.
+// At this number the channel stops reading, so that the process does not reach
+// its limit of open files.
 constexpr size_t kMaxHeldDescriptors = 32;
 
 uint32_t ReadLength(const char* bytes) {

@@ -21,9 +21,9 @@ class FrameChannel {
 
   int fd() const { return socket_.get(); }
 
-  // Queues a frame; Flush sends it. Until all is flushed, the caller keeps
-  // `descriptors` open and queues no other frame. The payload has at most
-  // `max_bytes`.
+  // Queues a frame of at most `max_bytes`; Flush sends it. A frame with
+  // `descriptors` may be queued only if nothing is unsent, and the caller keeps
+  // the descriptors open until the frame is sent.
   void Queue(const std::string& payload, std::vector<int> descriptors = {});
 
   // Sends as much as the socket accepts. Returns false if the peer has closed

@@ -46,7 +46,8 @@ struct AllGone {
   std::vector<LeftBehind> left_behind;
 };
 // Event: the guardian itself has died. Before this event this process has
-// killed and reaped every worker and descendant.
+// killed and reaped all workers and their descendants; `reason` names those
+// that did not die.
 struct GuardianLost {
   std::string reason;
 };

@@ -103,8 +103,9 @@ void SetProcessName() {
   while (file.open() && (got = read(file.get(), piece, sizeof piece)) > 0) {
     shown.append(piece, static_cast<size_t>(got));
   }
-  // The arguments are contiguous in memory, beginning with argv[0]. The code
-  // checks that this pointer is argv[0], because a program may have changed it.
+  // program_invocation_name normally points to argv[0], and the arguments
+  // follow it in memory. A program may have changed the pointer, so the code
+  // compares the text there with the command line.
   char* const arguments = program_invocation_name;
   if (shown.size() < sizeof kName ||
       shown.compare(0, std::strlen(arguments) + 1, arguments,
@@ -279,8 +280,8 @@ class GuardianLoop {
   void RestoreTerminal();
   void Settle(int local_rank, Worker* worker);
   void Reap();
-  // Sends a sign of life to the agent if one is due. While the agent has not
-  // read the previous sign of life, no further one is queued.
+  // Queues a sign of life for the agent if one is due. Queues none if earlier
+  // notices are still unsent.
   void GiveSign();
   int MillisecondsToWait() const;
   // Records a leftover process before a terminating signal is sent to it, so
@@ -320,7 +321,8 @@ class GuardianLoop {
   uint64_t starts_taken_ = 0;
   // whether a worker has been started since the last AllGoneNotice
   bool occupied_ = false;
-  // whether new descendants are killed at once; reset when no process is left
+  // whether each new descendant is killed at once, after a SIGKILL to
+  // everything; reset by a new start, and when no process is left
   bool sweeping_ = false;
   int sweep_milliseconds_ = kSweepMilliseconds;
   Instant next_sign_ = MonotonicNow() + kGuardianSignEvery;
@@ -507,8 +509,10 @@ void GuardianLoop::Handle(const SignalCommand& command) {
     channel_.Flush();
   }
   if (command.local_rank) return;
-  // If a group's leader is dead, each of its processes is signalled by itself.
-  // Once such a group is empty, its number may belong to another group.
+  // Signals descendants outside of the workers' groups: with `everything` all
+  // of them, otherwise those in groups whose leader is dead. Each gets its own
+  // signal, because the number of a group may belong to another group once the
+  // group is empty.
   if (command.everything || !leaderless_groups_.empty()) {
     for (const ProcessEntry& process : Descendants(getpid())) {
       const bool told = std::any_of(
@@ -549,9 +553,9 @@ void GuardianLoop::RestoreTerminal() {
   terminal_.Close();
 }
 
-// Reads the result of a worker's exec once. Reports a success at once. Reports
-// a failure only after the child has been reaped, when its local rank is free
-// again.
+// Reads, once, whether a worker's program was executed, and reports a success
+// at once. Reap reports a failure, because the local rank is free again only
+// after the child has been reaped.
 void GuardianLoop::Settle(int local_rank, Worker* worker) {
   if (!worker->outcome.open()) return;
   worker->failure = ReadStartFailure(worker->outcome);

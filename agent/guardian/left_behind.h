@@ -9,7 +9,7 @@ namespace muster::agent {
 // it.
 struct LeftBehind {
   int rank = -1;  // value of RANK in its environment; -1: unknown
-  // name of the process as the kernel has it (comm), at most 15 bytes
+  // the process's command name in /proc/<pid>/comm, at most 15 bytes
   std::string name;
 
   bool operator==(const LeftBehind&) const = default;

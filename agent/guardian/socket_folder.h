@@ -5,8 +5,8 @@
 
 namespace muster::agent {
 
-// The only regular file that may be in a folder of worker sockets (see
-// agent/preemption).
+// The name of the file that announces a preemption to the workers (see
+// agent/preemption). It is the only regular file in a folder of worker sockets.
 inline constexpr char kFileAmongSockets[] = "preemption.json";
 
 // Removes `folder`, the sockets and pipes in it, and kFileAmongSockets. Does

@@ -23,8 +23,8 @@ int BindToCpus(const std::vector<int>& cpus);
 // Makes this process and its future children take memory from NUMA node
 // `numa_node` as long as the node has free memory. The kernel may refuse this,
 // for instance because of a container's seccomp profile. Memory then comes from
-// the node of the CPU that first touches it. For a process that is bound to the
-// CPUs of `numa_node`, that node is `numa_node`.
+// the node of the CPU that first touches it, which is `numa_node` if the
+// process is bound to the CPUs of that node.
 void PreferMemoryOf(int numa_node);
 
 struct SpawnRequest {

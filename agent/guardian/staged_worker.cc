@@ -1,5 +1,6 @@
 // A test worker that performs the steps that its arguments name, in order.
-// "say-into FIFO" makes the worker and its future children hold that pipe open.
+// "say-into FIFO" makes that named pipe the stdout of the worker and of its
+// future children, which hold it open.
 
 #include <dirent.h>
 #include <sys/stat.h>

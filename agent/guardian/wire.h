@@ -101,7 +101,8 @@ struct AllGoneNotice {
   // was left. If the agent has sent more, the notice is outdated, and the agent
   // ignores it.
   uint64_t starts_taken = 0;
-  // the processes stopped since the last AllGoneNotice, at most kMaxLeftBehind
+  // descendants that outlived their workers and were stopped since the last
+  // AllGoneNotice; at most kMaxLeftBehind
   std::vector<LeftBehind> left_behind;
 };
 inline constexpr size_t kMaxLeftBehind = 64;

@@ -44,8 +44,8 @@ void CheckDisks(const HealthScope& scope, Instant deadline,
   Add(ExamineDisks(folders), findings);
 }
 
-// Returns an error that names the first finding of the worst severity for
-// `check`.
+// Returns an error with the first finding of severity kError that belongs to
+// `check`; OK if there is none.
 absl::Status StatusOfFindings(const std::string& check,
                               const std::vector<Finding>& findings) {
   std::vector<const Finding*> wrong;

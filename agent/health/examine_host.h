@@ -18,7 +18,8 @@ std::vector<Finding> ExamineMachine(const HostFacts& host,
                                     const NetworkFacts& network);
 std::vector<Finding> ExamineDisks(const std::vector<FolderFacts>& folders);
 
-// The two parts of ExamineMachine that built-in health checks call separately.
+// Two parts of ExamineMachine. The built-in health checks "shm" and "memory"
+// call them separately.
 std::vector<Finding> ExamineSharedMemory(const std::optional<FolderFacts>& shm);
 std::vector<Finding> ExamineMemory(const HostFacts& host);
 

@@ -10,7 +10,8 @@
 
 namespace muster::agent {
 
-// The health checks that a node must pass before each round.
+// The options about a node's health: the checks that the node must pass before
+// each round, and the addresses and files of its probes, metrics and dashboard.
 struct HealthOptions {
   std::string command;              // command run by `sh -c`; empty: no command
   std::vector<std::string> checks;  // built-in checks: gpu, disk, memory, shm

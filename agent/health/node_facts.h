@@ -38,7 +38,7 @@ struct XidEvent {
   Duration ago;
 };
 
-// The PCI bridges between a GPU and its root port.
+// The PCI path from a GPU to its root port.
 struct PciPath {
   std::string pci_address;  // PCI address of the GPU
   // Bridges whose access control services (ACS) redirect peer-to-peer traffic

@@ -14,8 +14,8 @@ namespace muster::agent {
 GpuSurroundings ReadSurroundings(const std::string& root,
                                  const std::vector<std::string>& pci_addresses);
 
-// Parses GPU errors from `log`, the text of /dev/kmsg, read when the machine
-// had run for the time `now`. Pure.
+// Parses the GPU errors (Xids) in `log`, the text of /dev/kmsg. `now`: the
+// uptime of the machine when `log` was read. Pure.
 std::vector<XidEvent> ParseXids(const std::string& log, Duration now);
 
 // Whether a bridge with this PCI configuration space redirects traffic between

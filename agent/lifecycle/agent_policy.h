@@ -30,7 +30,7 @@ inline constexpr int kWorkersLostExitCode = 70;
 struct AgentPolicy {
   // connect_timeout: the longest wait for the first connection to the
   // coordinator. coordinator_timeout: the longest absence of the coordinator
-  // after that, while workers run.
+  // after the first connection.
   Duration connect_timeout = std::chrono::seconds(60);
   Duration coordinator_timeout = std::chrono::seconds(600);
   // Signals that are forwarded to all workers of the job.

@@ -47,7 +47,7 @@ class HangWatch {
   // Stops watching a worker that has ended.
   void End(int local_rank);
   // Records that this process and the workers were suspended for the time
-  // `lost`, which then does not count as silence.
+  // `lost`; this time does not count as silence.
   void SuspendedFor(Duration lost);
 
   struct Silence {
@@ -95,9 +95,9 @@ class HangWatch {
 struct HangBlame {
   HangWatch::Silence silence;
   WorkerState state = WorkerState::kOther;
-  // Text that continues the sentence about the worker after a semicolon: the
-  // state of its process, or that several workers are silent and another one
-  // may be the cause. May be empty.
+  // Text that is appended to the message about the worker, with a leading
+  // semicolon. Gives the state of the worker's process, or says that several
+  // workers are silent and another one may be the cause. May be empty.
   std::string remark;
 };
 

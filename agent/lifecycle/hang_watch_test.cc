@@ -262,7 +262,7 @@ using ::testing::HasSubstr;
 
 constexpr Instant kNow{hours(1)};
 
-// Makes a silent worker whose deadline is 5 s.
+// Returns a silent worker whose deadline is 5 s.
 SilentWorker Silent(int local_rank, Duration silent_for,
                     WorkerState state = WorkerState::kOther) {
   return {.silence = {.local_rank = local_rank,

@@ -10,10 +10,11 @@
 
 namespace muster::agent {
 
-// Decides when a node's health is checked. The first check starts after the end
-// of a round. Until the check ends, the node's health is unknown. A waiting
-// node is checked again at intervals: a repaired node is then admitted, and a
-// node that has become unhealthy is not. No check runs during a round. Pure.
+// Decides when a node's health is checked. A check is due when the agent
+// starts, and after the end of each round. Until the check ends, the node's
+// health is unknown. A waiting node is checked again at intervals: a repaired
+// node is then admitted, and a node that has become unhealthy is not. No check
+// runs during a round. Pure.
 class HealthWatch {
  public:
   // `interval` is the time from the end of a check to the next check. With

@@ -257,8 +257,8 @@ void Lifecycle::On(const WorkersGone& event) {
 
 // Ends the round on this node once nothing is left to wait for. WorkersGone may
 // arrive before every worker was started, if the first worker died early. It
-// may also arrive if no worker could be started. In both cases the failure of
-// the last worker ends the round.
+// may also arrive if no worker could be started. In both cases the round ends
+// with the WorkerDown of the last worker.
 void Lifecycle::Settle() {
   if (pending_ > 0 || any_left_ || !HasWorkers()) return;
   // After a preemption notice the round continues until the user's preemption
@@ -281,8 +281,8 @@ void Lifecycle::On(const GuardianDied& event) {
   kill_at_.reset();
   health_.RoundEnded();
   if (leave_.has_value()) return;
-  // leaving_, which the next report contains, is only the guardian's reason.
-  // The message on this node adds that the node leaves the job.
+  // The next report contains leaving_, which gives only the guardian's reason.
+  // The message that this node prints also says that the node leaves the job.
   leaving_ = leaving_.value_or(event.reason);
   GiveUp(kWorkersLostExitCode,
          absl::StrCat(event.reason,
@@ -322,8 +322,8 @@ void Lifecycle::FollowDirective() {
       if (round_ >= directive.place.round) {
         ForwardSignals();
       } else if (preemption_.has_value()) {
-        // The coordinator does not yet know of this node's preemption notice:
-        // the order to begin a new round is ignored.
+        // The coordinator did not yet know of this node's preemption notice
+        // when it sent this order to begin a new round: the order is ignored.
       } else if (HasWorkers()) {
         // If workers of the previous round are left, the order to stop that
         // round was lost. They are stopped before the new round begins.
@@ -531,13 +531,13 @@ void Lifecycle::CheckCoordinatorAbsence() {
 
 void Lifecycle::GiveUp(int exit_code, std::string reason) {
   if (leave_.has_value()) return;
-  // The next report contains the wish to leave. If the coordinator is
-  // reachable, it then gives this node no place in the next round.
+  // The next report contains the wish to leave. A coordinator that receives it
+  // gives this node no place in the next round.
   if (!leaving_.has_value()) leaving_ = reason;
   changed_ = true;
-  // After a preemption notice this node leaves because of the preemption. The
-  // exit code of a preempted job therefore replaces the exit codes of a node
-  // that leaves without a worker's failure.
+  // After a preemption notice, this node leaves because of the preemption:
+  // kPreemptedExitCode replaces the exit codes 0, 1 and kWorkersLostExitCode.
+  // Other codes come from a failed worker or a cancellation, and are kept.
   if (preemption_.has_value() &&
       (exit_code <= 1 || exit_code == kWorkersLostExitCode)) {
     exit_code = rendezvous::kPreemptedExitCode;

@@ -112,8 +112,9 @@ class Lifecycle {
   // the coordinator's directive asks for.
   void Reconcile();
   void FollowDirective();
-  // Whether the sender of the directive is not the job's coordinator, or no
-  // longer is. If so, the function also arranges to connect elsewhere.
+  // Whether `directive` comes from a process that is not, or is no longer, the
+  // job's coordinator. If so, and unless that process is a standby, also
+  // requests a connection to another endpoint.
   bool ComesFromAnother(const rendezvous::Directive& directive);
   // The endpoint at which the coordinator last answered. If it has not answered
   // yet, the configured endpoint.
@@ -122,14 +123,14 @@ class Lifecycle {
   // limited time.
   void StandBy(const rendezvous::Directive& directive);
   void GoTo(std::string endpoint, Duration pause);
-  // Whether an order to begin a round answers a new report
-  // (JobSpec::order_life). An older order was delayed, by the network or
-  // because this process was suspended. Meanwhile the coordinator may have been
-  // lost, and the next coordinator may have begun another world without this
-  // node.
+  // Whether `order`, which begins a round, answers a report that this node sent
+  // at most JobSpec::order_life() ago. An older order was delayed, by the
+  // network or because this process was suspended. Meanwhile the coordinator
+  // may have been lost, and the next coordinator may have begun another world
+  // without this node.
   bool IsFresh(const rendezvous::Directive& order) const;
-  // Forgets the order to begin a round, because it is too old, and sends a
-  // report. A coordinator that still wants the round answers with the order.
+  // Discards an order to begin a round that is too old, and sends a report. A
+  // coordinator that still wants the round answers with a new order.
   void AskAgain();
   void LeaveStandby();
   // Reads from a coordinator's directive which process coordinates the job and
@@ -170,10 +171,12 @@ class Lifecycle {
   rendezvous::Failure SuspectedOf(const HangWatch::Silence& silence) const;
   // Notifies the user of the suspected worker and requests its stack.
   void RequestStacks();
-  // Records the suspected worker's failure and stops the other workers.
+  // Records the hang as the failure of the suspected worker. If the round is
+  // running, also stops all workers.
   void ReportHang();
-  // Whether `event` reports the exit of the worker that was reported as hung:
-  // the hang was then already reported as its failure.
+  // Whether `event` is the exit of a worker that is reported as hung; the exit
+  // is then not another failure. May first decide about a suspected worker: the
+  // function then reports its hang, or drops the suspicion.
   bool IsEndOfHungWorker(const WorkerDown& event);
   std::optional<Instant> HangDeadline() const;
   // --- Functions that handle announced preemptions (lifecycle_preemption.cc).
@@ -207,8 +210,9 @@ class Lifecycle {
   // (Directive::pair_check). Cancels a measurement that the directive no longer
   // orders.
   void FollowPairCheck();
-  // Stores Directive::check_fault. This node's reports repeat it, so that a new
-  // coordinator knows it.
+  // Stores why the coordinator has found this node bad in the check by pairs
+  // (Directive::check_fault). The reports of this node repeat the reason, so
+  // that a new coordinator learns it.
   void TakeCheckFault(const rendezvous::Directive& directive);
   // Closes the round's store, once per round, so that waiting clients fail.
   // Clients on other nodes may wait there even if no worker of this node is
@@ -346,8 +350,8 @@ class Lifecycle {
   std::pair<uint64_t, uint64_t> pair_check_ = {0, 0};
   bool is_measuring_ = false;
   std::optional<rendezvous::PairMeasurement> measurement_;
-  // why the check by pairs found this node bad (Report::check_fault); empty: it
-  // did not
+  // why the check by pairs found this node bad (Report::check_fault); empty:
+  // the node is good, or was not checked
   std::string check_fault_;
 
   std::optional<rendezvous::CancelWish> cancel_;

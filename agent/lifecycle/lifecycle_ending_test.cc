@@ -454,7 +454,8 @@ TEST(LifecycleCause, AnotherOneIsSaidOnce) {
                   "round 1 broke because rank 1 on a: hung; what was named")));
   agent.TellSame(stop);
   EXPECT_EQ(agent.notices.size(), 1u);
-  // A new stop order for the same round gives a new notice.
+  // A newer order to stop the same round, with another reason, gives another
+  // notice.
   stop.reason = "rank 0 on a: exit code 1";
   agent.Tell(stop);
   EXPECT_EQ(agent.notices.size(), 2u);

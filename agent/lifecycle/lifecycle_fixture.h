@@ -48,10 +48,10 @@ class LifecycleFixture {
   void Down(int local_rank);  // the worker exits with 0
   void Fails(int local_rank,
              rendezvous::FailureKind kind = rendezvous::FailureKind::kExitCode);
-  // A worker fails, as with Fails, `ago` after it recorded an exception in its
-  // error file.
+  // Like Fails, for a worker that recorded an exception in its error file,
+  // `ago` before its exit.
   void FailsAfterRecording(int local_rank, Duration ago);
-  // A worker fails, as with Fails, before any signal was sent to it.
+  // Like Fails, for a worker that exits before any signal was sent to it.
   void FailsByItself(int local_rank);
   void Says(int local_rank, const ProgressMessage& message = {});
   // The immediate answer to a LookAtWorkers request; nullopt: no answer.
@@ -67,8 +67,8 @@ class LifecycleFixture {
   rendezvous::NodePhase phase() const { return lifecycle_.phase(); }
   const LifecycleStep& last_step() const { return last_step_; }
 
-  // --- The following fields record what the lifecycle has requested since the
-  // last call of Forget.
+  // --- The following fields record the requests of the lifecycle. Forget
+  // clears them.
   void Forget();
   std::vector<int> signals;  // signals sent to the workers, in order
   // signals sent to all descendants of the workers, in order

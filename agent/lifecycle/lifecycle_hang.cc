@@ -44,8 +44,8 @@ std::string Describe(const HangWatch::Silence& silence, Instant now) {
 // Moves the workers' deadlines after a suspension. A whole job may be suspended
 // and resumed (Slurm's gang scheduling, a live migration of the machine).
 // Workers that send no report during a suspension do not hang. A suspension
-// moves the deadlines only by the time lost in it. A hung worker is therefore
-// found even if suspensions repeat without end.
+// moves the deadlines only by its length. A hung worker is therefore found even
+// if suspensions repeat without end.
 void Lifecycle::ForgiveSilence(Instant due) {
   if (now_ <= due + kMaxLate) return;
   watch_.SuspendedFor(now_ - due);
@@ -119,10 +119,10 @@ rendezvous::Failure Lifecycle::SuspectedOf(
   return failure;
 }
 
-// Looks for a suspected worker although the round is being stopped. A hang on
-// another node may have broken the round just before the deadline of a worker
-// on this node. Once all workers are stopped, the worker that blocked the
-// others can no longer be found.
+// Requests the states of the workers just before this node stops them because
+// the round is broken. A hang on another node may have broken the round just
+// before the deadline of a worker on this node. Once all workers are stopped,
+// the worker that blocked the others can no longer be found.
 void Lifecycle::ExamineStopped() {
   if (phase_ == rendezvous::NodePhase::kRunning) RequestWorkerStates();
 }
@@ -246,8 +246,8 @@ bool Lifecycle::IsEndOfHungWorker(const WorkerDown& event) {
     hang.unix_time = event.failure->unix_time;
   }
   if (died && phase_ == rendezvous::NodePhase::kRunning) {
-    // The failure is still reported as a hang, with details of the worker's
-    // exit. The hang came first, and gdb itself may have ended the worker.
+    // Reports the hang, with details of the worker's exit, instead of the exit.
+    // The hang came first, and gdb itself may have ended the worker.
     hang.error_file = event.failure->error_file;
     hang.traceback = event.failure->traceback;
     const std::string then = absl::StrCat("; then, while its stack was taken: ",

@@ -12,11 +12,11 @@
 namespace muster::agent {
 namespace {
 
-// The time for which a node stays connected to a standby that has not asked the
-// node for a promise. With a promise a node declares that it will not obey a
-// coordinator with a lower epoch. A standby with the promises of a majority
-// becomes the coordinator. A random time below kStandbySpread is added. The
-// node then leaves this standby, because the other nodes may not reach the
+// The time, plus a random time below kStandbySpread, after which a node leaves
+// a standby that has not asked it for a promise, and tries the next standby.
+// With a promise a node declares that it will not obey a coordinator with a
+// lower epoch. A standby with the promises of a majority becomes the
+// coordinator. The node leaves, because the other nodes may not reach this
 // standby. The node does not leave at once, because the nodes learn of the loss
 // of their coordinator at different times. Also, standbys that reach each other
 // bring their nodes together (Standby::Meet).
@@ -149,7 +149,8 @@ void Lifecycle::FollowCoordinator(const rendezvous::Directive& directive) {
     promised_epoch_ = directive.epoch;
     // Sends a report at once if a coordinator waits for it. An elected
     // coordinator gives this node a place only after the node has confirmed its
-    // epoch. Before the first world of a job, no coordinator waits for this.
+    // epoch. Before the first world of a job there is no electorate, and no
+    // coordinator waits for the report.
     const bool is_awaited = directive.electorate.epoch != 0;
     changed_ = changed_ || is_awaited;
   }

@@ -55,6 +55,7 @@ TEST(LifecycleReports, HoldTheAgeOfTheJob) {
   agent.Wait(seconds(5));
   EXPECT_EQ(agent.reports.back().job_age, seconds(105));
   // A new coordinator knows only the time since its own start, or nothing yet.
+  // The agent keeps the longer age that it has received before.
   for (const Duration age : {Duration(seconds(2)), Duration::zero()}) {
     wait.job_age = age;
     agent.Tell(wait);
@@ -64,7 +65,8 @@ TEST(LifecycleReports, HoldTheAgeOfTheJob) {
   }
 }
 
-// An order to begin round 1 that answers the report with this number.
+// An order to begin round 1 that was sent as the answer to report number
+// `report`.
 rendezvous::Directive OrderAnswering(uint64_t report) {
   rendezvous::Directive order = DirectiveOf(rendezvous::DirectiveKind::kRun);
   order.place.round = 1;
@@ -72,8 +74,8 @@ rendezvous::Directive OrderAnswering(uint64_t report) {
   return order;
 }
 
-// The coordinator may have been lost since it sent the order, and the next one
-// may have begun another world without this node.
+// The coordinator may have been lost since it sent the order, and the next
+// coordinator may have begun another world without this node.
 TEST(LifecycleOrders, AnOrderThatWasDelayedTooLongBeginsNoRound) {
   const Duration life = LifecycleFixture::QuickConfig().spec.order_life();
   LifecycleFixture agent;
@@ -118,7 +120,8 @@ TEST(LifecycleOrders, AnOrderThatWasDelayedForItsLifeBeginsARound) {
   EXPECT_EQ(agent.starts.size(), 1u);
 }
 
-// A coordinator of an older version does not say which report it answers.
+// A coordinator of an older version does not say which report an order answers.
+// Such an order is obeyed.
 TEST(LifecycleOrders, AnOrderThatAnswersNoReportBeginsARound) {
   LifecycleFixture agent;
   agent.Connect();
@@ -303,8 +306,7 @@ TEST(LifecycleAbsence, CoordinatorThatNeverComesEndsTheAgent) {
   EXPECT_THAT(agent.notices,
               ElementsAre("no coordinator at head:29400 yet (connection "
                           "refused); trying for 20 s"));
-  // The reason for the failed connection was printed before, and is not printed
-  // again.
+  // The notice about the failed connection is not printed a second time.
   agent.Disconnect(absl::UnavailableError("connection refused"));
   EXPECT_EQ(agent.notices.size(), 1u);
   agent.Wait(milliseconds(17'999));

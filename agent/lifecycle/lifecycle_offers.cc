@@ -43,7 +43,8 @@ void Lifecycle::On(const NcclRootLost& event) {
 bool Lifecycle::NeedsNoCheck() const {
   if (preemption_.has_value()) return true;
   // A node that has succeeded most likely joins no other round. So it needs no
-  // check until the coordinator reports that the round has ended on all nodes.
+  // check while the directive is kRun or kHold, that is, until the round has
+  // ended on all nodes.
   return phase_ == rendezvous::NodePhase::kSucceeded &&
          directive_.has_value() &&
          (directive_->kind == rendezvous::DirectiveKind::kRun ||

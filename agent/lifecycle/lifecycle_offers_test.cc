@@ -154,8 +154,9 @@ TEST(LifecycleNcclId, DistrustedIdIsReplaced) {
   LifecycleFixture agent;
   agent.Step(NcclIdReady{"id1"});
   agent.Connect();
-  // The round uses no NCCL id, although this node has group rank 0 and has
-  // offered the id "id1".
+  // Round 3 uses no NCCL id, although this node has group rank 0 and has
+  // offered "id1". Another round may have used "id1", so the node must replace
+  // it.
   Start(agent, 3, "");
   EXPECT_EQ(agent.renewals, 1);
   agent.Step(NcclIdReady{"id2"});
@@ -306,7 +307,7 @@ TEST(LifecycleHealth, LeavingNodeIsNotChecked) {
   EXPECT_TRUE(agent.leave.has_value());
 }
 
-// A kWait directive that orders the measurement with this number.
+// A kWait directive that orders the measurement with the number `number`.
 rendezvous::Directive Measuring(uint64_t number) {
   rendezvous::Directive directive =
       DirectiveOf(rendezvous::DirectiveKind::kWait);

@@ -64,7 +64,7 @@ struct GuardianDied {
 struct SignalCaught {
   int signal = 0;
 };
-// Event: this node has reserved this port for the next round.
+// Event: this node has reserved this port for the store of the next round.
 struct PortHeld {
   int port = 0;
 };
@@ -125,7 +125,7 @@ struct NodeFaultSeen {
   rendezvous::FaultKind kind = rendezvous::FaultKind::kXid;
   std::string text;  // description of the fault in one line
 };
-// Event: the result of a MeasurePair.
+// Event: the result of the measurement that MeasurePair requested.
 struct PairMeasured {
   rendezvous::PairMeasurement measurement;
 };

@@ -118,8 +118,8 @@ TEST(LifecycleWorkers, AFailureStopsTheOthersAndIsReported) {
             rendezvous::FailureKind::kExitCode);
   EXPECT_THAT(agent.notices, ElementsAre("rank 3 (local rank 1) failed: "
                                          "exit code 3"));
-  // The other worker's exit is caused by Muster's signal, and gives no report
-  // and no notice yet.
+  // Muster's signal caused the exit of the other worker. This exit is neither
+  // reported nor printed yet.
   agent.Fails(0, rendezvous::FailureKind::kSignal);
   EXPECT_EQ(agent.reports.size(), 1u);
   EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kStopping);
@@ -178,7 +178,7 @@ TEST(LifecycleWorkers, NothingIsLeftOnlyWhenEveryWorkerHasEnded) {
   agent.TellRun(1);
   agent.Up(0);
   agent.Fails(0);
-  // This event arrives before the second worker was started.
+  // The event WorkersGone arrives before the second worker was started.
   agent.Gone();
   EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kStopping);
   agent.Up(1);
@@ -266,7 +266,8 @@ TEST(LifecycleStop, KillsAgainEachSecondWhileSomethingIsLeft) {
   agent.Wait(milliseconds(2999));
   EXPECT_THAT(agent.signals, ElementsAre(SIGKILL, SIGKILL, SIGKILL));
   agent.Fails(1, rendezvous::FailureKind::kSignal);
-  // Processes that are left after the last worker's exit get SIGTERM first.
+  // After the last worker's exit, the processes that are left get SIGTERM
+  // before the next SIGKILL.
   EXPECT_EQ(agent.signals.back(), SIGTERM);
   agent.Gone();
   agent.Wait(seconds(5));

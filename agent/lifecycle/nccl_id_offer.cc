@@ -29,7 +29,7 @@ NcclIdOffer::Renewal NcclIdOffer::Spend(const rendezvous::Place& place) {
   if (id_.empty()) return Renewal::kNotNeeded;
   if (place.nccl_id == id_) {
     id_.clear();
-    // No renewal is needed, because the agent makes the next id at the
+    // No renewal is requested, because the agent makes the next id at the
     // beginning of each round anyway.
     return Renewal::kNotNeeded;
   }

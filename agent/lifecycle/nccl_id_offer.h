@@ -30,8 +30,8 @@ class NcclIdOffer {
   enum class Renewal { kNotNeeded, kNeeded };
   // Called when a round begins on this node. If the round uses this node's id,
   // the node no longer offers it. If this node has group rank 0 and the round
-  // does not use its id, the id must be renewed. Another round, which never
-  // began on this node, may have used the id.
+  // does not use its id, the id must be renewed, because another round, which
+  // never began on this node, may have used it.
   Renewal Spend(const rendezvous::Place& place);
   // Called when round `round` was broken before it began on this node. Other
   // nodes may have used this node's id in that round.

@@ -15,11 +15,12 @@ namespace muster::agent {
 // Attributes each instant of a node, from its agent's start, to one activity.
 // Pure; not thread-safe. Times must not run backwards.
 //
-// While workers train, the activity is known only afterwards. A pause between
-// two steps contains a stall if it is longer than kLeastStall, and longer than
-// kStallFactor times the usual pause. The part of the pause beyond a usual
-// pause then counts as stalled. The time before the first step counts as
-// initialising, or as running if the round ends without any step.
+// While workers train, the activity during a pause between two steps is known
+// only at the second step. A pause between two steps contains a stall if it is
+// longer than kLeastStall, and longer than kStallFactor times the usual pause.
+// The part of the pause beyond a usual pause then counts as stalled. The time
+// before the first step counts as initialising, or as running if the round ends
+// without any step.
 class NodeLedger {
  public:
   static constexpr int kStallFactor = 10;

@@ -58,24 +58,26 @@ class Console {
   // Prints one of Muster's own lines on stderr, or on stdout if stderr fails.
   void Tell(const std::string& line);
 
-  // Waits until each stream has room or everything is written. Returns false if
-  // `limits` ended the wait. The limits apply to both streams together.
+  // WaitForRoom waits until each stream has room, Wait until everything is
+  // written. Both return false if `limits` ended the wait. The limits apply to
+  // both streams together.
   bool WaitForRoom(const ConsoleWriter::WaitLimits& limits);
   bool Wait(const ConsoleWriter::WaitLimits& limits);
-  // Like WaitForRoom, at the end of a job: the output of a stream that accepts
-  // nothing within `limits` is discarded.
+  // Like WaitForRoom and Wait, at the end of a job: the output for a stream
+  // that accepts nothing within `limits` is discarded.
   void MakeRoom(const ConsoleWriter::WaitLimits& limits);
   void Finish(const ConsoleWriter::WaitLimits& limits);
   // Waits at most `timeout`. Returns whether everything has been written.
   bool Flush(Duration timeout);
 
   // One sentence for each stream whose output is incomplete on the console,
-  // such as "stdout: …". `where` names the folder that has all of the output;
-  // empty: no folder.
+  // such as "8 bytes could not be written to stdout: …". `where` names the
+  // folder that has all of the output; empty: no folder.
   std::vector<std::string> Losses(const std::string& where) const;
   // Whether any write has failed.
   bool Failed() const;
-  // Whether output was discarded or lost, for any reason.
+  // Whether bytes were lost in failed writes, or discarded because the console
+  // accepted nothing. Bytes that WhenFull::kDrop drops do not count.
   bool IsIncomplete() const;
 
  private:

@@ -104,8 +104,9 @@ struct ConsoleWriter::State {
   WriteEnd WriteUnlessWoken(std::string_view text);
   std::string LeadOf(const Text& batch) const;
   Text NextBatch();
-  // Updates the state after `batch` was written. Returns the callback that the
-  // caller must call without holding the lock.
+  // Updates the state after an attempt to write `lead`, a note about lost
+  // bytes, and `batch`. Returns the callback that the caller must call without
+  // holding the lock; may be empty.
   std::function<void()> After(WriteEnd end, const std::string& lead,
                               const Text& batch);
 
@@ -119,7 +120,7 @@ struct ConsoleWriter::State {
   bool IsDone() const {
     return left || (queue.empty() && !writing && dropped == 0);
   }
-  // Starts measuring the wait. The caller holds `mutex`.
+  // Implements ConsoleWriter::BeginWait. The caller holds `mutex`.
   void BeginWait(Instant now);
   WaitEnd WaitUntil(const WaitLimits& limits,
                     const std::function<bool()>& is_done);
@@ -149,12 +150,15 @@ struct ConsoleWriter::State {
   Loss loss;
   bool writing = false;
   Source writing_source = Source::kWorkers;
-  int64_t batch_end = 0;          // value of `written` after the current batch
-  bool at_line_start = true;      // whether the current batch ends a line
-  bool was_at_line_start = true;  // whether the previous batch ended a line
+  int64_t batch_end = 0;  // value of `written` after the current batch
+  // whether the console is at the start of a line after the current batch
+  bool at_line_start = true;
+  // value of at_line_start before the current batch
+  bool was_at_line_start = true;
   bool room_wanted = false;
   bool given_up = false;
-  // The time at which the first wait began for text that is not fully written.
+  // The start of the first wait for the text that is now queued; nullopt: no
+  // wait has begun since all text was written.
   std::optional<Instant> waited_since;
   bool stopping = false;
   // whether nothing can be written any more: the reader has closed its end, or

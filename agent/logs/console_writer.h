@@ -26,7 +26,8 @@ int OpenConsoleCopy(int fd);
 bool IsSameConsole(int fd, int other);
 
 // Writes to a terminal, pipe or file that may be slow, or whose reader may have
-// exited. Only the functions that say so wait for the console.
+// exited. Write and WriteOutput only queue the text; they do not wait for the
+// console.
 //
 // A thread of the writer, started with the first text, writes the queued text
 // in order. Producers keep the queue short: they check HasRoom before they read
@@ -53,15 +54,16 @@ class ConsoleWriter {
 
   // The number of bytes that did not reach the console.
   struct Loss {
-    int64_t unread = 0;  // bytes discarded by GiveUp, or beyond limit_bytes
+    // bytes discarded by GiveUp, or dropped beyond limit_bytes; without the
+    // bytes that kDrop drops
+    int64_t unread = 0;
     int64_t failed = 0;  // bytes lost in failed writes
     int error = 0;       // errno of the first failed write
   };
 
   enum class WaitEnd { kDone, kStalled };
   struct WaitLimits {
-    // The maximum time in which the console accepts nothing before a wait gives
-    // up.
+    // A wait gives up if the console accepts nothing for this time.
     Duration without_progress = Duration::zero();
     // Returns the number of signals received so far that ask this process to
     // end; called about 20 times a second. After the first signal, a wait ends
@@ -78,7 +80,8 @@ class ConsoleWriter {
   explicit ConsoleWriter(int fd) : ConsoleWriter(fd, Limits()) {}
   ConsoleWriter(int fd, Limits limits);
 
-  // Discards queued text; to write it, call Wait before.
+  // Discards the text that is still queued; to have it written, call Wait
+  // before. Waits at most a second for the writer's thread.
   ~ConsoleWriter();
 
   ConsoleWriter(const ConsoleWriter&) = delete;

@@ -265,8 +265,8 @@ LogRelay::Impl::Reader LogRelay::Impl::Find(uint64_t id) {
   return found == open_.end() ? nullptr : found->second;
 }
 
-// Removes a stream that has ended. Only the thread that has read end of file
-// calls this function, and closes the descriptor.
+// Removes the stream with this id if `outcome` says that it has ended. Its
+// reader has already closed the descriptor.
 void LogRelay::Impl::ForgetIfEnded(uint64_t id, PipeReader::Outcome outcome) {
   if (outcome != PipeReader::Outcome::kEnded) return;
   std::lock_guard<std::mutex> lock(mutex_);

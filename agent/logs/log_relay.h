@@ -31,10 +31,11 @@ namespace muster::agent {
 // console shows, and their files wait as well. All other streams continue.
 //
 // Threads of their own write the files and make the folders (FileQueue). A slow
-// file system slows the workers down as well. A file system that does not
-// answer at all delays nothing. Once it counts as hung, output that does not
-// fit in the backlog is dropped. If the file can be written again, a note in
-// the file says how much was dropped and when.
+// file system slows the workers down as well. A file system that completes no
+// work for some seconds counts as hung (FileBacklog): the workers then do not
+// wait for it, and output that does not fit in the backlog is dropped. If the
+// file can be written again, a note in the file says how much was dropped and
+// when.
 //
 // If the console is a terminal, the only worker of a node gets a
 // pseudo-terminal, whose output is passed on unchanged, without lines and
@@ -70,9 +71,9 @@ class LogRelay {
   // folder has changed.
   bool BeginRound(const std::string& run_tag);
 
-  // The write ends of a new worker's pipes, for WorkerSpec; the caller closes
-  // them once the worker has been started. ResourceExhausted: no free
-  // descriptor.
+  // The write ends of a new worker's pipes, for WorkerSpec. Open makes the
+  // pipes; its caller closes these ends once the worker has been started.
+  // ResourceExhausted: no free descriptor.
   struct Pipes {
     int stdout_fd = -1;
     int stderr_fd = -1;

@@ -42,7 +42,7 @@ void FolderRemover::Remove(const std::string& folder) {
     work_->running = true;
   } catch (const std::system_error&) {
     // The system cannot create a thread now: the folder stays queued until the
-    // next call.
+    // next call of Remove.
   }
 }
 

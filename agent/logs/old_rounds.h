@@ -36,7 +36,8 @@ class FolderRemover {
   // are not removed.
   static constexpr size_t kMaxWaiting = 16;
 
-  // The thread calls `on_removed` for each removed folder; may be empty.
+  // `on_removed` is called for each removed folder, in the remover's thread;
+  // may be empty.
   explicit FolderRemover(
       std::function<void(const std::string& folder)> on_removed = nullptr);
   // Does not wait: a removal in progress continues while the process lives.

@@ -33,7 +33,8 @@ class OpenLine {
 
   explicit OpenLine(Redraw redraw) : redraw_(redraw) {}
 
-  // The bytes that must be written before whole lines of any stream.
+  // The bytes to write before whole lines: "\n" if the last line on the console
+  // is unfinished, else none. The unfinished line counts as ended then.
   std::string BeforeLines();
 
   // Records that the last line on the console is unfinished and will not be

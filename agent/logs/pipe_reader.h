@@ -27,9 +27,9 @@ class PipeReader {
     kEnded,  // no process holds the write end: the stream has ended
   };
 
-  // A new pipe: its reader and its write end, which the caller owns. Make gives
-  // the pipe about `capacity_bytes`, if the system allows it.
-  // ResourceExhausted: no free descriptor.
+  // The result of Make and MakeTerminal: a new pipe's reader, and its write
+  // end, which the caller owns. Make gives the pipe about `capacity_bytes`, if
+  // the system allows it. ResourceExhausted: no free descriptor.
   struct Made {
     std::shared_ptr<PipeReader> reader;
     int write_fd = -1;
@@ -39,10 +39,11 @@ class PipeReader {
   };
   static absl::StatusOr<Made> Make(int capacity_bytes, WorkerStream stream);
 
-  // Like Make, with a pseudo-terminal that has the size and modes of
-  // `terminal`. The reader passes the bytes unchanged to `pass` (an empty text
-  // at the end), and also to `stream`. nullopt: no pseudo-terminal is
-  // available; `stream` is unchanged.
+  // The callback of MakeTerminal. MakeTerminal is like Make, but makes a
+  // pseudo-terminal that has the size and modes of `terminal`. The reader
+  // passes the bytes unchanged to `pass` (an empty text at the end), and also
+  // to `stream`. nullopt: no pseudo-terminal is available; `stream` is
+  // unchanged.
   using Pass = std::function<void(std::string_view)>;
   static std::optional<Made> MakeTerminal(int terminal, Pass pass,
                                           WorkerStream* stream);
@@ -73,8 +74,9 @@ class PipeReader {
   // Whether the console and the files accept more of this stream.
   bool HasRoom() const { return stream_.HasRoom(); }
 
-  // The time at which the unfinished line must be shown. nullopt: there is no
-  // unfinished line, or the pipe holds more bytes, which may complete it.
+  // The time for the next call of TimePassed; nullopt: there is no unfinished
+  // line. TimePassed shows the unfinished line, but waits longer if the console
+  // is full, or if the pipe holds more bytes, which may complete the line.
   std::optional<Instant> NextDeadline();
   void TimePassed(Instant now);
 

@@ -42,8 +42,8 @@ void RecentOutput::Append(const Worker& worker, Stream stream,
   if (bytes.size() > kMaxBytesPerWorker) {
     const size_t skipped = bytes.size() - kMaxBytesPerWorker;
     kept.offset += skipped;
-    // The older blocks are dropped. Readers report only a gap before the oldest
-    // block, and would not notice a gap between two blocks.
+    // Drops the older blocks, so that the gap of skipped bytes is before the
+    // oldest block. Readers notice a gap only there.
     kept.blocks.clear();
     kept.bytes = 0;
     bytes.remove_prefix(skipped);

@@ -25,8 +25,8 @@ class RE2;
 namespace muster::agent {
 
 // The newest output of this node's workers, with its times of arrival, in
-// memory. `launch logs` reads this memory. Every job has it, even a job without
-// log files, and a reader waits for no file system.
+// memory. `launch logs` reads this output, even in a job without log files, and
+// waits for no file system.
 //
 // Keeps kMaxBytesPerWorker of each local rank, over all rounds. Thread-safe.
 class RecentOutput {
@@ -43,7 +43,8 @@ class RecentOutput {
   // A piece of one stream.
   struct Block {
     uint64_t number = 0;  // ordinal by arrival, among the pieces of all workers
-    uint64_t offset = 0;  // bytes of this local rank before the piece
+    // number of bytes that this local rank wrote before the piece
+    uint64_t offset = 0;
     Worker worker;
     Stream stream = Stream::kOut;
     Instant time;
@@ -142,7 +143,7 @@ class OutputReader {
     LineAssembler lines;
     // time at which a progress bar's state was last returned
     Instant shown_state;
-    RecentOutput::Block newest;  // the newest block, without its bytes
+    RecentOutput::Block newest;  // the newest block read, without its bytes
     size_t ended = 0;            // number of lines that ended in `newest`
     // Whether the beginning of the current line was returned as a line.
     bool is_rest = false;
@@ -158,10 +159,11 @@ class OutputReader {
   };
 
   bool Wants(int rank) const;
-  // Adds a line if it is wanted. `index`: number of the line among the lines
-  // that end in `block`, from 0. The line's position (OutputLine::position) is
-  // computed from `block.offset` and `index`. Positions increase, because each
-  // line ends at a later byte.
+  // Adds the line if the inquiry asks for its rank and its text matches the
+  // pattern. `index`: number of the line among the lines that end in `block`,
+  // from 0. The line's position (OutputLine::position) is computed from
+  // `block.offset` and `index`. Positions increase, because each line ends at a
+  // later byte.
   void Add(const RecentOutput::Block& block, size_t index, Line line,
            std::vector<Found>* found) const;
   // Adds the unfinished line of a stream, if there is one and it is due.
@@ -180,8 +182,9 @@ class OutputReader {
   std::map<int, Source> sources_;  // read positions by local rank
 };
 
-// Splits an answer into parts within the limits of rendezvous/protocol/
-// inquiry.h. Only the last part has the is_last of `part`. Pure.
+// Splits an answer into parts within the limits of
+// rendezvous/protocol/inquiry.h. The last part gets the is_last of `part`; in
+// the other parts is_last is false. Pure.
 std::vector<rendezvous::AnswerPart> SplitAnswer(rendezvous::AnswerPart part);
 
 }  // namespace muster::agent

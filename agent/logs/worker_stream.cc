@@ -75,7 +75,9 @@ void WorkerStream::ShowPart(std::string_view text, Ends ends) {
 }
 
 // Appends the line to `lines` if it is whole and the console shows no part of
-// it yet. Otherwise writes the missing part to the console.
+// it yet. Otherwise writes the part that the console lacks; shows a state of a
+// progress bar only if kRedrawInterval has passed. Also writes a line that
+// matches the filter to the filtered file.
 void WorkerStream::Show(const Line& line, Instant now, std::string* lines) {
   const bool is_state = line.end == LineEnd::kOverwritten;
   const bool is_due =

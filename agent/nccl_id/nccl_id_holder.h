@@ -36,8 +36,8 @@ class NcclIdChild {
   // until the process can be reaped.
   std::optional<std::string> End();
 
-  // The process's output so far, at most kMaxAnswer bytes. `whole`: the line is
-  // complete, or no more output will arrive. Read does not block.
+  // The first line of the process's output so far. `whole`: the line is
+  // complete, or too long, or no more output will arrive. Read does not block.
   struct Answer {
     std::string text;
     bool whole = false;
@@ -96,18 +96,19 @@ class NcclIdHolder {
   // Starts making an id for the next round, unless one exists, is being made,
   // or has failed before. Returns an outcome if the start failed.
   std::optional<Outcome> Make(Instant now);
-  // A descriptor that is readable when Look must be called; -1 while there is
-  // no id for the next round.
+  // A descriptor that is readable when Look must be called; -1 if no id for the
+  // next round exists or is being made.
   int fd() const;
   // The latest time for the next call of Look.
   std::optional<Instant> NextDeadline() const;
-  // Returns the id once it is made. If the process of an unused id has died,
-  // returns an outcome without an id, and starts making another id.
+  // Returns the id once it is made. Returns an outcome without an id if making
+  // it has failed, or if the process of an unused id has died; in the second
+  // case also starts making another id.
   std::optional<Outcome> Look(Instant now);
 
-  // Begins a round that uses `id`. If `id` is this node's id for the next
-  // round, it is kept during the round; the id of the previous round is
-  // released. Returns whether the root of `id` runs on this node.
+  // Begins a round that uses `id`, and releases the id of the previous round.
+  // If `id` is this node's id for the next round, its process is kept during
+  // the round. Returns whether the root of `id` runs on this node.
   bool BeginRound(const std::string& id);
   // A descriptor that is readable when LookAtRoot must be called; -1 while this
   // node hosts no root of a round.

@@ -14,8 +14,8 @@
 namespace muster::agent {
 namespace {
 
-// Many short repetitions: on a busy core some of them fit between the turns of
-// other processes.
+// The number of repetitions. Many short repetitions: on a busy core some of
+// them fit between the time slices of other processes.
 constexpr int kRepetitions = 100;
 // Number of passes of one repetition. A repetition takes a fraction of a
 // millisecond.

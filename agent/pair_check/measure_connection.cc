@@ -35,7 +35,8 @@ using rendezvous::PairCheck;
 // The hello, the first message of each end: kMagic, the number of the
 // measurement and one half of the key. The client sends the first half of the
 // key and the server the second half. So another program that accepts the
-// client's connection does not learn the half that it would need as the server.
+// client's connection learns only the first half, and cannot answer as the
+// server.
 constexpr char kMagic[] = "MUSTERPC";
 constexpr size_t kMagicBytes = sizeof(kMagic) - 1;
 constexpr size_t kProofBytes = kChannelKeyBytes / 2;
@@ -120,7 +121,7 @@ struct Limit {
   }
 };
 
-// The conversation of two partners that have recognised each other.
+// The connection to the partner, with the messages of a measurement.
 class Conversation {
  public:
   Conversation(StreamSocket socket, const Limit& limit)
@@ -177,7 +178,7 @@ class Conversation {
     return Median(std::move(times));
   }
 
-  // Answers pings until the last one.
+  // Answers the partner's pings, up to the last one.
   absl::Status AnswerPings() {
     std::array<char, kPingBytes> ping{};
     for (int i = 0; i < kMaxPings && ping[0] == kMore; ++i) {
@@ -204,7 +205,8 @@ class Conversation {
     return Send(&kEnd, 1);
   }
 
-  // Receives data, and returns its rate in bytes per second.
+  // Receives data for the rate measurement. Returns the rate in bytes per
+  // second.
   absl::StatusOr<double> ReceiveBulk(const ConnectionLimits& limits) {
     std::vector<char> buffer(size_t{4} * kChunkBytes);
     size_t position = 0;           // offset of the next byte within its chunk
@@ -309,7 +311,8 @@ struct Candidate {
   }
 };
 
-// Waits for the partner's connection, and answers its hello.
+// Accepts connections until one of them has sent the client's hello, and
+// returns this connection.
 absl::StatusOr<StreamSocket> Accept(const PairCheck& check,
                                     const std::optional<TlsContext>& tls,
                                     int port, const Limit& limit) {
@@ -377,8 +380,8 @@ absl::StatusOr<StreamSocket> Dial(const PairCheck& check,
   }
 }
 
-// Accepts the partner's connection, and measures the rate of its data in bytes
-// per second.
+// Accepts the partner's connection, answers the partner's hello and pings, and
+// receives its data. Returns the rate of the data in bytes per second.
 absl::StatusOr<double> Serve(const PairCheck& check,
                              const std::optional<TlsContext>& tls, int port,
                              const Limit& total,
@@ -394,7 +397,8 @@ absl::StatusOr<double> Serve(const PairCheck& check,
   return partner.ReceiveBulk(limits);
 }
 
-// Connects to the partner, returns the round trip in seconds, and sends data.
+// Connects to the partner, exchanges hellos, measures the round trip, and sends
+// data, whose rate the partner measures. Returns the round trip in seconds.
 absl::StatusOr<double> Connect(const PairCheck& check,
                                const std::optional<TlsContext>& tls,
                                const Limit& total,

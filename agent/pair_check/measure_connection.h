@@ -21,8 +21,8 @@ struct ConnectionLimits {
   Duration meet = std::chrono::seconds(4);
   // Time limit of the whole measurement.
   Duration total = std::chrono::seconds(8);
-  // Data that arrives within `warm_up` does not count. The rate is measured
-  // over the `window` after it.
+  // Data that arrives within `warm_up` after the first data does not count. The
+  // rate is measured over the `window` after `warm_up`.
   Duration warm_up = std::chrono::milliseconds(50);
   Duration window = std::chrono::milliseconds(200);
 };
@@ -33,16 +33,16 @@ struct ConnectionLimits {
 // then the server does. The ends prove to each other that they know
 // `check.key`. With Encryption::kWorkers the connection is encrypted like the
 // workers' connections, and the rate is that of encrypted data. Connections of
-// strangers are closed, and do not delay the partner.
+// other programs are closed, and do not delay the partner.
 //
 // Blocks for about half a second, at most for `limits.total`. Uses one core.
-// `port`: where to listen; other sockets on the port must permit that
-// (SO_REUSEADDR). `cancel_fd`: becomes readable if the result is not needed
-// any more.
-//   Cancelled          the result is not needed
-//   DeadlineExceeded   the partner did not come, or is too slow
-//   Unavailable        the connection cannot be made, or broke
-//   FailedPrecondition  this end cannot listen
+// `port`: the port to listen on; other sockets that are bound to it must have
+// SO_REUSEADDR. `cancel_fd`: becomes readable if the result is not needed any
+// more.
+//   Cancelled           `cancel_fd` became readable
+//   DeadlineExceeded    the partner did not connect in time, or is too slow
+//   Unavailable         the connection cannot be made, or broke
+//   FailedPrecondition  this end cannot listen, or the check has no valid key
 absl::StatusOr<ConnectionValues> MeasureConnection(
     const rendezvous::PairCheck& check, rendezvous::Encryption encryption,
     int port, int cancel_fd, const ConnectionLimits& limits);

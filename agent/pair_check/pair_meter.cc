@@ -18,8 +18,9 @@ namespace {
 using rendezvous::PairCheck;
 using rendezvous::PairMeasurement;
 
-// Time limit of a measurement in all, below NetworkCheck::kRoundTimeout. It
-// ends a look-up of a name that hangs.
+// Time limit of a whole measurement, below NetworkCheck::kRoundTimeout. After
+// this time a measurement is abandoned, for instance if it hangs in the look-up
+// of a name.
 constexpr Duration kTimeout = std::chrono::seconds(9);
 
 std::string FailureText(const absl::Status& status) {

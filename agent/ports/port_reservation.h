@@ -6,9 +6,9 @@
 
 namespace muster::agent {
 
-// A TCP port that the kernel assigns to no other process while this object
-// exists. The object binds the port but does not listen on it. So no other
-// process can take the port before it is used. Movable.
+// Reserves a TCP port: binds a socket to the port, without listening, so that
+// the kernel assigns the port to no other process while this object exists.
+// Movable.
 class PortReservation {
  public:
   enum class Sharing {

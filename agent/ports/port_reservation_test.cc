@@ -8,7 +8,7 @@
 #include <set>
 
 #ifndef IP_LOCAL_PORT_RANGE
-// older headers lack it; the kernel has it since Linux 6.3
+// Linux headers before 6.3 do not define this socket option.
 #define IP_LOCAL_PORT_RANGE 51
 #endif
 
@@ -103,8 +103,8 @@ TEST_P(PortReservationOf, KernelAssignsThePortToNoOther) {
   const auto reservation = PortReservation::Take(Sharing::kWithServers);
   ASSERT_TRUE(reservation.ok());
   const auto port = static_cast<uint32_t>(reservation->port());
-  // A range of ephemeral ports with one port leaves the kernel no choice of
-  // another port.
+  // Limits the ephemeral ports of the socket to the reserved port, so that the
+  // kernel could choose only this port.
   const uint32_t only = port << 16 | port;
   for (const Reuse reuse : {Reuse::kNo, Reuse::kYes}) {
     const OwnedFd other = Socket(GetParam(), reuse);

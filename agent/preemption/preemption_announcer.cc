@@ -62,7 +62,9 @@ absl::Status PreemptionFile::Write(const rendezvous::PreemptionNotice& notice) {
 
 namespace {
 
-// The extra time to kill the user's command after its deadline.
+// RunShellCommand kills the command at the command's time limit. If
+// RunShellCommand has not returned this long after the limit, its thread is
+// abandoned.
 constexpr Duration kKillMargin = std::chrono::seconds(2);
 
 }  // namespace

@@ -27,8 +27,10 @@ class PreemptionFile {
   PreemptionFile(const PreemptionFile&) = delete;
   PreemptionFile& operator=(const PreemptionFile&) = delete;
 
-  // Sets the folder for the file; the agent must own this folder (see
-  // RemoveSocketFolder). Empty: no file is written.
+  // Sets the folder for the file: the folder of the worker sockets
+  // (ProgressSockets). If this process is killed, the guardian removes that
+  // folder together with the file (RemoveSocketFolder). Empty: no file is
+  // written.
   void PutInto(const std::string& folder);
 
   // The path of the file; empty if no folder is set.
@@ -75,7 +77,7 @@ class PreemptionAnnouncer {
   void Announce(const rendezvous::PreemptionNotice& notice,
                 std::function<void()> done);
 
-  // Kills the command if it still runs, and prints the reason.
+  // Kills the command if it still runs, and prints `why`.
   void End(const std::string& why);
 
  private:

@@ -37,9 +37,10 @@ TEST(RequeueCommand, TakesNothingButNumbers) {
                    .ok());
 }
 
-// AgainstRequeue accepts a running job. It also accepts a job whose state
-// cannot be read, because `scontrol requeue` itself will fail. The texts are
-// those of `scontrol --oneliner show job` of Slurm 22.05.
+// AgainstRequeue permits the requeue of a running job. It also permits the
+// requeue if the output has no state of the job, because `scontrol requeue`
+// itself will then fail. The texts are those of `scontrol --oneliner show job`
+// of Slurm 22.05.
 TEST(AgainstRequeue, AJobThatRunsMayGoBack) {
   EXPECT_EQ(AgainstRequeue("JobId=7 JobName=x JobState=RUNNING Reason=None"),
             "");

@@ -33,8 +33,8 @@ ToolOutcome Ask(const std::vector<std::string>& argv, Instant deadline) {
   }
 }
 
-// Repeats the query with the command `argv` until its answer shows the job's
-// state.
+// Runs the query `argv` again and again until its output shows the job's real
+// state, or until kSlurmTimeout has passed.
 ToolOutcome AskForState(const std::vector<std::string>& argv) {
   const Instant deadline = MonotonicNow() + kSlurmTimeout;
   for (;;) {

@@ -9,13 +9,13 @@ namespace muster::agent {
 // hang. It applies only to workers that have reported in this round. A worker
 // that has not reported yet may be compiling, or may not report at all.
 enum class HangDetection {
-  // "auto": the deadline is the worker's own WATCHDOG_S, else a learned value
-  // (hang_watch.h)
+  // "auto": the longest permitted silence is the worker's WATCHDOG_S, else a
+  // learned value (hang_watch.h)
   kLearned,
-  // SECONDS: the deadline is the worker's own WATCHDOG_S, else
+  // SECONDS: the longest permitted silence is the worker's WATCHDOG_S, else
   // HangPolicy::timeout
   kGiven,
-  kOff,  // "off": no deadline; a worker's own WATCHDOG_S is ignored
+  kOff,  // "off": no silence counts as a hang; WATCHDOG_S is ignored
 };
 
 struct HangPolicy {

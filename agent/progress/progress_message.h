@@ -23,9 +23,9 @@ namespace muster::agent {
 //   CHECKPOINT=1          training waits for a checkpoint from now on, until
 //                         CHECKPOINT=0 or the next step
 //   WATCHDOG=1            a sign of life without other content
-//   OWN_NS=81000000       time outside and inside of collectives, and the time
-//   BLOCKED_NS=9000000    spent waiting for data, in nanoseconds; they increase
-//   DATA_NS=2000000       while the worker lives
+//   OWN_NS=81000000       total time outside of collectives until now, in ns
+//   BLOCKED_NS=9000000    total time inside of collectives until now, in ns
+//   DATA_NS=2000000       total time spent waiting for data until now, in ns
 //   LINKS_NS=3:70,11:0    the time for which the network limited sends to other
 //                         ranks of the world, in nanoseconds; RANK:TIME, at
 //                         most rendezvous::kMaxLinksPerRank, no rank twice
@@ -44,7 +44,7 @@ struct ProgressMessage {
   std::optional<double> tokens_per_s;
   std::optional<std::string> status;  // printable text, at most kMaxStatusBytes
   std::optional<bool> checkpoint;
-  // the worker's own deadline (WATCHDOG_S); zero: none
+  // silence that counts as a hang (WATCHDOG_S); zero: no silence does
   std::optional<Duration> watchdog;
   std::optional<Duration> own;      // time outside of collectives (OWN_NS)
   std::optional<Duration> blocked;  // time inside of collectives (BLOCKED_NS)

@@ -23,14 +23,16 @@ namespace muster::agent {
 // not affected. Not thread-safe.
 class ProgressSockets {
  public:
-  // The rate limit in datagrams: a single worker may send a burst of kBurst,
-  // then kPerSecond per second. Several workers share the rate equally.
+  // The rate limit. Each worker may send a burst of kBurst datagrams. All
+  // workers together may send kPerSecond datagrams per second, which they share
+  // equally; each worker may send at least kLeastPerSecond.
   static constexpr double kBurst = 256;
   static constexpr double kPerSecond = 16000;
   static constexpr double kLeastPerSecond = 100;
 
-  // `folder` is the parent of the private folder. If its name is so long that a
-  // socket's path would exceed 108 bytes, /tmp is used instead.
+  // `folder` is the parent of the private folder. If `folder` is empty, or so
+  // long that a socket's path would not fit into sockaddr_un, /tmp is used
+  // instead.
   explicit ProgressSockets(std::string folder);
   ~ProgressSockets();
   ProgressSockets(const ProgressSockets&) = delete;

@@ -120,8 +120,8 @@ const char* StateName(char state) {
   }
 }
 
-// Describes the system call in the text of /proc/<pid>/syscall: "230 0x0 0x1
-// …", "running", or "-1 …" outside of a call.
+// Returns ", in NAME" for the text of /proc/<pid>/syscall, such as "230 0x0 0x1
+// …". Empty if the text names no system call ("running", "-1 …").
 std::string CallOf(const std::string& syscall) {
   if (syscall.empty() || syscall[0] < '0' || syscall[0] > '9') return "";
   return absl::StrCat(", in ",

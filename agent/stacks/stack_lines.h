@@ -19,10 +19,11 @@ struct StackTexts {
 // Returns all stacks with headings, as the text of a file.
 std::string WholeText(const StackTexts& texts);
 
-// The most informative lines, for a Failure: the frames of the main thread,
-// innermost first. They are Python frames, else native frames, else the
-// kernel's description. At most kMaxStackLines lines of kMaxLineBytes,
-// printable. Empty if no stack was found. Pure.
+// The most informative lines, for a Failure. They show the main thread: its
+// Python frames, its native frames (both innermost first) and its description
+// by the kernel. If there are no frames, the kernel's descriptions of all
+// threads are shown. At most kMaxStackLines lines of kMaxLineBytes, printable.
+// Empty if no stack was found. Pure.
 std::vector<std::string> MostInformativeLines(const StackTexts& texts);
 
 }  // namespace muster::agent

@@ -28,8 +28,8 @@ namespace {
 
 constexpr size_t kMaxToolBytes = 400 << 10;
 constexpr size_t kMaxMapsBytes = 8 << 20;
-// The longest wait for the end of a cancelled Take, whose tools are killed at
-// once.
+// The longest time for which Cancel waits for the thread of a Take. Cancel
+// kills the tools at once, so the thread normally ends earlier.
 constexpr Duration kTimeToEnd = std::chrono::seconds(2);
 constexpr Duration kTimeToWrite = std::chrono::seconds(1);
 constexpr char kFileName[] = "/stack.txt";
@@ -41,8 +41,8 @@ std::string ReadUpTo(const std::string& path, size_t max_bytes) {
 }
 
 void WriteFile(const std::string& path, const std::string& text) {
-  // Removes a symbolic link that a worker may have put there, so that the link
-  // is not followed.
+  // Removes a symbolic link that a worker may have created at `path`, so that
+  // the link is not followed.
   unlink(path.c_str());
   const OwnedFd file(
       open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
@@ -70,10 +70,10 @@ bool RunsPython(int64_t pid) {
 }
 
 // A gdb command line that prints native frames only. To print Python's own
-// traceback, gdb would have to call a function in the process. That would
-// execute code in the user's program, so the command forbids it. On processors
-// with AMX, such a call of gdb 13 also fails halfway and breaks the system call
-// that it interrupted.
+// traceback, gdb would have to call a function in the process, that is, execute
+// code in the user's program. The command line forbids such calls. On
+// processors with AMX, a call by gdb 13 also fails halfway and breaks the
+// system call that it interrupted.
 std::vector<std::string> GdbCommand(int64_t pid) {
   return {// No init files, no questions, no downloads of symbols.
           "gdb",
@@ -104,7 +104,7 @@ StackTexts ReadStacks(int64_t pid, NativeFrames native, Instant deadline,
   StackTexts texts;
   // Reads /proc before gdb runs, because gdb stops the process.
   texts.kernel = KernelStacks(pid);
-  if (texts.kernel.empty()) return texts;  // the process is gone
+  if (texts.kernel.empty()) return texts;  // the process has ended
   const bool stopped = ReadWorkerState(pid) == WorkerState::kStopped;
   if (RunsPython(pid)) {
     PythonStacks python =

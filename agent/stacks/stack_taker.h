@@ -31,7 +31,7 @@ StackTexts ReadStacks(int64_t pid, NativeFrames native, Instant deadline,
 // MiB of text per process. A read of /proc itself may block, if a process holds
 // its memory's lock in an uninterruptible call. The thread that reads is then
 // abandoned. The tools are child processes of this process, and may be killed
-// at any time (see Guardian).
+// at any time, for example after the death of the guardian.
 //
 // Not thread-safe.
 class StackTaker {
@@ -44,8 +44,8 @@ class StackTaker {
     // folder in which stack.txt with all stacks is written; empty: no file
     std::string folder;
   };
-  // A callback for MostInformativeLines of the first subject, called in the
-  // StackTaker's thread.
+  // A callback that receives MostInformativeLines of the first subject. It is
+  // called in the StackTaker's thread.
   using Done = std::function<void(std::vector<std::string> lines)>;
 
   StackTaker();

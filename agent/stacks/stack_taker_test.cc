@@ -268,8 +268,8 @@ TEST_F(StackTakerTest, AnotherNameInThePlaceOfTheFileIsNotFollowed) {
   EXPECT_THAT(Contents(folder_ + "/stack.txt"), HasSubstr("=== kernel"));
 }
 
-// The destructor kills the running tool before it joins the thread: otherwise
-// the destructor would take seconds.
+// The destructor kills the running tool. Otherwise the tool would run until its
+// deadline, kTimeForFirst.
 TEST_F(StackTakerTest, DestructorKillsARunningTool) {
   const Worker worker;
   UseTools();

@@ -25,9 +25,9 @@ namespace muster::agent {
 
 // The store of each round on this node. The node of rank 0 runs a server, on a
 // new port for each round (exception: Options::fixed_port). The port is
-// reserved before the round begins, so that no other process takes it, and
-// refuses connections until then. No earlier round has used the port, so
-// workers find no keys of another round.
+// reserved before the round begins, so that no other process takes it. The port
+// refuses connections until the round begins. No earlier round has used the
+// port, so workers find no keys of another round.
 //
 // With StorePath::kThroughAgent, the other nodes run a relay to the server.
 // With StoreHost::kWorker there is no server: the port is only reserved, and
@@ -67,7 +67,9 @@ class RoundStore {
   // served here.
   absl::StatusOr<rendezvous::Endpoint> Begin(const rendezvous::Place& place);
 
-  // Fails the pending requests of the clients of the current round's store.
+  // Ends the current round's store on this node: closes the connections of the
+  // clients, so that their pending requests fail. `reason`: why the round is
+  // broken; empty: the round is not broken.
   void Close(const std::string& reason);
 
  private:

@@ -19,7 +19,8 @@ namespace muster::agent {
 namespace {
 
 // The interval at which a background process checks whether it has come to the
-// foreground. A shell sends no signal to a process that already runs.
+// foreground. Polling is needed, because a shell sends no signal when it brings
+// a running process to the foreground.
 constexpr std::chrono::milliseconds kBackgroundInterval(300);
 
 // Whether `fd` is this process's controlling terminal; tcgetpgrp fails for any
@@ -49,9 +50,9 @@ TerminalBridge::TerminalBridge(OnModes on_modes)
 TerminalBridge::~TerminalBridge() { Release(); }
 
 std::vector<int> TerminalBridge::Signals() {
-  // The kernel also sends SIGCONT when the terminal hangs up. By then
-  // FindTerminal no longer recognises the terminal, so the first result is
-  // kept.
+  // The terminal is looked up only once. The kernel also sends SIGCONT when the
+  // terminal hangs up, and after that FindTerminal does not recognise the
+  // terminal.
   static const bool has_terminal = FindTerminal() >= 0;
   if (!has_terminal) return {};
   return {SIGWINCH, SIGTSTP, SIGCONT};
@@ -76,11 +77,11 @@ void TerminalBridge::Resized() {
   ResizeLocked();
 }
 
-// Gives all pseudo-terminals the terminal's size, which is read only once. If
-// the size were read for each pseudo-terminal, it could change in between, and
-// only the controlling one, the last, would get the new size. The next call
-// would then resize only the others, for which the kernel sends the worker no
-// SIGWINCH.
+// Reads the terminal's size once, and gives all pseudo-terminals this size. If
+// the size were read for each of them, the size could change in between: only
+// the controlling pseudo-terminal, which is resized last, would get the new
+// size. The next call would then resize only the other pseudo-terminals, and
+// the kernel sends the worker no SIGWINCH for these.
 void TerminalBridge::ResizeLocked() {
   const std::optional<winsize> size = ReadWindowSize(terminal_);
   if (!size) return;

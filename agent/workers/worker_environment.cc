@@ -65,8 +65,9 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
   set_number("TORCHELASTIC_RESTART_COUNT", place.restart_count);
   set_number("TORCHELASTIC_MAX_RESTARTS", plan.max_restarts);
   set("TORCHELASTIC_RUN_ID", plan.run_id);
-  // With True, every worker, rank 0 included, is a client of MASTER_PORT. With
-  // False, rank 0 binds MASTER_PORT and serves the store to the others.
+  // With True, all workers, rank 0 included, are clients of the store at
+  // MASTER_PORT. With False, rank 0 binds MASTER_PORT and serves the store to
+  // the other ranks.
   set("TORCHELASTIC_USE_AGENT_STORE",
       plan.store_host == rendezvous::StoreHost::kAgent ? "True" : "False");
   set("TORCHELASTIC_SIGNALS_TO_HANDLE", plan.signals_to_handle);
@@ -77,7 +78,8 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
   if (!paths.timer_file.empty()) {
     set("TORCHELASTIC_TIMER_FILE", paths.timer_file);
   }
-  // The only worker of a node may use every core, as in torchrun.
+  // Does not set OMP_NUM_THREADS for the only worker of a node, which may use
+  // every core, as in torchrun.
   if (plan.local_world_size > 1 && inherited.count("OMP_NUM_THREADS") == 0) {
     const int share = std::max(1, plan.cores / plan.local_world_size);
     set_number("OMP_NUM_THREADS",

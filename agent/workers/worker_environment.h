@@ -61,8 +61,10 @@ struct WorkerPaths {
 //   * MUSTER_RUN_ID, MUSTER_NODE_ID, MUSTER_ROUND, MUSTER_COORDINATOR,
 //     MUSTER_NODE_ADDRESS, MUSTER_PROGRESS_SOCKET, MUSTER_PREEMPTION_FILE;
 //   * for a bound worker MUSTER_CPU_SET and, if known, MUSTER_NEAR_NIC;
+//   * MUSTER_NCCL_ID if the round has an NCCL id;
+//   * CUDA_VISIBLE_DEVICES if `plan.gpu_of_local_rank` is not empty;
 //   * FrameworkVariables;
-//   * the other variables of `plan.more`.
+//   * those variables of `plan.more` that none of the lines above sets.
 //
 // `gpu_of_local_rank` is empty or has `local_world_size` elements. Pure.
 std::vector<std::pair<std::string, std::string>> WorkerEnvironment(

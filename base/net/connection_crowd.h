@@ -27,9 +27,10 @@ class ConnectionCrowd {
     Id oldest = 0;
   };
 
-  // `id` must not be in the crowd.
+  // Adds the connection `id` of a peer in `network`. Requires that `id` is not
+  // in the crowd.
   void Add(Id id, const std::string& network);
-  // Returns false if `id` is not in the crowd.
+  // Removes the connection `id`. Returns false if `id` is not in the crowd.
   bool Remove(Id id);
 
   size_t size() const { return networks_.size(); }
@@ -39,8 +40,9 @@ class ConnectionCrowd {
 
   // The oldest connection. Requires that the crowd is not empty.
   Id Oldest() const { return networks_.begin()->first; }
-  // The network with the most connections; among equal ones, the network with
-  // the oldest connection. Requires that the crowd is not empty.
+  // The network with the most connections. If several networks have equally
+  // many connections, the network with the oldest connection. Requires that the
+  // crowd is not empty.
   Share Largest() const;
 
  private:

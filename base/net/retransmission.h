@@ -10,8 +10,8 @@ namespace muster {
 // accepts inherit the limit.
 //
 // Does nothing before Linux 6.15. The socket should have a TCP_USER_TIMEOUT.
-// Otherwise the kernel gives up after a number of retransmissions, which
-// shorter intervals reach earlier.
+// Otherwise the kernel gives up after a number of retransmissions, which takes
+// less time if the intervals are shorter.
 void LimitRetransmissionInterval(int fd);
 
 }  // namespace muster

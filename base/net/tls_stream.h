@@ -115,8 +115,8 @@ class TlsStream {
  private:
   struct Socket;
 
-  // Converts the result of a failed OpenSSL operation: returns -1 with errno,
-  // or 0 at the end of the connection.
+  // Converts a failed OpenSSL operation to the result of Read or Write: -1 with
+  // errno, or 0 at the end of the connection. `result`: what OpenSSL returned.
   ssize_t Failed(int result);
   // Encrypts one record into the buffer of socket_. Returns the number of bytes
   // taken from `data`; 0 with errno: the connection is no longer usable.

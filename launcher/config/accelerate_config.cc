@@ -340,7 +340,7 @@ class Reader {
   ConfigMeaning meaning_;
   AccelerateKind kind_ = AccelerateKind::kSimple;
   bool is_multi_cpu_ = false;
-  bool alone_ = false;  // one process only; num_processes is ignored
+  bool alone_ = false;  // one process per machine, whatever num_processes
   int machines_ = 1;
 };
 

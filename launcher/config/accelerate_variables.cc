@@ -174,8 +174,8 @@ class Writer {
     for (const Rule& rule : rules) AddRule(rule, given);
   }
 
-  // Removes `variables` unless the value of the variable `size` is above 1:
-  // Accelerate sets them only in that case.
+  // Removes `variables` if the value of the variable `size` is 1, because
+  // Accelerate then does not set them.
   void DropUnless(const std::string& size,
                   const std::vector<std::string>& variables) {
     if (variables_[size] != "1") return;

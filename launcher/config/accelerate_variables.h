@@ -10,7 +10,8 @@
 
 namespace muster::launcher {
 
-// How an Accelerate configuration starts its processes.
+// The kind of training that an Accelerate configuration describes. It decides
+// which variables the processes get.
 enum class AccelerateKind {
   kSimple,  // no FSDP, DeepSpeed or the like: distributed_type NO or MULTI_CPU
   kMultiGpu,

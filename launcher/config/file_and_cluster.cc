@@ -35,10 +35,9 @@ std::string Written(const FlagDefault& said) {
   return absl::StrCat(said.origin, "=", said.text);
 }
 
-// Finds out whether several processes of this command line are the nodes of one
-// job. Returns the setting that makes the processes nodes of one job: the host
-// file, or one of the cluster's variables as "NAME=value". Empty: there is no
-// such setting, or the job has one node.
+// Returns the setting that makes this process one of several nodes of a job:
+// the host file, or one of the cluster's variables as "NAME=value". Empty:
+// there is no such setting, or the job has one node.
 std::string SettingThatNumbersNodes(const FlagValues& known,
                                     const absl::StatusOr<Defaults>& cluster) {
   if (!known.Text("hostfile").empty()) {

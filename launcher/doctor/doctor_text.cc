@@ -17,8 +17,8 @@ constexpr int kLabel = 9;  // width of the label column: " warning" and a blank
 
 // Maximum number of lines of one kind that the page shows; --json shows all.
 constexpr int kMaxOfAKind = 6;
-// If a kind of findings has more lines than this, the page leaves out its lines
-// with severity kOk.
+// If a kind of findings has more lines than this, the page leaves out the
+// kind's lines of severity kOk.
 constexpr int kMaxFineOfAKind = 3;
 
 // One line of the page: a finding and, on a page of several nodes, the nodes
@@ -108,8 +108,10 @@ agent::FindingGroup GroupOf(const agent::Finding& finding) {
   return kind == nullptr ? agent::FindingGroup::kNodes : kind->group;
 }
 
-// Keeps at most kMaxOfAKind lines of each kind. If a kind has more lines, the
-// last kept line is replaced by "and N more of this kind".
+// Keeps at most kMaxOfAKind lines of each kind. Leaves out the lines of
+// severity kOk of a kind with more than kMaxFineOfAKind lines. If a kind has
+// more than kMaxOfAKind lines, the last kept line is replaced by "and N more of
+// this kind"; N includes the lines of severity kOk.
 std::vector<Line> Bounded(const std::vector<Line>& lines) {
   std::map<std::string, int> of_kind;
   for (const Line& line : lines) ++of_kind[line.finding.id];

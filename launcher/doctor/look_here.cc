@@ -64,7 +64,8 @@ agent::CoordinatorFacts AskCoordinator(const rendezvous::Endpoint& endpoint,
   rendezvous::AdminClient client(std::move(options));
   const auto caller = client.WhoAmI();
   facts.local_address = LocalAddressTowards(addresses->front());
-  // A coordinator that needs a token rejects the call, and is reachable.
+  // This error proves that the coordinator is reachable: it has rejected the
+  // call because of the token.
   if (absl::IsUnauthenticated(caller.status())) {
     const std::string why(caller.status().message());
     facts.wants_token = !has_token && absl::StrContains(why, "job token");

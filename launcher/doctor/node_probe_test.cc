@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Binds `fd` to a free port of 127.0.0.1 and, if `backlog` is given, listens.
+// Binds `fd` to a free port of 127.0.0.1 and returns the port.
 int Bind(const OwnedFd& fd) {
   sockaddr_in address = {};
   address.sin_family = AF_INET;

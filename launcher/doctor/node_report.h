@@ -43,8 +43,9 @@ struct NodesPage {
   int expected = 0;  // number of nodes that should report; 0: unknown
 };
 
-// The names of the reports' nodes on a page: the host's name, or the node's id
-// if several nodes have the same host name.
+// The names of the reports' nodes on a page: the host's name; if several nodes
+// have this host name, the node's id; if the id is empty or not unique,
+// HOST#INDEX.
 std::vector<std::string> NodeNames(const std::vector<NodeReport>& reports);
 
 // The worst severity of all findings.

@@ -21,8 +21,8 @@ struct Meeting {
   bool alone = false;
   // The coordinator's addresses to which the other nodes connect, at least one.
   // Port 0 stands for the free port that the coordinator will bind. If there
-  // are several addresses, they belong to daemons, one of which hosts the
-  // coordinator.
+  // are several addresses, they belong to daemons or (see ChooseCoordinator) to
+  // other nodes, one of which hosts the coordinator.
   std::vector<rendezvous::Endpoint> endpoints;
   std::string run_id;
   // Port of the workers' store if this node serves it; 0: any free port.

@@ -127,7 +127,8 @@ void CheckStore(const RunOptions& options, FlagValues& values) {
   }
 }
 
-// Checks that no signal is in two lists with different meanings.
+// Checks that no signal is both in --signals-to-preempt and in
+// --signals-to-leave.
 void CheckSignals(const RunOptions& options, FlagValues& values) {
   const std::vector<int>& leave = options.policy.signals_to_leave;
   for (const int number : options.preemption.signals) {

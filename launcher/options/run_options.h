@@ -54,7 +54,8 @@ struct RemoteOptions {
   std::string host_file;
   std::string include;  // value of --include, in DeepSpeed's syntax
   std::string exclude;
-  // variables to send: NAME, PREFIX* or NAME=VALUE
+  // variables to send to the agents on other hosts (--export): NAME, PREFIX* or
+  // NAME=VALUE
   std::vector<std::string> exports;
   std::string ssh_args;
   Duration ssh_timeout = std::chrono::seconds(30);
@@ -121,7 +122,8 @@ struct RunOptions {
   RemoteOptions remote;
   agent::AgentPolicy policy;
   Duration close_timeout = std::chrono::seconds(30);
-  std::string absent_hint;  // value of Defaults::absent_hint
+  // how to find out why other nodes are missing (Defaults::absent_hint)
+  std::string absent_hint;
 
   // The number of workers on a node, as text: a number, gpu, cpu or auto. This
   // field and those up to `health` are about the workers.
@@ -143,7 +145,9 @@ struct RunOptions {
   std::vector<std::string> program;  // program with its arguments
   agent::Binding binding = agent::Binding::kNone;
   std::vector<agent::FrameworkEnv> framework_envs;
-  std::string local_rank_flag;  // name of the flag without dashes; empty: none
+  // flag, without dashes, with which each program gets its local rank; empty:
+  // none
+  std::string local_rank_flag;
   // Variables added to the environment of the workers.
   std::map<std::string, std::string> worker_environment;
   agent::WorkerInput input;

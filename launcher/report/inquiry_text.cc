@@ -30,18 +30,18 @@ std::string WithoutThreadId(std::string_view line) {
   return std::string(kThread) + std::string(rest);
 }
 
-// The lines by which two stacks are compared. `launch stacks` prints these
-// lines for a group of equal stacks.
+// Returns the lines of a stack by which it is compared with other stacks.
+// `launch stacks` prints these lines for a group of equal stacks.
 std::vector<std::string> KeyOf(const std::vector<std::string>& lines) {
   const bool has_frames = std::ranges::any_of(lines, IsFrame);
   std::vector<std::string> key;
   bool has_kernel = false;
   for (const std::string& line : lines) {
     if (IsKernelLine(line)) {
-      // A kernel line says whether a thread sleeps or runs, which changes from
-      // moment to moment. If the stack has frames, kernel lines are therefore
-      // left out. Otherwise only the first kernel line is kept, which is that
-      // of the main thread.
+      // A kernel line (the kernel's description of a thread) says whether the
+      // thread sleeps or runs, which changes from moment to moment. If the
+      // stack has frames, kernel lines are therefore left out. If it has none,
+      // only the first kernel line is kept, which is that of the main thread.
       if (has_frames || std::exchange(has_kernel, true)) continue;
     }
     key.push_back(WithoutThreadId(line));

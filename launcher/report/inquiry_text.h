@@ -28,24 +28,24 @@ struct StackGroup {
   std::vector<std::string> lines;  // the stack; empty: it could not be read
 };
 
-// Puts equal stacks into groups. The smallest groups come first: a rank that is
-// elsewhere than most others is probably the one for which the others wait.
-// Groups of the same size are ordered by their lowest rank. Stacks that could
-// not be read are one group, the last.
+// Puts equal stacks into groups. The smallest groups come first: a rank that
+// executes other code than most ranks is probably the rank for which they wait.
+// Groups of the same size are ordered by their lowest rank. All stacks that
+// could not be read are in one group, the last.
 //
 // Two stacks are equal if the frames of their main threads are equal. Without
 // frames, the kernel's descriptions of the main threads must be equal, except
 // for thread ids.
 std::vector<StackGroup> FoldStacks(const std::vector<HostStack>& stacks);
 
-// The groups as `launch stacks` prints them.
+// Formats the groups that FoldStacks returns, as `launch stacks` prints them.
 std::string StacksText(const std::vector<StackGroup>& groups,
                        const TextTarget& target);
 
 // Formats workers' output as `launch logs` prints it. Each line begins with
-// "[host:rank] ", as on the console of `launch`. A line is inserted where a
-// rank's output of another round begins. Removes characters that would move a
-// terminal's cursor.
+// "[host:rank] ", as on the console of `launch`. If a rank's output continues
+// in another round, the line "--- round N ---" is inserted. Removes characters
+// that would move a terminal's cursor.
 class OutputText {
  public:
   explicit OutputText(TextStyle style) : style_(style) {}

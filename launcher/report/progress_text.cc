@@ -61,8 +61,8 @@ bool LagsMore(const RankProgress* a, const RankProgress* b) {
 }
 
 // Formats the time since a rank's last report: "12.3s ago". Once half of the
-// rank's deadline for reports has passed, the text has the deadline too: "25.1s
-// ago of 30.0s".
+// rank's deadline for reports has passed, the text also shows the deadline:
+// "25.1s ago of 30.0s".
 std::string LastReportText(const rendezvous::WorkerProgress& said) {
   const std::string ago = DurationText(said.silent_for) + " ago";
   if (said.deadline == Duration::zero() ||
@@ -87,8 +87,8 @@ std::vector<std::string> Row(const RankProgress& rank,
           PrintableLine(said.status)};
 }
 
-// Considers the columns from `first` on and the rows from `row` on. Removes the
-// columns whose cells are empty in all of these rows.
+// Removes each column, from number `first` on, whose cells are empty in all
+// rows from number `row` on.
 void DropEmptyColumns(std::vector<std::vector<std::string>>& rows, long row,
                       size_t first) {
   for (size_t column = rows[0].size(); column-- > first;) {

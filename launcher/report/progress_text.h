@@ -30,8 +30,8 @@ std::string RankLines(const rendezvous::JobStatus& job,
                       const TextTarget& target);
 
 // A table with one line for each rank. If more than sixteen ranks report, the
-// table shows the eight with the smallest step or the longest silence, and the
-// number of the others. Ends with a newline. Empty if no rank reports.
+// table shows the eight with the smallest step or the longest silence, and says
+// how many ranks are not shown. Ends with a newline. Empty if no rank reports.
 std::string ProgressTable(const rendezvous::JobStatus& job,
                           const TextTarget& target);
 

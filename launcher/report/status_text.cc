@@ -119,8 +119,8 @@ std::string Notes(const rendezvous::JobStatus& job,
         std::string(rendezvous::HostStateText(node.judgement.state)) + ": " +
         Shorten(PrintableLine(node.judgement.reason), kMaxReasonColumns));
   }
-  // If a healthy machine has faults, --quarantine=off is given: the coordinator
-  // counts faults, but quarantines no machine.
+  // A healthy machine has faults only with --quarantine=off: the coordinator
+  // then counts faults, but quarantines no machine.
   if (node.judgement.state == rendezvous::HostState::kHealthy &&
       node.judgement.score > 0) {
     notes.push_back("faults: " + Shorten(PrintableLine(node.judgement.reason),
@@ -154,8 +154,8 @@ std::vector<std::vector<std::string>> NodeRows(
   if (binds) rows[0].insert(rows[0].end() - 1, "CPUS");
   bool one_name = HostsNameNodes(job);
   if (!one_name) rows[0].insert(rows[0].begin() + 3, "HOST");
-  // The rank of the first worker of the node in the loop. Nodes are in the
-  // order of their group rank.
+  // The rank of the first worker of the loop's current node. Nodes are in the
+  // order of their group ranks.
   int first_rank = 0;
   for (const rendezvous::NodeStatus& node : job.nodes) {
     std::vector<std::string> row = {"-", "-", Name(node.node.node_id)};

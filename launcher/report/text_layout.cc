@@ -150,11 +150,11 @@ std::string_view WithoutLeadingBlanks(std::string_view text) {
   return text.substr(std::min(text.find_first_not_of(' '), text.size()));
 }
 
-// Returns the offset at which to break `line`, which is too long. Normally the
-// line is broken at the last blank that fits. If the piece before that blank
-// would be at most half full, a very long word follows (often a path), and the
-// line is broken after this word. Returns the size of `line` if no blank
-// follows.
+// Returns the offset at which to break `line`, which is longer than `columns`.
+// Normally the line is broken at the last blank that fits. If the piece before
+// that blank would be at most half full, a very long word follows (often a
+// path), and the line is broken after this word. If no blank follows the word,
+// returns the size of `line`.
 size_t BreakAt(std::string_view line, int columns) {
   size_t most = ByteAfter(line, columns);
   size_t blank = line.rfind(' ', most);
@@ -199,7 +199,7 @@ std::vector<std::string> Wrap(std::string_view line, int columns, int hang) {
   columns = std::max(columns, hang + 8);
   std::vector<std::string> pieces;
   size_t leading = std::min(line.find_first_not_of(' '), line.size());
-  // The indentation is limited to half of the width.
+  // The indentation of all pieces but the first is at most half of the width.
   std::string indent(std::min<size_t>(leading + hang, columns / 2), ' ');
   std::string rest(line);
   while (Columns(rest) > columns) {

@@ -50,9 +50,10 @@ std::vector<std::string> PrintableLines(std::string_view text);
 // PrintableLines, joined by spaces.
 std::string PrintableLine(std::string_view text);
 
-// Splits `line` at blanks into pieces of at most `columns`. A longer word stays
-// whole, so that a path can be copied. The first piece keeps its indentation;
-// the others are indented by `hang` more. Returns at least one piece.
+// Splits `line` at blanks into pieces of at most `columns` columns. A word that
+// is longer stays whole, so that a path can be copied. The first piece keeps
+// the line's indentation; all other pieces are indented by `hang` more columns.
+// Returns at least one piece.
 std::vector<std::string> Wrap(std::string_view line, int columns, int hang);
 
 // Pads `text` with blanks to `columns`. Longer text is returned unchanged.

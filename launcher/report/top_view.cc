@@ -157,7 +157,8 @@ std::vector<std::string> HeadOf(const rendezvous::JobStatus& job) {
   return lines;
 }
 
-// Lays the lines out in as many columns as fit, from top to bottom.
+// Arranges the lines in as many columns as fit into `columns` characters. Each
+// column is filled from top to bottom.
 std::vector<std::string> InColumns(const std::vector<std::string>& lines,
                                    int columns) {
   int width = 0;

@@ -11,8 +11,8 @@
 
 namespace muster::launcher {
 
-// The screen of `launch top`: a job, and a table with one line for each rank.
-// All functions are pure.
+// This header computes the screen of `launch top`, which shows a job and a
+// table with one line for each rank. All functions are pure.
 
 enum class TopSort { kRank, kStep, kSilence, kRate };
 
@@ -30,18 +30,19 @@ enum class TopKey {
   kRate,    // sort by tokens per second, the lowest first
 };
 
-// The user's choices in `launch top`: the order of the table and the rank that
-// is shown.
+// The user's choices in `launch top`: the order of the table and the chosen
+// rank.
 struct TopChoice {
   TopSort sort = TopSort::kStep;
-  std::optional<int> rank;  // nullopt: the first line of the table
+  std::optional<int> rank;  // chosen rank; nullopt: the table's first
   bool is_open = false;     // whether the rank is shown alone
   // Whether the screen shows new lines of output as they arrive. If false, the
   // screen keeps the lines that it shows.
   bool follows = true;
 };
 
-// The rank whose output `choice` shows; nullopt: none.
+// Returns the rank whose output the screen shows; nullopt: the screen shows the
+// table, or the job has no ranks.
 std::optional<int> RankWithOutput(const TopChoice& choice,
                                   const rendezvous::JobStatus& job);
 

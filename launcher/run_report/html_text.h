@@ -7,13 +7,13 @@
 namespace muster::launcher {
 
 // Converts text of unknown origin for the content of an HTML element or a
-// quoted attribute: valid UTF-8 without control characters, escape sequences
-// and invisible characters, with &, <, >, " and ' as references. Line ends
-// stay. Pure.
+// quoted attribute. The result is valid UTF-8 without control characters,
+// escape sequences and invisible characters; &, <, >, " and ' are character
+// references. Newlines are kept. Pure.
 std::string HtmlText(std::string_view text);
 
-// Like HtmlText for one line of at most `max_columns` characters; a longer one
-// ends with "...".
+// Converts text to one line for HTML, as HtmlText does, of at most
+// `max_columns` columns. A longer line is cut and ends with "...". Pure.
 std::string HtmlLine(std::string_view text, int max_columns);
 
 }  // namespace muster::launcher

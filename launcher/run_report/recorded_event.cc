@@ -55,7 +55,8 @@ std::optional<double> Number(const Json& json, const char* name) {
   return std::isfinite(number) ? std::optional(number) : std::nullopt;
 }
 
-// Reads a time in seconds, at least 0.
+// Reads a time in seconds. Returns 0 if the field is missing or negative, and
+// at most kMaxSeconds.
 double Seconds(const Json& json, const char* name) {
   return std::clamp(Number(json, name).value_or(0), 0.0, kMaxSeconds);
 }
@@ -97,7 +98,7 @@ std::optional<int> Int(const Json& json, const char* name) {
   return static_cast<int>(*number);
 }
 
-// Reads a count, which is at least 0.
+// Reads a count. Returns 0 if the field is missing or negative.
 int Count(const Json& json, const char* name) {
   return std::max(0, Int(json, name).value_or(0));
 }
@@ -171,7 +172,8 @@ rendezvous::JobTime TimeOf(const Json& json) {
   if (newest == nullptr || !newest->is_array()) return time;
   for (const Json& one : *newest) {
     if (time.newest.size() == kMaxIncidents) break;
-    // Incident::pause_s is lost_s divided by the number of nodes.
+    // An event has only the lost time divided by the number of nodes
+    // (Incident::pause_s). With one node, pause_s() returns this time again.
     time.newest.push_back(
         {.round = Count(one, "round"),
          .cause = LossCauseOf(Text(one, "cause", kMaxNameBytes)),

@@ -15,7 +15,7 @@
 
 namespace muster::launcher {
 
-// The lines of an event log (rendezvous/events/event_log.h) as they are read.
+// This header reads the lines of an event log (rendezvous/events/event_log.h).
 // The file may come from another machine or another version, or from a
 // malicious user: every text and list is cut to a bound, numbers that do not
 // fit count as absent, and unknown fields are ignored.
@@ -36,7 +36,7 @@ struct RecordedNode {
 };
 
 struct RecordedProgress {
-  int ranks = 0;  // number of ranks that report
+  int ranks = 0;  // number of ranks that report progress
   std::optional<int64_t> least_step;
   std::optional<int64_t> max_step;
   std::optional<double> loss;  // may be NaN or infinite

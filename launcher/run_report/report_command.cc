@@ -42,8 +42,8 @@ std::string DefaultName(const std::string& run_id) {
                       ".html");
 }
 
-// Whether the file at `path` may be replaced: it does not exist, or is a
-// report.
+// Returns OK if the file at `path` may be replaced: it does not exist, or is a
+// report. Otherwise InvalidArgument.
 absl::Status CheckReplaceable(const std::string& path) {
   struct stat facts;
   if (lstat(path.c_str(), &facts) != 0) {
@@ -62,7 +62,8 @@ absl::Status CheckReplaceable(const std::string& path) {
       path, " exists and is no report; remove it, or name another file by -o"));
 }
 
-// Writes the report. An earlier one is replaced once the new one is complete.
+// Writes the report. An existing report is replaced only after the new one is
+// complete.
 absl::Status WriteReport(const std::string& path, const std::string& page) {
   const std::string fresh = absl::StrCat(path, ".", getpid(), ".new");
   const auto refuse = [&] {
@@ -92,7 +93,8 @@ absl::StatusOr<ReportRequest> ParseReportRequest(
   const std::vector<Flag> flags = ReportFlags();
   CommandLine all;
   ReportRequest request;
-  // Flags may stand before and after the names.
+  // Flags and names may come in any order: each turn parses the flags before
+  // the next name.
   for (std::vector<std::string> rest = args; !rest.empty();) {
     absl::StatusOr<CommandLine> line = ParseCommandLine(flags, rest);
     if (!line.ok()) {

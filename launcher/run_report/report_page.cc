@@ -24,13 +24,15 @@ namespace {
 
 using rendezvous::Activity;
 
-// Maximum number of characters of a reason, and of a name.
+// kReasonColumns, kNameColumns: maximum number of columns of a reason, and of a
+// name.
 constexpr int kReasonColumns = 600;
 constexpr int kNameColumns = 80;
-// Maximum number of nodes with a bar of their own.
+// Maximum number of nodes whose times are shown as bars.
 constexpr size_t kMaxNodeBars = 128;
 constexpr size_t kMaxRowsOfTable = 200;
-// Maximum number of rounds on the time line. Each round has two segments.
+// Maximum number of rounds on the time line. A round has two segments: the time
+// without a running round before it, and the round itself.
 constexpr size_t kMaxLaneRounds = 200;
 
 std::string SecondsText(double seconds) {
@@ -106,8 +108,8 @@ class Page {
     Add("<td class=\"", css_class, "\">", html, "</td>");
   }
   void Lines(const std::vector<std::string>& lines, absl::string_view label);
-  // Adds lines as Lines does. If there is no room for all lines, the box is
-  // first scrolled to the last lines.
+  // Adds lines in a scrollable box, as Lines does. The box first shows the last
+  // lines.
   void LastLines(const std::vector<std::string>& lines,
                  absl::string_view label);
 
@@ -122,8 +124,8 @@ class Page {
   void NodeBars();
   void Health();
   void Progress();
-  // `floor`: a value that the vertical axis includes even if all points are
-  // higher.
+  // Adds a chart of `points` (x: time; y: value). `floor`: a value that the
+  // vertical axis includes even if all points are higher.
   void Chart(absl::string_view heading, absl::string_view id,
              const std::vector<std::pair<double, double>>& points,
              std::optional<double> floor = std::nullopt);
@@ -133,8 +135,8 @@ class Page {
   void Decisions();
   void Sources();
 
-  // The newest time in the report: that of the newest event or record. Without
-  // an event log, the time at which the job ended, if it has ended.
+  // The newest time in the report, in seconds since 1970 (see
+  // RunReport::last_time).
   double LastTime() const { return report_.last_time; }
   double FirstTime() const { return report_.first_time; }
   // Whether the report was made from the journal alone, without an event log.
@@ -203,7 +205,7 @@ std::string CauseText(const ReportInterruption& one) {
 struct BarPart {
   double percent = 0;
   const char* css_class;
-  std::string letter;  // shown in the part if it is wide enough
+  std::string letter;  // shown if the part is wide enough
   std::string title;
 };
 
@@ -369,8 +371,7 @@ void Page::Lane() {
   const bool has_older = first > 0 || report_.rounds_dropped > 0;
   const double from = has_older ? report_.rounds[first].begin : FirstTime();
   const double width = LastTime() - from;
-  // If the record was written when its round began, the round has no length
-  // yet.
+  // If the record was written when its round began, there is no time to show.
   if (width < 1e-3) return;
   std::vector<BarPart> parts;
   double at = from;
@@ -634,7 +635,7 @@ const std::vector<TimeKind>& TimeKinds() {
 }
 
 void Page::NodeBars() {
-  // The journal lists the nodes, but does not have the times of each node.
+  // A report from the journal alone lists the nodes without their times.
   const bool has_times =
       std::ranges::any_of(report_.node_times, [](const RecordedNode& node) {
         return std::ranges::any_of(node.spent_s,

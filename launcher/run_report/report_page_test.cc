@@ -109,7 +109,7 @@ TEST(ReportPage, LoadsAndRunsNothing) {
                           Not(HasSubstr("url(")), Not(HasSubstr("@import"))));
 }
 
-// Replaces every text of a report by a hostile one.
+// Returns a report in which every text contains HTML and control characters.
 RunReport Hostile() {
   RunReport report = Failed();
   report.run_id = kHostile;

@@ -208,8 +208,9 @@ void AddInterruptions(const KeptJob& kept, RunReport& report) {
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-// Adds the settings that the event log lacks, or has without a value. For
-// example, a rendezvousd does not write the job's command to its log.
+// Adds the `settings` of the record that the event log lacks, or has without a
+// value. For example, a rendezvousd does not write the job's command to its
+// log.
 void AddSettings(const Settings& settings, RunReport& report) {
   for (const auto& [name, value] : settings) {
     const auto known =
@@ -292,7 +293,8 @@ RunReport ReportOf(const KeptJob& kept) {
   if (kept.job.verdict.has_value()) {
     report.last_time = BeganAt(kept) + ToSeconds(kept.job.verdict->lasted);
   } else if (report.time.has_value() && report.time->total_s() <= 0) {
-    // A record lacks the times of connected nodes, so the report has no times.
+    // A record lacks the times of connected nodes. If no node has left, the
+    // record therefore has no times at all.
     report.time.reset();
   }
   AddRecord(kept, report);
@@ -377,8 +379,8 @@ void AddMachines(const rendezvous::NodeMemory::Kept& memory,
       hosts.insert(member.host);
     }
   }
-  // The journal does not say when the faults of machines were written. Use the
-  // time of its newest entry.
+  // The journal does not contain the time at which the faults were written. The
+  // time of the newest fault or order is used instead.
   Duration as_of = Duration::zero();
   for (const auto& host : memory.hosts) {
     as_of = std::max(as_of, host.ordered_at);

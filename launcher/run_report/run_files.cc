@@ -43,7 +43,8 @@ namespace {
 constexpr char kEventLog[] = "events.jsonl";
 constexpr char kAttempt[] = "attempt_";
 constexpr size_t kEndBytes = 256 << 10;
-// Bounds of the events that are kept; older ones are dropped.
+// Maximum size and maximum number of the events that are kept. Older events are
+// dropped.
 constexpr size_t kMaxEventBytes = 128 << 20;
 constexpr size_t kMaxEvents = 200'000;
 constexpr size_t kMaxFolderEntries = 100'000;
@@ -51,8 +52,8 @@ constexpr size_t kMaxSources = 100;
 constexpr size_t kMaxMissing = 20;
 constexpr size_t kMaxNamedRuns = 10;
 constexpr int kMaxRotated = 3;
-// Bounds for the files of flight recorders: the number of rounds (only the
-// newest rounds with such files are read), and the files in one round.
+// Limits for flight records: the number of rounds whose records are read (the
+// newest ones), and the number of record files in one round.
 constexpr size_t kMaxFlights = 2;
 constexpr size_t kMaxFlightFiles = 512;
 
@@ -143,7 +144,7 @@ std::string ReadAt(int fd, int64_t offset, size_t count) {
 }
 
 // Facts about a file's lines: the number of lines that were too long, and
-// whether the last line has a newline.
+// whether the last line lacks a newline.
 struct LineFacts {
   int64_t too_long = 0;
   bool is_last_torn = false;  // whether the last line has no newline
@@ -207,8 +208,8 @@ class RunReader {
   absl::Status FindRecord();
   // Whether one of the log folders belongs to the run of the record `job`.
   bool HasFolder(const rendezvous::JobRecord& job) const;
-  // `root`: the folder that the user has named and that contains the log.
-  // Empty: the user has named the log itself.
+  // Reads one event log. `root`: the folder that the user has named and that
+  // contains the log. Empty: the user has named the log itself.
   void ReadLog(const std::string& root, const std::string& path);
   void ReadLogs(const std::string& root, const std::string& path);
   void Keep(RecordedEvent event, size_t bytes);
@@ -224,7 +225,7 @@ class RunReader {
   std::vector<WantedOutput> WantedWithoutEvents() const;
 
   const RunQuery& query_;
-  std::string run_id_;  // empty: the only run in the event logs is meant
+  std::string run_id_;  // empty: the only run in the event logs
   std::vector<Folder> folders_;
   std::vector<std::string> logs_;  // event logs that the user has named
   struct KeptEvent {
@@ -389,7 +390,8 @@ void RunReader::ReadLog(const std::string& root, const std::string& path) {
   int64_t taken = 0, others = 0, unreadable = 0;
   bool is_last_readable = true;
   const LineFacts facts = ReadLines(file->fd.get(), [&](std::string_view line) {
-    // RotatingFile writes an empty line at a gap (GapNote)
+    // An empty line stands for lines that could not be written
+    // (RotatingFile::GapNote).
     if (line.empty()) return;
     std::optional<RecordedEvent> event = ParseEvent(line);
     is_last_readable = event.has_value();
@@ -575,7 +577,7 @@ void RunReader::ReadErrors(const Folder& folder, const std::string& path,
 }
 
 void RunReader::ReadOutputs(std::vector<WantedOutput> wanted) {
-  // by host: the ranks whose files are missing
+  // Key: a host; value: the ranks, with rounds, whose files are missing.
   std::map<std::string, std::vector<std::string>> absent;
   for (const WantedOutput& one : wanted) {
     ReportOutput output{.round = one.round,

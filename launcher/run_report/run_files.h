@@ -29,10 +29,10 @@ struct RunQuery {
 // regular files that this user or the owner of the named folder owns
 // (base/file_below.h).
 //
-// NotFound: there is no such run; InvalidArgument: the query names several
-// runs, or none; errors of JournalFile::RecordsIn: there is no other source for
-// the report. All messages are one sentence that says what to do. Files that
-// cannot be read are in the report's list of sources.
+// NotFound: there is no such run. InvalidArgument: the query names several
+// runs, or none. Errors of JournalFile::RecordsIn: the journal cannot be read,
+// and there is no other source for the report. All messages are one sentence
+// that says what to do. RunReport::sources lists files that cannot be read.
 absl::StatusOr<RunReport> ReadRun(const RunQuery& query);
 
 // The end of a file, as printable lines.
@@ -43,10 +43,10 @@ struct FileEnd {
 };
 inline constexpr size_t kMaxEndLines = 60;
 inline constexpr int kMaxEndColumns = 400;
-// Returns the last lines of `bytes`: the whole file, or its end, as `part`
-// says. Returns at most kMaxEndLines lines of kMaxEndColumns characters. If a
-// program has overwritten a line by carriage returns, only the newest text of
-// that line is kept. Pure.
+// EndOf returns the last lines of `bytes`, at most kMaxEndLines lines of
+// kMaxEndColumns characters. `part`: whether `bytes` is a whole file or only
+// its end. If a program has overwritten a line by carriage returns, only the
+// newest text of that line is kept. Pure.
 enum class FilePart { kWhole, kEnd };
 FileEnd EndOf(std::string_view bytes, FilePart part);
 

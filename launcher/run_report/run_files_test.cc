@@ -54,8 +54,8 @@ class RunFilesTest : public testing::Test {
     return path;
   }
   std::string Path(const std::string& name) const { return dir_ + "/" + name; }
-  // Writes these records into the journal of the folder "state", and the memory
-  // of a machine "h2" with a fault in the job `faulty`.
+  // Writes a journal to the folder "state": the records of jobs (key: run id),
+  // and a fault of the machine "h2" in the job `faulty`.
   void WriteJournal(const std::map<std::string, std::string>& records,
                     const std::string& faulty = "") {
     auto journal = rendezvous::Journal::Open(Path("state"), 0);

@@ -24,8 +24,10 @@ struct ReportRound {
   double end = 0;
   enum class End { kUnknown, kBroken, kFinished };
   End ended_by = End::kUnknown;
-  std::string began_as;  // the reason of the event that began the round
-  std::string why;       // why the round ended, a sentence
+  // How the round began, such as "round begins: 2 nodes, 4 workers"; empty:
+  // unknown.
+  std::string began_as;
+  std::string why;                           // why the round ended, a sentence
   std::optional<rendezvous::Failure> cause;  // the failure that ended the round
   // `max_step`: the highest step that a rank has reported in this round.
   // `first_step`: the lowest step in the first report of this round that has
@@ -47,8 +49,8 @@ struct ReportInterruption {
   // The time at which the next round began, in seconds since 1970; 0: there was
   // no next round.
   double next_round = 0;
-  // The minimum number of steps that the next round repeated. nullopt: steps
-  // are not known.
+  // Lower bound of the number of steps that the next round repeated. nullopt:
+  // the steps are unknown.
   std::optional<int64_t> repeated_steps;
 };
 
@@ -80,7 +82,7 @@ struct ReportOutput {
     int64_t bytes = 0;               // size of the file
     bool is_cut = false;             // whether earlier lines are left out
   };
-  std::vector<Stream> streams;  // stderr, stdout, stack
+  std::vector<Stream> streams;  // those of stack, stderr, stdout that exist
   std::string error_message;    // message in the error file; empty: none
   std::string error_traceback;
 };
@@ -157,9 +159,11 @@ struct RunReport {
   std::string run_id;
   // number of events; 0: there are only workers' files or a record
   int64_t events = 0;
-  // The times of the first event, and of the last event or a newer record.
-  // Without events, the times at which the job began, and at which it ended or
-  // else its record was written. 0: unknown.
+  // first_time, last_time: the times of the first and the last event. If the
+  // record is newer than the last event, last_time is the record's time.
+  // Without events, first_time is the time at which the job began, and
+  // last_time the time at which it ended or, for an unfinished job, at which
+  // its record was written. 0: unknown.
   double first_time = 0;
   double last_time = 0;
   // The time at which the job began, from the newest event of the kind "state";
@@ -189,8 +193,8 @@ struct RunReport {
   // from the newest event of the kind "state"
   std::vector<RecordedSlowRank> slow_ranks;
 
-  // Decisions about the health of nodes and machines: failed checks, errors of
-  // the hardware, suspicion, quarantine and bans, and how these ended.
+  // Decisions about the health of nodes and machines: failed checks, hardware
+  // errors, suspicion, quarantine, bans, and the ends of these states.
   std::vector<ReportNote> health;
   std::vector<ReportNote> stragglers;
   std::vector<ReportNote> notes;  // decisions of all kinds
@@ -242,7 +246,7 @@ class ReportBuilder {
   ReportRound* Current();
 
   RunReport report_;
-  std::map<int, rendezvous::Incident> incidents_;  // by number of the round
+  std::map<int, rendezvous::Incident> incidents_;  // by round
   std::map<std::string, RecordedNode> nodes_;      // by node id
   double sample_distance_s_ = 0;
   int earlier_runs_ = 0;

@@ -68,8 +68,8 @@ absl::StatusOr<SlurmCommandLine> ReadSlurmCommandLine(
 
 // Adds the flags that choose the step's nodes, with one task on each node. If
 // there are more nodes than the maximum of --nnodes, the additional nodes are
-// part of the step and become spares. With --nnodes=1 there are no additional
-// nodes: each agent would run a job of its own.
+// part of the step and become spares. With --nnodes=1 the step has one node: on
+// several nodes, each agent would run a job of its own.
 void AddNodes(const RunOptions& options, bool is_nnodes_given,
               const SlurmEnvironment& environment, const SlurmPlace& place,
               std::vector<std::string>& argv) {

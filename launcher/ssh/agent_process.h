@@ -17,14 +17,15 @@
 namespace muster::launcher {
 
 // Environment variables of an agent that another `launch` started. Each value
-// is the number of an open file descriptor. The agent writes where its
-// coordinator listens to the first descriptor (ReportCoordinator), and the text
-// of the job's verdict to the second one.
+// is the number of an open file descriptor. The agent writes its coordinator's
+// endpoint to the first descriptor (ReportCoordinator), and the text of the
+// job's verdict to the second one.
 inline constexpr char kEndpointVariable[] = "MUSTER_ENDPOINT_FD";
 inline constexpr char kVerdictVariable[] = "MUSTER_VERDICT_FD";
-// Environment variable that says which messages this agent prints: its
-// JobMessages as a number. The `launch` that starts the agents shows all their
-// messages. So only one agent should print messages about the job.
+// Environment variable that says which messages this agent prints: a value of
+// JobMessages as a number. The `launch` that starts the agents shows the
+// messages of all of them, so only one agent should print messages about the
+// job.
 inline constexpr char kJobMessagesVariable[] = "MUSTER_JOB_MESSAGES";
 // Environment variable with the value "1" if the `launch` that started this
 // agent made the token in MUSTER_TOKEN for this job (--slurm).
@@ -90,7 +91,7 @@ class AgentProcess {
   PipedProcess process_;
   Stream output_{OutputStream::kStdout, ""};
   Stream error_{OutputStream::kStderr, ""};
-  std::string coordinator_;  // the beginning of a line of ReportCoordinator
+  std::string coordinator_;  // incomplete line of ReportCoordinator
   std::string verdict_;
   bool ended_ = false;
 };

@@ -32,7 +32,8 @@ class FanOut {
 
   void AppendPolls(Intake intake, std::vector<pollfd>& polls) const;
   std::vector<UpMessage> Serve(Instant now, Intake intake);
-  // Sends the message to the host whose number it contains, or to all hosts.
+  // Sends a message that contains a host's number to the connection of this
+  // host, and any other message to all connections.
   void Send(const DownMessage& message);
   void HangUp();
 

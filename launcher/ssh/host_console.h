@@ -32,18 +32,19 @@ class HostConsole {
   HostConsole(const agent::ConsolePolicy& policy, std::string prefix);
   ~HostConsole();
 
-  // Whether more output of the hosts should be read: false while the console is
-  // full. If the console accepts nothing, the result is true again after the
-  // time in the ConsolePolicy. Reading goes on because the unread output may
-  // contain the end of the job; the buffer grows up to a limit.
+  // Whether more output of the hosts should be read. False while the console is
+  // full. After the console has accepted nothing for ConsolePolicy::timeout,
+  // the result is true again while the buffer is below its limit: the unread
+  // output may report the end of the job.
   bool HasRoom(Instant now);
   // The next time at which HasRoom must be called even if room_fd() is not
   // readable.
   std::optional<Instant> NextDeadline() const;
   // A descriptor that becomes readable when HasRoom may have become true again.
   int room_fd() const;
-  // Must be called when a signal ends the job. After this call, output for a
-  // console that accepts nothing is discarded sooner.
+  // Must be called when a signal ends the job. After this call, output is
+  // discarded once the console has accepted nothing for a short time
+  // (ConsoleWriter::WaitLimits::kAfterSignal).
   void ExpectEnd();
 
   void Show(const OutputCame& output, const std::string& host);

@@ -50,7 +50,7 @@ std::vector<std::vector<RemoteHost>> PartHosts(std::vector<RemoteHost> hosts,
 // The settings of the ssh connections.
 struct SshSettings {
   std::vector<std::string> arguments;  // the words of --ssh-args
-  uint64_t timeout_ms = 0;  // time limit in ms to connect and to answer
+  uint64_t timeout_ms = 0;             // limit in ms for a host's first message
   uint32_t fan_out = 0;  // maximum number of hosts that one machine connects to
   std::string launch;    // path of this program
   bool operator==(const SshSettings&) const = default;
@@ -72,8 +72,8 @@ struct BeNode {
   bool operator==(const BeNode&) const = default;
 };
 
-// Message to a host: start its agent with these additional flags; again, if the
-// agent was killed.
+// Message to a host: start the agent of host number `host` with the additional
+// flags `flags`. Sent again if the agent was killed.
 struct StartAgent {
   uint32_t host = 0;
   std::vector<std::string> flags;
@@ -115,9 +115,9 @@ struct HostFailed {
   bool operator==(const HostFailed&) const = default;
 };
 
-// Message from a host: other agents reach the coordinator in its agent at
-// `address` and `port`. The coordinator begins to coordinate the job now, or is
-// a standby.
+// CoordinatorUp is a message from a host: other agents reach the coordinator in
+// this host's agent at `address` and `port`. `role`: kCoordinates: the
+// coordinator begins to coordinate the job; kStandsBy: it is a standby.
 enum class CoordinatorRole : uint8_t { kCoordinates = 1, kStandsBy = 2 };
 struct CoordinatorUp {
   uint32_t host = 0;

@@ -23,8 +23,8 @@ constexpr Duration kAtOnce = std::chrono::seconds(5);
 // lost, in addition to the coordinator's own timeouts.
 constexpr Duration kVerdictSlack = std::chrono::seconds(5);
 // Time within which another host must take over from a lost coordinator. Long
-// enough for an election on a slow network. Before the first round no host may
-// be able to take over.
+// enough for an election on a slow network. Limited, because possibly no host
+// can take over, for example before the first round.
 constexpr Duration kTakeoverTimeout = std::chrono::seconds(60);
 // Delay between the start of the last agent that takes part and the start of
 // the first spare. A spare that joined earlier could take the place of that
@@ -247,9 +247,9 @@ void RemoteJob::On(Instant now, const AgentEnded& message) {
     return;
   }
   if (!message.verdict.empty() || message.exit_code == 0) return;
-  // After exit code 1, the agent was part of the job and is lost. Any other
-  // code means that the agent rejected its flags or could not start the
-  // program, so it never joined the job.
+  // Exit code 1: the agent was part of the job and is lost. Any other code: the
+  // agent rejected its flags or could not start the program, so it never joined
+  // the job.
   const std::string how = HowEnded(message.exit_code);
   if (message.exit_code != 1 && IsNeeded(message.host) && !verdict_code_) {
     Stop(now, message.exit_code, absl::StrCat(Name(message.host), ": ", how));
@@ -313,7 +313,8 @@ void RemoteJob::Lose(Instant now, uint32_t host, const std::string& what) {
 }
 
 void RemoteJob::On(Instant now, const OutputCame&) {
-  // If a host still sends output after the verdict, its deadline is extended.
+  // Output that arrives after the verdict extends the deadline by which all
+  // agents must exit.
   const bool ends = verdict_code_ && signals_ == 0 && !hung_up_;
   if (ends && deadline_) deadline_ = std::max(*deadline_, now + kSlack);
 }

@@ -14,8 +14,8 @@
 
 namespace muster::launcher {
 
-// The next structs are the effects of a step of RemoteJob, which SshFront
-// performs.
+// The next structs are the effects that a step of RemoteJob returns. SshFront
+// carries them out.
 struct SendDown {
   DownMessage message;
 };
@@ -82,10 +82,10 @@ class RemoteJob {
     HostUp up;
     std::string why;    // reason; set in kFailed and kLost
     int exit_code = 0;  // the agent's exit code; set in kEnded and kFailed
-    // Where other agents reach the coordinator or standby of this host's agent;
-    // nullopt: the agent has not said so.
+    // The endpoint at which other agents reach the coordinator or standby in
+    // this host's agent; nullopt: the agent has not reported the endpoint.
     std::optional<rendezvous::Endpoint> endpoint;
-    Instant started_at;  // the newest start of the agent
+    Instant started_at;  // time of the agent's newest start
     // How many times in a row the agent was killed soon after its start.
     int early_deaths = 0;
   };
@@ -115,12 +115,13 @@ class RemoteJob {
   // Stops all agents because a host was lost and the coordinator gives no
   // verdict. This process makes the verdict.
   void StopForLoss(Instant now, const std::string& why);
-  // Whether the loss of `host` is the loss of a coordinator that has no
-  // successor.
+  // Whether the loss of `host` ends the job, because the host has the
+  // coordinator and no other host can take over.
   bool EndsWith(uint32_t host) const {
     return host == coordinator_ && !plan_.is_taken_over;
   }
-  // Whether the job ends without the host that was lost, unless it comes back.
+  // Whether the job cannot continue without `host`, whose agent has ended: too
+  // few hosts are left, or EndsWith(host).
   bool IsNeeded(uint32_t host) const {
     return Usable() < plan_.least || EndsWith(host);
   }
@@ -132,8 +133,8 @@ class RemoteJob {
   void Lose(Instant now, uint32_t host, const std::string& what);
   // Waits for the coordinator's verdict on a loss, up to a deadline.
   void AwaitVerdict(Instant now, const std::string& why);
-  // If no agent is running, the job is over: disconnects the hosts that have no
-  // agent.
+  // If no agent is running, the job is over: closes the sending direction of
+  // all connections, so that the hosts without an agent end too.
   void LetIdleHostsGo(Instant now);
   void Expect(Instant now, Duration within);
   void Error(const std::string& line);
@@ -161,8 +162,8 @@ class RemoteJob {
   std::optional<rendezvous::Verdict> own_verdict_;
   std::string awaited_;  // the loss on which a verdict is awaited; empty: none
   Instant began_;        // time at which the first agent was started
-  // The time at which spares may start: kSparesWait after the last agent that
-  // takes part.
+  // The time at which spares may start: kSparesWait after the agents of all
+  // hosts that take part are running; nullopt: not set yet, or passed.
   std::optional<Instant> spares_at_;
   bool spares_may_start_ = false;
   std::string verdict_;

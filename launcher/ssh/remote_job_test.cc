@@ -115,7 +115,7 @@ class RemoteJobTest : public ::testing::Test {
     job_->Step(now_, CoordinatorUp{0, kCoordinates, "10.0.0.1", 4711});
   }
   void Run(int hosts, int least) { Run(PlanOf(hosts, least)); }
-  // Runs a job whose other hosts take over from host 0.
+  // Starts a job in which each other host can take over from host 0.
   void RunWithSuccessors(int hosts, int least) {
     RemotePlan plan = PlanOf(hosts, least);
     plan.is_taken_over = true;
@@ -296,7 +296,8 @@ TEST_F(RemoteJobTest, AKilledAgentIsStartedAgain) {
               ElementsAre("error h1: the process that starts its workers was "
                           "killed; it is started again",
                           HasSubstr("start 1 ")));
-  // The agent that hosted the coordinator gets the port that the others know.
+  // The agent that hosted the coordinator gets the same port again, because the
+  // other agents connect to this port.
   EXPECT_THAT(
       Killed(0),
       ElementsAre("error h0: its agent was killed by SIGKILL; it is started "
@@ -368,7 +369,8 @@ TEST_F(RemoteJobTest, AnotherHostTakesOverFromALostCoordinator) {
   EXPECT_THAT(Lost(0),
               ElementsAre("error h0: cut; it hosted the coordinator; another "
                           "host takes over, and the job goes on without it"));
-  // An agent that starts now looks for the coordinator at all other agents.
+  // An agent that starts now gets the endpoints of all other running agents,
+  // because any of them may have the coordinator.
   EXPECT_THAT(Killed(2),
               ElementsAre(HasSubstr("it is started again"),
                           "start 2 "

@@ -30,7 +30,7 @@ std::string Written(const std::string& name, const std::string& value) {
   return absl::StrCat("--", name, "=", value);
 }
 
-// Whether `address` means this machine on other hosts as well. False for
+// Whether `address` leads to the same machine from every host. False for
 // loopback and link-local addresses.
 bool IsForOthers(const std::string& address) {
   return !address.empty() && !IsLoopback(address) &&
@@ -150,8 +150,9 @@ std::vector<std::string> CommonFlags(const RunOptions& options, int least,
   return flags;
 }
 
-// Sets a short time limit within which a lost node may rejoin. A killed agent
-// is started again at once, and a host whose connection broke is not.
+// Sets a short time limit within which a lost node may rejoin, unless the user
+// gave one. A longer wait is useless: a killed agent is started again at once,
+// and a host whose connection broke is not started again.
 void SetRejoinTimeout(const RunOptions& options, RemotePlan& plan) {
   if (options.rdzv_conf.count("rejoin_timeout") > 0) {
     plan.rejoin_timeout = options.spec.rejoin_timeout;
@@ -164,8 +165,9 @@ void SetRejoinTimeout(const RunOptions& options, RemotePlan& plan) {
 }
 
 // Whether one of `hosts` will host the coordinator. If not, the coordinator
-// runs elsewhere, with the user's token or none. If several endpoints are
-// given, they belong to daemons, so no host hosts the coordinator.
+// runs elsewhere and does not know a token that this process makes. If several
+// endpoints are given, they belong to daemons, so no host hosts the
+// coordinator.
 bool IsHostedByOne(const RunOptions& options, const std::vector<Host>& hosts) {
   if (options.endpoints.size() > 1) return false;
   return options.endpoints.empty() ||

@@ -50,12 +50,13 @@ struct RemotePlan {
   // Value of --master-addr: the address at which the hosts reach the
   // coordinator. Empty: the address that AddressForOthers finds.
   std::string coordinator_address;
-  // value of --rdzv-conf with the additions for ssh
+  // Value of --rdzv-conf for the agents: the user's settings, followed by
+  // rejoin_timeout and mixed_nodes if the plan sets them.
   std::string rendezvous_conf;
   // Time for which the coordinator waits for a lost node before it ends the
-  // job. nullopt: the user gave the coordinator's endpoint. In this case, nodes
-  // that were started separately may join, and all nodes must have the same
-  // settings.
+  // job. nullopt: the job has a single host, or the user gave the coordinator's
+  // endpoint. With a given endpoint, nodes that were started separately may
+  // join, and all nodes must have the same settings.
   std::optional<Duration> rejoin_timeout;
   // Whether another agent takes over if the host with the coordinator is lost
   // (--takeover).
@@ -76,8 +77,8 @@ absl::StatusOr<RemotePlan> PlanRemote(const RunOptions& options,
                                       const FrontFacts& facts);
 
 // HostingFlags: the flags of the agent that hosts the coordinator at
-// `endpoint`. MeetingFlags: the flags of the agents that connect to it, or to a
-// successor, at `endpoints`.
+// `endpoint`. MeetingFlags: the flags of the agents that connect to the
+// coordinator, or to its successor, at one of `endpoints`.
 std::vector<std::string> HostingFlags(const RemotePlan& plan,
                                       const rendezvous::Endpoint& endpoint);
 std::vector<std::string> MeetingFlags(

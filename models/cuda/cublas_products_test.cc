@@ -39,8 +39,8 @@ class CublasProductsTest : public testing::Test {
   }
 
   // Computes `product` by the fake of cuBLASLt and by the emulated device, and
-  // compares the results. The product writes to `results`. All numbers are at
-  // most 1.
+  // compares the results. The product writes to `results`. The magnitude of
+  // each input element must be at most 1.
   void Compare(const Product& product, std::vector<float>* results) {
     const std::vector<float> before = *results;
     const absl::Status status = products_->Multiply(product, nullptr);
@@ -128,7 +128,7 @@ TEST_F(CublasProductsTest, BatchesWithGaps) {
 }
 
 // An algorithm that was chosen for well-aligned matrices must not be used for
-// matrices with a smaller alignment. The fake detects that.
+// matrices with a smaller alignment. In this case the fake aborts.
 TEST_F(CublasProductsTest, EachAlignmentHasAWayOfItsOwn) {
   const auto a = Numbers(64 + 64, 1);
   const auto bias = Numbers(64 + 64, 2);

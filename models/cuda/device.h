@@ -26,8 +26,8 @@ constexpr int64_t SizeOf(ElementType type) {
   return type == ElementType::kFloat32 ? 4 : 2;
 }
 
-// A row-major matrix in device memory, or one for each product of a batch.
-// Strides are in elements.
+// A row-major matrix in device memory or, for a batch of products, one matrix
+// per product. Strides are in elements.
 struct Matrix {
   ElementType type = ElementType::kFloat32;
   const void* data = nullptr;

@@ -119,7 +119,8 @@ float Factor(const Layout& layout, cublasOperation_t form, const void* data,
 
 extern "C" {
 
-// The number of descriptors that exist: created and not destroyed. For tests.
+// The number of objects (handles, layouts, descriptors, preferences) that were
+// created and not destroyed. For tests.
 int FakeCublasLtThings() { return things; }
 
 const char* cublasLtGetStatusString(cublasStatus_t) { return "a fake error"; }

@@ -21,8 +21,8 @@ namespace muster::models {
 
 struct GptPipelineOptions {
   GptConfig model;
-  // Number of sequences per micro-batch, and number of tokens per sequence (at
-  // most the context).
+  // batch: number of sequences per micro-batch. time: number of tokens per
+  // sequence, at most the context.
   int64_t batch = 1;
   int64_t time = 1;
   GptStage::Checkpointing checkpointing = GptStage::Checkpointing::kNone;
@@ -60,10 +60,10 @@ class GptPipeline {
 
   // Collective over `world`, which has p * dp ranks for a schedule of p ranks;
   // the ranks of one dp group are consecutive. `world` may be destroyed before
-  // this object. InvalidArgument: the number of ranks is not a multiple of the
-  // schedule's, there are too few layers, a pipeline of one rank has several
-  // stages, or micro-batches are empty or longer than the context. Other errors
-  // are those of groups, PipelineRuntime and Reducer.
+  // this object. InvalidArgument: the number of ranks is not a multiple of p,
+  // there are too few layers, a pipeline of one rank has several stages, or
+  // micro-batches are empty or longer than the context. Other errors are those
+  // of groups, PipelineRuntime and Reducer.
   static absl::StatusOr<std::unique_ptr<GptPipeline>> Create(
       ProcessGroup& world, PipelineSchedule schedule,
       const GptPipelineOptions& options, Source source);

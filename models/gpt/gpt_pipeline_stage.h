@@ -71,8 +71,8 @@ class GptStageGradients : public WeightPassListener {
   GptWeights& weights_;
   GptTensorGroup own_;
   GptTensorGroup tied_;
-  // Indexed by tensor: the index of the corresponding parameter in the reducer
-  // of the tensor.
+  // Indexed by the stage's tensors: the number of the tensor's parameter in its
+  // reducer (that of tied_ for the token table, else that of own_).
   std::vector<int> parameters_;
   int tied_tensor_ = -1;
   WeightPass pass_ = WeightPass::kMoreToCome;

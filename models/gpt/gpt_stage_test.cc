@@ -65,8 +65,8 @@ TEST_P(AnyBiases, SmallWeightsKnowNothing) {
   // With small random weights all 19 tokens are nearly equally likely, so the
   // loss is near log(19). A logit is the product of a vector of length sqrt(8)
   // and a row of 8 elements with a standard deviation of 0.02. The loss is the
-  // mean over 12 positions: the bound allows four of its standard deviations,
-  // and deviation^2 / 2, the mean of a logit's exponential less 1.
+  // mean over 12 positions. The bound allows four standard deviations of this
+  // mean, and deviation^2 / 2, the mean of a logit's exponential minus 1.
   const double deviation = 0.02 * std::sqrt(8.0);
   EXPECT_NEAR(WholePass(&weights, &gradients, GptStage::Checkpointing::kNone),
               std::log(19.0),

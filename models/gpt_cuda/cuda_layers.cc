@@ -73,8 +73,8 @@ class Sequence {
   Matrix Part(const T* qkv, int64_t part) const {
     return Heads(qkv, 3 * shape_.width, part * shape_.width);
   }
-  // The attention's output of all heads, or another array with the output's
-  // layout.
+  // The attention's output of all heads. `output` may also be another array
+  // with the same layout, such as the output's gradient.
   Matrix Output(const T* output) const {
     return Heads(output, shape_.width, 0);
   }

@@ -18,8 +18,8 @@ namespace muster::models::cuda {
 //   timeline.Begin(SpanKind::kForward); ...; timeline.End();
 //   spans = timeline.EndStep();
 //
-// As the observer of a Reducer on the same device, it also records the buckets
-// and the wait for them.
+// As the observer of a Reducer on the same device, it also records the
+// reduction of each bucket and the wait for all reductions.
 //
 // Not thread-safe.
 class CudaStepTimeline final : public ReducerObserver {

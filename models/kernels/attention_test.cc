@@ -8,8 +8,8 @@
 namespace muster::models {
 namespace {
 
-// The longest chain of roundings in one result: the sums of a score and an
-// output, the softmax, and the sum of the loss.
+// Maximum number of successive roundings in one result: those of the sums of a
+// score and an output, the softmax, and the sum of the loss.
 constexpr int kOperations = 4 + 5 + 8 + 2 * 5 * 12;
 constexpr AttentionShape kShape{.batch = 2, .time = 5, .heads = 3, .width = 12};
 

@@ -17,8 +17,8 @@ TEST(CrossEntropyTest, GradientIsThatOfDifferences) {
   std::vector<double> gradient = logits;
   const double loss = CrossEntropyWithGradient(gradient.data(), targets.data(),
                                                kRows, kClasses, 0.5);
-  // The longest chain of roundings in one result: a row's sum, its exponentials
-  // and logarithm, and the sum over the rows.
+  // Maximum number of successive roundings in one result: those of a row's sum,
+  // its exponentials and logarithm, and the sum over the rows.
   constexpr int kOperations = kClasses + 8 + kRows;
   // The magnitude of a row's loss, which is the sum of a logarithm and a logit.
   const double magnitude = 2 + std::log(kClasses);

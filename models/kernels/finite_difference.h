@@ -76,7 +76,8 @@ inline int64_t WrongEntry(std::vector<double>& at,
 }
 
 // Expects that `gradient` is the gradient of `loss`. Also expects that
-// WrongEntry would find an error of 1/1000 of the largest entry.
+// WrongEntry finds an error planted in the last entry: 1/1000 of the largest
+// entry.
 inline void ExpectGradient(std::vector<double>& at,
                            const std::vector<double>& gradient, int operations,
                            const std::function<LossSum()>& loss) {

@@ -10,14 +10,15 @@
 namespace muster::models {
 namespace {
 
-// The longest chain of roundings in one result: an exponential with an error of
-// two units in the last place, and the products and sums around it.
+// Maximum number of successive roundings in one result: those of an exponential
+// (accurate to two units in the last place), and of the products and sums
+// around it.
 constexpr int kOperations = 20;
 
-// GELU multiplies x by the factor 1 / (1 + e^-2u), called share in this file.
-// Returns the share's rounding error, in units of one rounding. The error has
-// two parts: that of the share's own operations, and the error of 2u times the
-// share's slope.
+// GELU multiplies x by the share 1 / (1 + e^-v), where v (`exponent`) is a
+// polynomial of x. Returns the rounding error of the share, in units of one
+// rounding. The error has two parts: the rounding errors of the share's own
+// operations, and the rounding error of v times the share's slope.
 double Amplification(double x) {
   const double exponent =
       2 * std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x);
@@ -25,12 +26,12 @@ double Amplification(double x) {
   return share + std::abs(exponent) * share * (1 - share);
 }
 
-// An upper bound of the smallest factor (share) that GELU computes in float:
-// the factor's denominator is at most about e^88.
+// An upper bound of the smallest share (see Amplification) that GELU computes
+// in float: the share's denominator is at most about e^88.
 const double kLeastShare = std::exp(-87.0);
 
-// The sum of the magnitudes of the terms of GELU's slope, divided by the factor
-// by which GELU multiplies x.
+// The sum of the magnitudes of the terms of GELU's slope, divided by the share
+// (see Amplification).
 double Steepness(double x) { return 1 + 2 * std::abs(x) * (1 + 0.14 * x * x); }
 
 TEST(GeluTest, GradientIsThatOfDifferences) {
@@ -46,7 +47,7 @@ TEST(GeluTest, GradientIsThatOfDifferences) {
   loss();
   std::vector<double> gradient = upstream;
   GeluBackward(slope.data(), 40, gradient.data());
-  // The longest chain of roundings: those of an output, and 40 additions of the
+  // The successive roundings are those of an output, and 40 additions of the
   // loss.
   ExpectGradient(input, gradient, kOperations + 40, loss);
 }

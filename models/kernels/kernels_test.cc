@@ -159,8 +159,8 @@ TYPED_TEST_SUITE(KernelsTest, Types);
 TYPED_TEST(KernelsTest, AttentionIsItsDefinition) {
   for (const AttentionShape& shape : kShapes) {
     SCOPED_TRACE(shape.time);
-    // The longest chain of roundings in one result: a score's sum, the softmax,
-    // and a sum over the positions.
+    // Maximum number of successive roundings in one result: those of a score's
+    // sum, the softmax, and a sum over the positions.
     const auto operations =
         static_cast<double>(HeadWidth(shape) + 2 * shape.time + 12);
     const RoundingReference exact(
@@ -187,8 +187,8 @@ TYPED_TEST(KernelsTest, AttentionIsItsDefinition) {
 TYPED_TEST(KernelsTest, ProcessorsDifferByRoundingAlone) {
   for (const int64_t width : {5, 8, 61, 128}) {
     SCOPED_TRACE(width);
-    // The longest chain of roundings in one result: two sums over a row, an
-    // exponential, and products.
+    // Maximum number of successive roundings in one result: those of two sums
+    // over a row, an exponential, and products.
     const double operations = 2 * static_cast<double>(width) + 20;
     const RoundingReference exact([&](Disturbance disturb) {
       return RestBy(KernelsOf<double>(ProcessorKind::kBaseline), 3, width,

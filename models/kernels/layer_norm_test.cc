@@ -10,8 +10,8 @@ namespace {
 
 constexpr int64_t kRows = 3;
 constexpr int64_t kWidth = 11;
-// The longest chain of roundings in one result: the sums of mean and variance,
-// the scale and the product.
+// Maximum number of successive roundings in one result: those of the sums of
+// mean and variance, the scale and the product.
 constexpr int kOperations = 2 * kWidth + 8;
 
 TEST(LayerNormTest, RowsHaveNoMeanAndUnitVariance) {

@@ -56,8 +56,8 @@ void InParts(int64_t length, int64_t work, Part part) {
   });
 }
 
-// Multiplies with OpenBLAS, divided by rows between the threads. A division by
-// columns would change the rounding of OpenBLAS's kernel for Haswell.
+// Multiplies with OpenBLAS. Each thread computes some rows of c. A division of
+// c by columns would change the rounding of OpenBLAS's kernel for Haswell.
 template <typename T, typename Product>
 void Multiply(Form a_form, const MatrixView<const T>& a, Form b_form,
               const MatrixView<const T>& b, T alpha, T beta,
@@ -90,8 +90,9 @@ SingleProduct OwnProduct() {
   return own;
 }
 
-// Multiplies with Muster's own kernel, divided by rows or columns between the
-// threads. Neither division changes a bit of the result.
+// Multiplies with Muster's own kernel. Each thread computes some rows of c, or
+// some columns if c has more columns than rows. The division changes no bit of
+// the result.
 void MultiplyInParts(SingleProduct product, int64_t inner, float alpha,
                      const ProductFactor& a, const ProductFactor& b, float beta,
                      const MatrixView<float>& c) {

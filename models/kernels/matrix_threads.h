@@ -14,12 +14,12 @@ void RunParts(int count, const std::function<void(int)>& part);
 // The facts that determine the number of threads for a process's matrix
 // products.
 struct MatrixThreadFacts {
-  // Values of OPENBLAS_NUM_THREADS and OMP_NUM_THREADS; 0: not set, or not a
-  // number.
+  // openblas, omp: the values of the environment variables OPENBLAS_NUM_THREADS
+  // and OMP_NUM_THREADS; 0: not set, or not a number.
   int openblas = 0;
   int omp = 0;
-  // Number of cores on which this process may run, and number of cores of the
-  // whole machine.
+  // allotted_cores: number of cores on which this process may run.
+  // machine_cores: number of cores of the whole machine.
   int allotted_cores = 1;
   int machine_cores = 1;
   // CPU quota of the control group, in cores; 0: unlimited.
@@ -32,8 +32,8 @@ struct MatrixThreadFacts {
 // precedence; OpenMP's number is limited to the number of cores (launch sets it
 // to a rank's share). Without a number in the environment, a process that is
 // bound to some cores gets the number of these cores, and any other process its
-// share of all cores. The process's share of the quota is an upper limit for
-// both. Pure.
+// share of all cores. In these two cases, the process's share of the quota is
+// an upper limit. Pure.
 int ChooseMatrixThreads(const MatrixThreadFacts& facts);
 
 // Reads the facts of this process, which is one of `processes` processes of the

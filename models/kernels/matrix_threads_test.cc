@@ -104,9 +104,10 @@ class MatrixThreadsTest : public testing::Test {
 using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(MatrixThreadsTest, Types);
 
-// Products of tall, wide and deep matrices. Some have remainders of a kernel's
-// tiles. The last product is so small that OpenBLAS would multiply a part of it
-// with another kernel, which rounds differently.
+// Products must be bit-identical on any number of threads. The shapes are tall,
+// wide and deep; some have remainders of a kernel's tiles. The last product is
+// so small that OpenBLAS would multiply a part of it with another kernel, which
+// rounds differently.
 TYPED_TEST(MatrixThreadsTest, ChangeNoBit) {
   using Shape = typename TestFixture::Shape;
   for (const Shape& shape :

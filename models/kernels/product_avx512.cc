@@ -26,7 +26,8 @@ constexpr int64_t kLanes = 16;
 constexpr int kTileRows = 12;
 constexpr int kTileVectors = 2;
 constexpr int64_t kPanel = kTileVectors * kLanes;
-// The number of rows by which packing prefetches ahead.
+// Number of rows between the row of b that is being packed and the row that is
+// prefetched meanwhile.
 constexpr int64_t kAhead = 16;
 // The number of rows of a packed panel of b. The panel then has 32 KiB.
 constexpr int64_t kDepth = 256;

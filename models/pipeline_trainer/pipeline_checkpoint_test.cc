@@ -41,7 +41,8 @@ struct Mesh {
   int world() const { return pipelines * ranks; }
 };
 
-// A step has eight micro-batches in any distribution.
+// Returns the options of a training with this distribution. In any
+// distribution, a step has eight micro-batches in total.
 PipelineTrainingOptions OptionsOf(const Mesh& mesh) {
   PipelineTrainingOptions options;
   options.training = SmallTraining();

@@ -53,8 +53,8 @@ class BpeMergeTable {
   }
 
   std::vector<BpeMerge> merges_;
-  // A hash table of indices into merges_, at most half full. `mask_` is its
-  // size minus 1.
+  // slots_: a hash table of indices into merges_, at most half full. mask_: the
+  // size of the table minus 1.
   size_t mask_;
   std::vector<uint32_t> slots_;
 };
@@ -94,7 +94,8 @@ class BpeMerger {
 
 // GPT-2's byte-level byte-pair encoding (Radford et al., 2019): a text is split
 // into pieces (text_pieces.h) and each piece into bytes, which are merged into
-// longer tokens. Bytes that are not UTF-8 are encoded like others.
+// longer tokens. Bytes that are not valid UTF-8 are encoded like all other
+// bytes.
 class BpeVocabulary : public Vocabulary {
  public:
   static constexpr int64_t kMaxTokens = 1 << 20;

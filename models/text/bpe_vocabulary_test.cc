@@ -118,7 +118,8 @@ std::vector<int32_t> Merged(const Merges& merges, std::vector<int32_t> tokens) {
   return tokens;
 }
 
-// Merges tokens by the literal definition, as the reference.
+// Merges tokens by the definition of BPE, without a heap or a cache. The result
+// is the reference for BpeMerger.
 std::vector<int32_t> MergedPlainly(const Merges& merges,
                                    std::vector<int32_t> tokens) {
   for (;;) {

@@ -39,14 +39,16 @@ static_assert(sizeof(TokenFileHeader) == 40);
 
 inline constexpr uint64_t kTokenFileAlignment = 64;
 
-// Offset of the tokens, after a vocabulary of `vocabulary_bytes` bytes.
+// Returns the offset of the tokens in bytes, in a file whose vocabulary has
+// `vocabulary_bytes` bytes.
 constexpr uint64_t TokensOffset(uint64_t vocabulary_bytes) {
   return (sizeof(TokenFileHeader) + vocabulary_bytes + kTokenFileAlignment -
           1) /
          kTokenFileAlignment * kTokenFileAlignment;
 }
 
-// Bytes per token in the file.
+// Returns the number of bytes per token in the file of a vocabulary with
+// `vocabulary_tokens` tokens.
 constexpr uint32_t StoredTokenBytes(uint64_t vocabulary_tokens) {
   return vocabulary_tokens <= (1 << 16) ? 2 : 4;
 }

@@ -206,8 +206,9 @@ TEST(CudaGptTrainerTest, SharedStateIsClippedByTheWholeNorm) {
   for (const TrainingResult& result : Train(options, 2, 4)) {
     EXPECT_EQ(host.WrongList<float>(operations, NumbersOf(result)), -1);
   }
-  // Plants a defect: a limit that is twice as high. A trainer that computes the
-  // norm of one rank's share only has the same effect, to a smaller degree.
+  // Plants a defect: a maximum norm that is twice as high. A trainer that
+  // computes only the norm of one rank's share would have the same effect, to a
+  // smaller degree.
   options.clip *= 2;
   EXPECT_NE(
       host.WrongList<float>(operations, NumbersOf(Train(options, 2, 4)[0])), -1)

@@ -25,8 +25,8 @@ std::vector<float> NextTokenLogits(GptWeights& weights,
   return {batch.logits.end() - weights.config().vocabulary, batch.logits.end()};
 }
 
-// Returns the smallest of the `most_likely` largest logits. Tokens with a
-// smaller logit are not drawn.
+// Returns the smallest of the `most_likely` largest logits, or of all logits if
+// `most_likely` is 0. Tokens with a smaller logit are not drawn.
 float Least(std::vector<float> logits, int64_t most_likely) {
   if (most_likely <= 0 || most_likely >= static_cast<int64_t>(logits.size())) {
     return *std::min_element(logits.begin(), logits.end());

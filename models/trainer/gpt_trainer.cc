@@ -21,8 +21,8 @@ absl::Status Wrong(std::string_view what) {
                    absl::string_view(what.data(), what.size())));
 }
 
-// Reads members of a JSON object by name. Remembers the first member that is
-// missing or not a number.
+// Reads members of a JSON object by name. Remembers the last member that was
+// missing or had another type.
 class Members {
  public:
   explicit Members(const Json& json) : json_(json) {}

@@ -40,7 +40,7 @@ struct Training {
   int64_t steps = 8;
   GptTrainingOptions options = SmallTraining();
   TransportFactory factory = SharedMemory();
-  // Called on the state after each step; null: no calls.
+  // The disturbance that is applied to the state after each step; null: none.
   Disturbance* disturb = nullptr;
 };
 

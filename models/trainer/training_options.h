@@ -64,8 +64,8 @@ struct GptTrainingOptions {
     kPairwise
   } order = GradientOrder::kByRank;
 
-  // Number of windows per micro-batch, and number of micro-batches of all ranks
-  // per step.
+  // batch: number of windows per micro-batch. micro_batches: number of
+  // micro-batches of all ranks per step.
   int64_t batch = 12;
   int64_t micro_batches = 1;
   int64_t steps = 2000;

@@ -110,8 +110,9 @@ class AdminClient::Impl {
   // coordinator takes over.
   class Stream {
    public:
-    // Records that the coordinator at `endpoint` has sent an update. Returns a
-    // value for the first update after the loss of a coordinator.
+    // Records that the coordinator at `endpoint` has sent an update. If this is
+    // the first update after the loss of a coordinator, returns the endpoint
+    // and the duration of the interruption; else nullopt.
     std::optional<Reconnected> Heard(const Endpoint& endpoint) {
       heard_ = true;
       if (!lost_.has_value()) return std::nullopt;

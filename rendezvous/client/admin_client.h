@@ -25,13 +25,14 @@ namespace muster::rendezvous {
 // endpoint that answers, as Dialer finds it. If that endpoint is a standby
 // inside a `launch`, the call is repeated at the coordinator that the standby
 // names. If there are several endpoints, or a standby answers, another
-// coordinator may be taking over. A call that reaches no coordinator is then
-// repeated for 5 s. A call whose connection broke may therefore be carried out
-// twice.
+// coordinator may be taking over. In these two cases a call that reaches no
+// coordinator is repeated for 5 s. Therefore a call whose connection broke may
+// be carried out twice.
 //
-// Blocking; thread-safe. Every call may fail with: Unavailable (not reached, or
-// lost), DeadlineExceeded (no answer within `timeout`), Unauthenticated (job
-// token), FailedPrecondition (not a Muster coordinator). Each message is a
+// Blocking; thread-safe. Every call may fail with: Unavailable (no coordinator
+// was reached, or the connection was lost), DeadlineExceeded (no answer within
+// `timeout`), Unauthenticated (the job token is missing or wrong),
+// FailedPrecondition (the peer is no Muster coordinator). Each message is a
 // sentence for the operator.
 class AdminClient {
  public:
@@ -51,13 +52,13 @@ class AdminClient {
   AdminClient(const AdminClient&) = delete;
   AdminClient& operator=(const AdminClient&) = delete;
 
-  // Returns the status of every job, without `nodes`.
+  // Returns the status of every job. JobStatus::nodes is empty in each.
   absl::StatusOr<std::vector<JobStatus>> ListJobs();
   // Returns the status of one job. NotFound: no such job; the message lists the
   // existing jobs.
   absl::StatusOr<JobStatus> GetJob(const std::string& run_id);
-  // Ends a job. `reason`: who asks for it, and why. NotFound: no such job.
-  // FailedPrecondition: the job is over.
+  // Ends a job. `reason`: a text that names the caller and the reason.
+  // NotFound: no such job. FailedPrecondition: the job is over.
   absl::Status CancelJob(const std::string& run_id, const std::string& reason);
   // Removes a node from a job. `node`: a node id or a host name. NotFound: no
   // such job or node. FailedPrecondition: too few nodes would remain.
@@ -68,7 +69,7 @@ class AdminClient {
   // Makes the coordinator disregard the earlier faults of a machine, and lifts
   // its ban. NotFound: the coordinator remembers no such machine.
   absl::Status FreeNode(const std::string& host);
-  // Bans a machine. `reason`: who asks for it, and why.
+  // Bans a machine. `reason`: a text that names the caller and the reason.
   absl::Status BanNode(const std::string& host, const std::string& reason);
 
   struct Caller {
@@ -89,16 +90,16 @@ class AdminClient {
   // id or host name; empty: all nodes. Returns OK once each node has answered,
   // or an update has said why a node did not answer, or `on_update` has
   // returned kEnough. NotFound: no such job. InvalidArgument: no such node or
-  // rank. FailedPrecondition: also if the job has no workers.
+  // rank. FailedPrecondition: the job has no workers, or the peer is no Muster
+  // coordinator.
   //
-  // If `question` follows the output, the loss of the coordinator does not end
-  // the call. It asks the next coordinator, or the same one again, and then
+  // If `question` follows the output, Inquire does not end when the coordinator
+  // is lost. It asks the next coordinator, or the same one again, and then
   // calls `on_reconnect`. Lines that `on_update` has already received are not
   // repeated. Unavailable: no coordinator was found within `patience`.
   //
-  // `stop`: any thread may request a stop. The call then returns soon, with any
-  // status. If it is just connecting to a coordinator, it first waits for the
-  // result.
+  // `stop`: any thread may request a stop. Inquire then returns soon, with any
+  // status; but an attempt to connect that is in progress is first completed.
   enum class Watching { kGoOn, kEnough };
   struct Reconnected {
     std::string endpoint;  // the coordinator's HOST:PORT
@@ -121,7 +122,8 @@ class AdminClient {
     int decisions_dropped = 0;
     // Set in the first update after the loss of a coordinator.
     std::optional<Reconnected> reconnected;
-    JobStatus status;  // the job's state after `decisions`, without `nodes`
+    // The job's state after `decisions`. JobStatus::nodes is empty.
+    JobStatus status;
   };
   // Blocks, and calls `on_update` from this thread: once at the start, then for
   // each later change. Returns OK once the job has finished or `on_update` has

@@ -53,10 +53,10 @@ class Announcer {
  private:
   void Run();
   void Announce(const Coordinator::Announcement& announcement);
-  // Opens the connections to `targets` that are missing. All look-ups of names
-  // together take at most kResolveTimeout. If the resolver does not answer for
-  // a name in time, the hanging look-up occupies a thread. So the name is not
-  // looked up again for 5 s (kHangingPause).
+  // Connects to each of `targets` that has no connection yet. All look-ups of
+  // names together take at most kResolveTimeout. A look-up that does not end in
+  // time keeps its thread busy, so that name is not looked up again for 5 s
+  // (kHangingPause).
   void Connect(const std::vector<Endpoint>& targets);
 
   Coordinator* const coordinator_;

@@ -33,16 +33,16 @@ struct LinkEvents {
   std::function<void(absl::Status)> on_disconnected;
 };
 
-// Sends a node's answer to one inquiry that a directive contains
-// (Directive::inquiries).
+// Sends a node's answer to one inquiry: an operator's question about output or
+// stacks, which the coordinator sends in Directive::inquiries.
 class AnswerSender {
  public:
   // Cancels the answer, if it is not complete.
   virtual ~AnswerSender() = default;
-  // Sends a part. Blocks while the operator is slow, until Cancel. Returns
-  // false if the answer is not wanted any more or the connection is lost. If it
-  // returns true for the last part (AnswerPart::is_last), the coordinator has
-  // taken all parts.
+  // Sends a part of the answer. Blocks while the operator reads too slowly,
+  // until Cancel is called. Returns false if the answer is not wanted any more
+  // or the connection is lost. If Send returns true for the last part
+  // (AnswerPart::is_last), the coordinator has received all parts.
   virtual bool Send(const AnswerPart& part) = 0;
   // Makes Send return false, even a Send that is blocked at the moment. Any
   // thread.
@@ -53,8 +53,8 @@ class AnswerSender {
 // again when it breaks. RetryPace (channel.h) determines the delays between the
 // attempts.
 //
-// Every report is complete, so a link keeps only the newest unsent report.
-// Thread-safe.
+// Every report contains the whole state of the node, so a link keeps only the
+// newest unsent report. Thread-safe.
 class CoordinatorLink {
  public:
   virtual ~CoordinatorLink() = default;
@@ -66,26 +66,27 @@ class CoordinatorLink {
   // unsent report.
   virtual void Send(const Report& report) = 0;
 
-  // Replaces the list of standby endpoints (HOST:PORT), which the connected
-  // coordinator sends. They are tried besides the configured endpoints.
-  // Malformed endpoints are ignored.
+  // Replaces the list of the standbys' endpoints (HOST:PORT), which the
+  // connected coordinator sends. The link tries these endpoints besides the
+  // configured ones. Malformed endpoints are ignored.
   virtual void SetStandbys(const std::vector<std::string>& /*standbys*/) {}
 
   // Leaves a peer that is a standby or the wrong coordinator: ends the stream
-  // without an event, and connects again after `pause`. `endpoint`: HOST:PORT
-  // to try first; empty: the next endpoint and address.
+  // without calling on_disconnected, and connects again after `pause`.
+  // `endpoint`: the HOST:PORT to try first; empty: the next endpoint and
+  // address.
   virtual void Reconnect(Duration /*pause*/, const std::string& /*endpoint*/) {}
 
-  // Begins the answer to an inquiry of job `run_id`. Returns null if there is
-  // no connection. Any thread.
+  // Begins to send the answer to the inquiry with the id `inquiry` of job
+  // `run_id`. Returns null if there is no connection. Any thread.
   virtual std::unique_ptr<AnswerSender> Answer(const std::string& /*run_id*/,
                                                uint64_t /*inquiry*/) {
     return nullptr;
   }
 
-  // Sends the unsent report, if there is one. Waits for at most half a second
-  // until the report is sent. Then ends the stream. Returns once no more events
-  // can be reported.
+  // Sends the unsent report, if there is one, and waits at most half a second
+  // until it is sent. Then ends the stream. No event is reported after Close
+  // has returned.
   virtual void Close() = 0;
 };
 

@@ -24,10 +24,10 @@ class ChannelCredentials;
 namespace muster::rendezvous {
 
 // Finds the coordinator among the endpoints that the user has configured and
-// the endpoints of the standbys. A coordinator sends the list of standbys. If
-// several endpoints are configured, they belong to daemons that share their
-// state. Only the daemon that leads listens; the ports of the others are
-// closed. Thread-safe.
+// the endpoints of the standbys, which a coordinator sends. If several
+// endpoints are configured, they belong to daemons that share their state. Only
+// the leading daemon listens; the ports of the other daemons are closed.
+// Thread-safe.
 class Dialer {
  public:
   // The result of one call to one address.
@@ -89,10 +89,10 @@ class Dialer {
     std::shared_ptr<grpc::ChannelCredentials> credentials;
   };
 
-  // How Dial tests whether an address can be reached. kByCall: by the call
-  // itself if the endpoint has only one address, else as kByConnection; used if
-  // there is a single endpoint. kByConnection: by a TCP connection before the
-  // call.
+  // How Dial tests whether an address can be reached. kByCall is used if there
+  // is only one endpoint: the call itself is the test, unless the endpoint has
+  // several addresses. kByConnection is used if there are several endpoints:
+  // Dial opens a TCP connection before the call.
   enum class Reached { kByCall, kByConnection };
 
   // Returns the endpoints in the order in which Dial tries them. Requires

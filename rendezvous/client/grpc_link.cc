@@ -159,7 +159,8 @@ void AgentStream::Cancel() { impl_->Cancel(); }
 namespace {
 
 constexpr Duration kResolveTimeout = std::chrono::seconds(10);
-// An answer over gRPC. gRPC's flow control blocks Send.
+// Sends an answer over gRPC. Send blocks while gRPC's flow control accepts no
+// more data.
 class GrpcAnswer : public AnswerSender {
  public:
   GrpcAnswer(const std::shared_ptr<grpc::Channel>& channel,
@@ -434,8 +435,8 @@ class GrpcLink::Impl : private AgentStream::Listener {
     return ExplainCallError(status, endpoint);
   }
 
-  // Returns the arguments of the Reconnect call that ended the stream, once;
-  // nullopt: Reconnect was not called.
+  // Returns the arguments of the Reconnect call that ended the stream, and
+  // clears them; nullopt: Reconnect was not called.
   std::optional<HangUp> TakeHangUp() {
     std::lock_guard<std::mutex> lock(mutex_);
     return std::exchange(hanging_up_, std::nullopt);
@@ -474,7 +475,8 @@ class GrpcLink::Impl : private AgentStream::Listener {
   // the agent's newest report, kept until a stream is up
   std::optional<Report> unsent_;
   // The next three fields hold the events of the stream that were not yet
-  // passed to events_: the stream is up, the newest directive, the end.
+  // passed to events_: that the stream is up, the newest directive, and the
+  // status with which the stream ended.
   bool news_up_ = false;
   std::optional<Directive> directive_;
   std::optional<absl::Status> ended_;

@@ -37,8 +37,8 @@ class InProcessAnswer : public AnswerSender {
       room_->opened.wait(lock,
                          [this] { return room_->is_open || room_->cancelled; });
       if (room_->cancelled) return false;
-      // Close the room before Take is called, because Take may call Room::Open
-      // before it returns.
+      // Reset is_open before the call of Take, because Room::Open may be called
+      // before Take returns.
       room_->is_open = false;
     }
     const OpenInquiry::Taken taken = session_->Take(id_, part);

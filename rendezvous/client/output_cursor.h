@@ -18,17 +18,20 @@ namespace muster::rendezvous {
 // thread-safe.
 class OutputCursor {
  public:
-  // A lost coordinator may have received lines that it did not forward. Such a
-  // line is at most this much older than the last update.
+  // A coordinator that is lost may have received lines from the nodes without
+  // forwarding them. These lines are at most this much older than the last
+  // update.
   static constexpr Duration kMargin = std::chrono::seconds(10);
-  // The longest time after which a client notices that the coordinator is lost.
+  // Maximum time between the loss of the coordinator and the time at which a
+  // client notices it.
   static constexpr Duration kSilence = std::chrono::seconds(20);
 
   // Removes from `update` the lines that an earlier update contained, and
   // records the remaining ones. O(log n) for each line.
   void Pass(Instant now, InquiryUpdate* update);
-  // Returns the question for the output that the operator has not received.
-  // `lost`: when the client noticed that the coordinator was lost.
+  // Returns `question`, changed so that the answer contains all lines that the
+  // operator has not received. `lost`: the time at which the client noticed
+  // that the coordinator was lost.
   Inquiry RestOf(const Inquiry& question, Instant now, Instant lost) const;
 
  private:

@@ -113,8 +113,9 @@ class Health {
     why_ = why;
   }
 
-  // OK while the coordinator answers and its listener accepts connections.
-  // After a deadlock this call blocks. Also OK while the daemon serves no jobs.
+  // OK while the coordinator answers and its listener accepts connections; also
+  // OK while the daemon serves no jobs. After a deadlock in the coordinator
+  // this call blocks, so the liveness probe times out.
   absl::Status Live() {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (coordinator_ == nullptr) return absl::OkStatus();

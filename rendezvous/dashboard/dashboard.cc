@@ -119,7 +119,8 @@ std::string HistoryJson(const JobHistory* history) {
   for (const JobHistory::Sample& sample : history->samples()) {
     at.push_back(sample.at_s);
     step.push_back(OrNull(sample.step));
-    loss.push_back(OrNull(sample.loss));  // null also for NaN and infinity
+    // NaN and infinity are written as null.
+    loss.push_back(OrNull(sample.loss));
     rate.push_back(OrNull(sample.tokens_per_s));
   }
   for (const JobHistory::Span& span : history->spans()) {

@@ -23,7 +23,7 @@ namespace muster::rendezvous {
 
 // The jobs that a process coordinates at one moment.
 struct CoordinatedJobs {
-  std::vector<JobStatus> jobs;  // statuses with the jobs' nodes
+  std::vector<JobStatus> jobs;  // with JobStatus::nodes
   // A sentence for the user if this process coordinates no jobs: the reason,
   // and the process that does. Empty: this process coordinates jobs.
   std::string elsewhere;
@@ -60,7 +60,7 @@ struct DashboardInquirer {
 // Used by the thread of one ProbeServer only.
 class Dashboard {
  public:
-  // Maximum number of streams at a time; a page that gets no stream asks for
+  // Maximum number of streams at a time. A page that gets no stream requests
   // the state every few seconds instead.
   static constexpr int kMaxStreams = 16;
   // Longest time of a stream. The page then opens another one, so that an
@@ -85,7 +85,8 @@ class Dashboard {
   // Returns the answer to a request; nullopt: the dashboard has no such page.
   std::optional<ProbeAnswer> Answer(const PageRequest& request);
 
-  // Reads the jobs, if that is due. Must be called about once a second.
+  // Reads the jobs if the next reading is due. Must be called about once a
+  // second.
   void Tick();
 
  private:

@@ -58,7 +58,8 @@ class DashboardTest : public ::testing::Test {
     return *Ask("/api/output?id=a-1&rank=3", token);
   }
 
-  // The next piece of a stream of output, which must not be over.
+  // Returns the next piece of a stream of output. The test fails if the stream
+  // is over.
   std::string NextOf(const ProbeAnswer& answer) {
     now_ += std::chrono::milliseconds(300);
     const std::optional<Page> next = answer.more();

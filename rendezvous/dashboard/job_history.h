@@ -37,8 +37,9 @@ class JobHistory {
   };
 
   // Adds the state `job`. Adds no sample if the job has finished, or if the
-  // newest sample is less than distance_s_ old. If the job is younger than the
-  // newest sample, it is another run, and the history begins anew.
+  // newest sample is less than distance_s_ old. If the job is younger than at
+  // the end of the newest span, it is a new run with the same id: the history
+  // is cleared first.
   void Add(const JobStatus& job);
 
   const std::vector<Sample>& samples() const { return samples_; }

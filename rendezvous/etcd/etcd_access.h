@@ -13,7 +13,7 @@ namespace muster::rendezvous {
 // The address of an etcd cluster, and the credentials for it.
 struct EtcdAccess {
   std::vector<Endpoint> members;  // at least one member
-  // Prefix of every key of one group of coordinators.
+  // Prefix of all keys. Coordinators with the same prefix share their state.
   std::string prefix = "/muster/";
   // TLS files: none (clear text), `authority` alone, or all three.
   TlsFiles tls;
@@ -29,8 +29,9 @@ struct EtcdAccess {
 absl::StatusOr<EtcdAccess> ParseEtcdUrl(const std::string& url);
 
 // Reads user and password from a file with the line "NAME:PASSWORD" into
-// `access`. InvalidArgument: a sentence that names the file: it cannot be read,
-// users other than its owner can read it, or it has another form.
+// `access`. InvalidArgument, with a sentence that names the file: the file
+// cannot be read, is readable by users other than its owner, or does not
+// contain this line.
 absl::Status ReadEtcdUser(const std::string& path, EtcdAccess& access);
 
 // Returns a warning if the password would cross a network in clear text; "" if

@@ -20,8 +20,8 @@ namespace muster::rendezvous {
 //
 // Errors of all calls are one clause that names the member:
 // Unavailable: the member cannot be reached, does not answer in time, or has no
-// majority; the call may have been carried out. Also Unavailable: a TLS file
-// cannot be used.
+// quorum; etcd may have carried out the call nevertheless. Also Unavailable: a
+// TLS file cannot be used.
 // Unauthenticated and PermissionDenied: etcd refuses the user, the password or
 // the certificate.
 // ResourceExhausted: etcd is full.
@@ -52,8 +52,9 @@ class EtcdClient {
   // Returns all keys that begin with `prefix`, as of one revision of etcd.
   absl::StatusOr<std::map<std::string, Value>> Read(const std::string& prefix,
                                                     Instant deadline);
-  // Returns the revision of the changes, which is greater than all earlier
-  // ones. nullopt: a key was not as expected, and nothing was changed.
+  // Executes the transaction. Returns the revision of its changes, which is
+  // greater than all earlier revisions. nullopt: a key was not as expected, and
+  // nothing was changed.
   absl::StatusOr<std::optional<int64_t>> Commit(const Transaction& transaction,
                                                 Instant deadline);
 

@@ -22,7 +22,8 @@ inline constexpr char kRenewalKey[] = "election/renewal";
 inline constexpr char kEpochKey[] = "election/epoch";
 // Prefix of the jobs' records: jobs/RUN_ID is the key of one job's record.
 inline constexpr char kJobsFolder[] = "jobs/";
-// The etcd key of the record that journals call kNodeMemoryKey.
+// The key of the coordinator's record of its machines' faults (kNodeMemoryKey
+// in record_store.h).
 inline constexpr char kMemoryKey[] = "memory/nodes";
 
 }  // namespace muster::rendezvous

@@ -35,11 +35,10 @@ class LeaderElection {
   };
   enum class Stage { kStandby, kLeading, kOver };
 
-  // Reads the election's keys once, to find configuration errors. Returns one
-  // sentence: Unauthenticated or PermissionDenied as EtcdClient;
-  // FailedPrecondition as EtcdClient, because another version of Muster uses
-  // the prefix, or because a key is damaged. An etcd that does not answer is no
-  // error. Blocks for at most 2 s plus the look-up of a name.
+  // Reads the election's keys once, to find configuration errors. Errors, each
+  // with one sentence: those of EtcdClient except Unavailable; and
+  // FailedPrecondition: another version of Muster uses the prefix, or a key is
+  // damaged. Blocks for at most 2 s plus the look-up of a name.
   static absl::Status Check(EtcdClient* client);
 
   // Starts to stand by, even if etcd does not answer. `client` must outlive the
@@ -69,7 +68,7 @@ class LeaderElection {
   void Drain();
 
  private:
-  // The content of the election's keys.
+  // The values of the election's keys at one time.
   struct Seen {
     Leadership::Lock lock;
     std::string leader;

@@ -89,8 +89,9 @@ class Leadership {
   Instant due_;   // when to send the next read or renewal
   int64_t term_ = 0;
   Instant leads_until_;
-  // Used while standing by: the lock as last read, and since when it is
-  // unchanged. nullopt: the lock must be read before a claim.
+  // Used while standing by: the lock as last read. nullopt: the lock must be
+  // read before a claim. seen_since_: the time since which the lock is
+  // unchanged.
   std::optional<Lock> seen_;
   Instant seen_since_;
 };

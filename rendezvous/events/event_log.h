@@ -52,9 +52,9 @@ class EventLog {
   // The mechanism that limits the size of the file.
   enum class Rotation {
     kOwn,  // EventLog rotates the file, at most 4 x 16 MiB
-    // Another program (logrotate) renames the file and then makes the caller
-    // call Reopen. If this does not happen, EventLog itself rotates the file:
-    // at most 4 x 256 MiB.
+    // Another program, such as logrotate, renames the file and sends a signal
+    // to this process, which then calls Reopen. Without that program EventLog
+    // itself rotates the file: at most 4 x 256 MiB.
     kOutside,
   };
 
@@ -62,9 +62,9 @@ class EventLog {
   // How long Reopen waits for the file system.
   static constexpr Duration kTimeout = std::chrono::seconds(5);
 
-  // `root`: a folder above `path` that the user named and in which other users
-  // may write (RotatingFile::Limits). Empty: the folder of `path`. Does not
-  // access the file system.
+  // `root`: a folder given by the user, in which other users may write; the
+  // file lies below it (RotatingFile::Limits). Empty: the folder of `path`. The
+  // constructor does not access the file system.
   EventLog(std::string path, Rotation rotation,
            std::function<void(const std::string& sentence)> on_trouble,
            std::string root = "");

@@ -38,8 +38,8 @@ class EventThrottle {
   };
   // Decides whether `decision` is written. `now` must not decrease.
   Result Add(Instant now, const Decision& decision);
-  // Returns a decision with the counts that no earlier result contained, and
-  // resets them; nullopt: no decision was omitted.
+  // Returns one decision of the kind "omitted" with the counts that no earlier
+  // result contained, and resets the counts; nullopt: no decision was omitted.
   std::optional<Decision> Rest();
 
  private:

@@ -12,7 +12,8 @@ namespace muster::rendezvous {
 // token, password or key ("--api-key=…", "--hf-token …", "SECRET=…"), if its
 // value begins like a token of a known service ("hf_…", "ghp_…"), or if it is
 // an address with a user's password ("s3://user:password@host"). Other secrets,
-// such as a password without a name, stay. Pure.
+// such as a password without a name, are not detected and remain in the result.
+// Pure.
 std::string ShownCommand(std::string_view command);
 
 }  // namespace muster::rendezvous

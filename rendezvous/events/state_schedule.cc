@@ -9,7 +9,9 @@ void StateSchedule::OnDecision(const std::string& run_id,
   const bool is_turn = kind == "assign" || kind == "break" || kind == "finish";
   auto found = jobs_.find(run_id);
   if (found == jobs_.end()) {
-    // Decisions about nodes that leave a finished job begin no schedule.
+    // A job that is not in jobs_ may have finished. Other decisions, such as
+    // "leave", may concern nodes of a finished job, and do not add the job
+    // again.
     if (!is_turn && kind != "join" && kind != "adopt") return;
     found = jobs_.emplace(run_id, Plan{.due = now + kMinInterval}).first;
   }

@@ -25,7 +25,7 @@ std::string HostListJson(const std::vector<HostStatus>& hosts);
 // The content of a line of the kind "state" in the event log.
 enum class StateDetail {
   kSummary,  // phase, progress, times, slow ranks, verdict
-  kNodes,    // also the job's settings and its first kMaxStateNodes nodes
+  kNodes,    // kSummary, plus the settings and kMaxStateNodes nodes
 };
 inline constexpr size_t kMaxStateNodes = 128;
 

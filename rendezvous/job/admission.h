@@ -17,8 +17,9 @@ namespace muster::rendezvous {
 inline constexpr int kMaxClaimedRound = 1'000'000;
 
 // Checks a report regardless of the job's state: the protocol version, the
-// length of names, the ranges of numbers and the spec. Returns a sentence for
-// the person who started that node, or nullopt if the report is valid.
+// length of names, the ranges of numbers and the spec. Returns nullopt if the
+// report is valid; else a sentence for the person who started the reporting
+// node.
 std::optional<std::string> Unsound(const Report& report);
 
 // Checks the round number in a report. `newest`: the newest round that this

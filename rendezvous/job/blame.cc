@@ -40,8 +40,8 @@ constexpr std::string_view kPhrases[] = {
     "network is unreachable",
 };
 
-// Whether a worker exited because its connection to a peer broke. A program
-// that writes no error file tells this on stderr only.
+// Whether a worker exited because its connection to a peer broke. If a program
+// writes no error file, only its stderr shows the reason.
 bool LostItsPeer(const Failure& failure) {
   return failure.kind == FailureKind::kExitCode &&
          (IsCommunicationError(failure.message) ||

@@ -125,10 +125,11 @@ class Blame {
   bool PreemptionExplains(const Node& node) const;
   // Records the loss of a node as the final cause.
   void MoveToLoss(const Failure& loss);
-  // Marks the cause as final, because it is not a worker's failure.
+  // Marks the cause as final. Called if the cause is the loss or the departure
+  // of a node, not a worker's failure.
   void Settle() { provisional_ = false; }
 
-  // The decision in the event log that another failure has become the cause.
+  // Describes, for the event log, how another failure has become the cause.
   struct Move {
     const char* decision;    // Decision::kind of the change
     const char* instead_of;  // text between the new and the old reason

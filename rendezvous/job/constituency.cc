@@ -9,10 +9,10 @@
 namespace muster::rendezvous {
 namespace {
 
-// Whether a node with this electorate has met no coordinator, or only a first
-// one (one that begins the job) that had begun no round. Such a coordinator may
-// have been restarted: its epoch is random and says nothing about the rounds of
-// other coordinators.
+// Whether a node with this electorate knows no round of the job: it was
+// connected to no coordinator, or only to one that began the job and had begun
+// no round. The latter may have been restarted: its epoch is random and says
+// nothing about the rounds of other coordinators.
 bool KnowsNothing(const Electorate& electorate) {
   return electorate.nodes == 0 &&
          (electorate.epoch == 0 || IsFounding(electorate.epoch));

@@ -44,7 +44,7 @@ class Outbox {
   // `state` must outlive this object.
   explicit Outbox(const JobState* state) : state_(*state) {}
 
-  // Starts a step. It handles no report until Await is called.
+  // Starts a step. Unless Await is called, the step handles no report.
   void Begin();
   // Returns the directives and decisions of the step.
   JobStep Take() { return std::move(step_); }
@@ -84,13 +84,12 @@ class Outbox {
   // Records that this step handles a report of `node`. `seen_revision`: the
   // newest directive that the node has received on this stream; 0: none.
   void Await(const Node& node, uint64_t seen_revision);
-  // Returns the id of the node whose report this step handles, if the report
-  // still needs an answer. It does if the stream is new, if the node has not
-  // seen its newest directive, or if its reason to wait is outdated. All other
-  // directives are sent when they change.
-  //
-  // Call this at the end of the step. Otherwise the last node to join would
-  // first get a kWait directive.
+  // Must be called at the end of the step: earlier, the last node to join would
+  // get a kWait directive before its kRun directive. Returns the id of the node
+  // whose report this step handles, if the report still needs an answer: if the
+  // stream is new, if the node has not seen its newest directive, or if the
+  // reason to wait that the node was told is outdated. All other directives are
+  // sent when they change.
   std::optional<std::string> Unanswered() const;
 
  private:
@@ -104,7 +103,8 @@ class Outbox {
   JobStep step_;
   uint64_t revision_ = 0;
   uint64_t wording_ = 1;
-  std::optional<Question> question_;  // set only while a report is handled
+  // The report that the current step handles; nullopt: the step handles none.
+  std::optional<Question> question_;
 };
 
 }  // namespace muster::rendezvous

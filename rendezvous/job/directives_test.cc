@@ -145,7 +145,7 @@ TEST_F(DirectivesTest, AReportIsAnsweredOnlyIfSomethingIsNew) {
 
   outbox_.Begin();
   outbox_.Tell(node("c"));
-  outbox_.Await(node("c"), 0);  // 0: nothing seen on a new stream
+  outbox_.Await(node("c"), 0);  // 0: no directive seen on this stream
   EXPECT_EQ(outbox_.Unanswered(), "c");
 }
 

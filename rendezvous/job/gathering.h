@@ -87,15 +87,16 @@ class Gathering {
  private:
   // Returns when a time limit that would expire at `limit` expires.
   Instant Postponed(Instant limit, const PhaseClock& clock) const;
-  // Returns when the last call is over. Requires `enough_since_`. Reports of
-  // nodes that have joined may be unread when AwaitAnswers is called. Therefore
-  // AwaitAnswers begins the last call anew. It then ends with the wait for
-  // answers at the latest.
+  // Returns when the last call is over. Requires `enough_since_`. AwaitAnswers
+  // begins the last call anew, because reports of nodes that have joined may be
+  // unread at that time. That new last call ends at the latest when the wait
+  // for answers ends.
   Instant LastCallEnd(const JobSpec& spec) const;
 
   bool first_ = true;
   Instant not_before_;
-  Instant asked_;  // time of the last AwaitAnswers; next field: its end
+  // Arguments of the last call of AwaitAnswers: `now` and `until`.
+  Instant asked_;
   Instant answers_until_;
   // Time since which at least min_nodes nodes have been ready.
   std::optional<Instant> enough_since_;

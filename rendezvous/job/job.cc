@@ -716,7 +716,7 @@ void Job::On(const CoordinatorTold& event) {
   const bool knows_nothing = IsFounding(state_.epoch) && state_.round == 0;
   switch (event.backing) {
     case Backing::kMajority:
-      // An elected coordinator with a majority does not give way: no other
+      // An elected coordinator with a majority does not step down: no other
       // coordinator can have a majority.
       if (HasMajority() && !IsFounding(state_.epoch)) return;
       outbox_.Depose("a newer coordinator announces itself");

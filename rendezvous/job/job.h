@@ -98,7 +98,7 @@ class Job {
 
   std::vector<NodeSeat> Seats() const { return SeatsOf(state_); }
   // Returns the newest directive that was sent on the stream; nullopt: none was
-  // sent, or the stream is no node's.
+  // sent, or the stream belongs to no node of the job.
   std::optional<Directive> DirectiveOn(StreamId stream) const;
 
   const std::string& run_id() const { return state_.run_id; }
@@ -115,23 +115,24 @@ class Job {
   bool MayAnnounce() const;
   // Whether this coordinator should ask others whether a newer coordinator
   // exists. It should if too few electors are present, or if it may have been
-  // restarted.
+  // restarted. Always false if no other node can take over.
   bool MayAsk() const;
-  // Whether the job is gathering and needs another node to form a world: fewer
-  // than min_nodes nodes are present and not about to leave.
+  // Whether the job is gathering and has too few nodes for a world: fewer than
+  // min_nodes, not counting nodes that are about to leave.
   bool AwaitsNodes() const;
   uint64_t epoch() const { return state_.epoch; }
   // Endpoints of the standbys (Directive::standbys), to which this coordinator
   // announces itself.
   const std::vector<std::string>& standbys() const { return state_.standbys; }
-  // Whether some agent has not received the verdict yet: its stream was broken
-  // when the job finished, and it has not reconnected. O(n).
+  // Whether an agent has not received the verdict yet, because its stream was
+  // broken when the job finished and the agent has not reconnected. O(n).
   bool OwesVerdict() const;
 
  private:
-  // Whether at least half of the electors of each world are connected here or
-  // have left the job. Then no other coordinator can have a majority of the
-  // electors. False if no electors are known.
+  // Whether no other coordinator can have a majority of the electors: at least
+  // half of the electors of each world are connected here or have left the job,
+  // or the nodes that are not connected here are too few to form a world. False
+  // if no electors are known.
   bool HasMajority() const;
 
   // --- events and nodes (job.cc)
@@ -168,7 +169,8 @@ class Job {
   // Gives the node its place in the adopted round if that place is still
   // vacant.
   void JoinAdopted(Node& node, const Report& report);
-  // Adds the report's time ledger and training steps to the job's totals.
+  // Replaces the node's earlier times in the job's totals by those in the
+  // report, and updates the highest training step (JobState::reached_step).
   void FollowTime(Node& node, const Report& report);
   void TakeFailures(Node& node, const Report& report);
   // Copies the judgement of the node's machine (for example, quarantined) from
@@ -255,18 +257,18 @@ class Job {
   // cause against the machine of the blamed node.
   void CountIncident();
   // Counts the cause of the stopped round against the machine of the blamed
-  // member. Does so only if the cause says something about that machine. This
-  // is so if a worker's failure contains evidence (EvidenceIn), or if only this
-  // node was lost. If several nodes were lost, the network or the cluster is
-  // the likely cause.
+  // member if the cause is evidence against that machine: if a worker's failure
+  // contains evidence (EvidenceIn), or if only this node was lost. If several
+  // nodes were lost, the network or the cluster is the likely cause, and no
+  // fault is counted.
   void CountAgainstCulprit();
   // Counts the end of the stopped round in the back-off, and returns the delay
   // before the next round.
   Duration DelayOfNextRound();
-  // Removes from the candidates for a world those of quarantined machines,
-  // worst first, as long as more than min_nodes remain; then those of suspected
-  // machines, as long as more than max_nodes remain. But half of each world in
-  // `needed` always stays.
+  // Removes candidates for a world, worst first: those on quarantined machines
+  // while more than min_nodes candidates remain, then those on suspected
+  // machines while more than max_nodes remain. Keeps at least half of the nodes
+  // of each world in `needed`; nodes that have left for good count as kept.
   void SetAside(std::vector<Candidate>& candidates,
                 const std::vector<Electors>& needed) const;
   void FormWorld();

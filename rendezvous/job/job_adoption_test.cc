@@ -18,9 +18,10 @@ using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// A job in which the nodes `names` joined in this order and started their
-// workers if they got a kRun directive. Then a new coordinator without a record
-// of the job replaced the old one. No node is connected to it yet.
+// A job in which nodes have joined in the order of `names`, and have started
+// their workers if they got a kRun directive. Then a new coordinator without a
+// record of the job has replaced the old one. No node is connected to the new
+// coordinator yet.
 class JobWithoutRecord : public JobFixture {
  public:
   JobWithoutRecord(const JobSpec& spec, const std::vector<std::string>& names)

@@ -1,6 +1,6 @@
 // The part of Job that checks the nodes by pairs before a round
-// (--network-check). A check never ends a job: nodes that it finds bad get a
-// place after all if the world would lack nodes without them.
+// (--network-check). A check never ends a job: nodes that the check finds bad
+// get a place nevertheless if too few other nodes are left for a world.
 
 #include <algorithm>
 #include <set>

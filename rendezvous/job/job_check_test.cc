@@ -231,8 +231,8 @@ TEST(JobCheck, ALostNodeIsNotAwaited) {
   for (const char* name : {"a", "b", "c"}) checked.Join(name);
   job.BreakStream("b");
   checked.Measure("a");
-  // The last call ends long before the time limit of the measurements. Then the
-  // nodes that are left are measured.
+  // b is lost, so the round of measurements ends before its time limit (10 s).
+  // After the last call (4 s) the remaining nodes are measured.
   job.Wait(seconds(5));
   checked.RunCheck();
   EXPECT_THAT(job.World(), ElementsAre("a", "c"));
@@ -279,7 +279,7 @@ TEST(JobCheck, ANewCoordinatorKeepsABadNodeOut) {
     job.Wait(seconds(5));
     job.Runs("a");
     job.Runs("c");
-    // The agent repeats what its directive contains.
+    // b's agent repeats the check_fault that its directive contains.
     job.agent("b").report.check_fault = job.told("b").check_fault;
     if (has_record) {
       job.ReplaceCoordinator();
@@ -379,8 +379,8 @@ TEST(JobCheck, WithoutSuspicionTheNextRoundBeginsAtOnce) {
   EXPECT_EQ(checked.job.round(), 2) << "a worker's own failure";
 }
 
-// Runs a job of the nodes a and c with the bad spare b until c is lost, and
-// checks the nodes again.
+// Runs a job on the nodes a and c, with the bad node b as a spare, until c is
+// lost. Then checks the remaining nodes and the new node d again.
 void LoseANodeBesideABadOne(CheckedJob& checked) {
   JobFixture& job = checked.job;
   checked.slow = {"b"};

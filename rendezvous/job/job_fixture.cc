@@ -252,7 +252,7 @@ JobStep JobFixture::Step(const JobEvent& event) {
     memory_.Record(wall_time(), static_cast<int>(agents_.size()), fault);
   }
   Judge();
-  // Merge the two steps into one for the tests.
+  // Return the event's step and the step of HostsJudged as one step.
   first.record_changed = first.record_changed || last_step_.record_changed;
   const auto append = [](auto& to, const auto& from) {
     to.insert(to.end(), from.begin(), from.end());

@@ -64,7 +64,7 @@ class JobFixture {
   // agents must reconnect.
   void TakeOver(const std::string& host, Duration away = Duration::zero());
 
-  // --- Agents. `name` is both the node id and the host.
+  // --- Agents. `name` is both the agent's node id and its host.
   Agent& agent(const std::string& name);
   // Adds an agent that has not reported yet, so that a test can change its
   // first report.
@@ -102,7 +102,7 @@ class JobFixture {
   // machines (HostsJudged).
   JobStep Step(const JobEvent& event);
   // The coordinator's memory of the machines' faults, at the fixture's time.
-  // Call Judge after each change.
+  // After a change of the memory, Judge must be called.
   NodeMemory& memory() { return memory_; }
   Duration wall_time() const { return now_.time_since_epoch(); }
   void Judge();

@@ -7,7 +7,7 @@
 namespace muster::rendezvous {
 namespace {
 
-constexpr double kMicroseconds = 1e6;  // per second
+constexpr double kMicroseconds = 1e6;  // microseconds per second
 
 double Microseconds(Duration time) {
   return static_cast<double>(

@@ -75,7 +75,7 @@ TEST(JobLoss, AStaleReportIsNoSignOfLife) {
   job.agent("b").silent = true;
   job.Wait(seconds(4));
   --job.agent("b").report.sequence;
-  job.Report("b");  // a repeated sequence number
+  job.Report("b");  // with a repeated sequence number
   job.Wait(seconds(1));
   EXPECT_EQ(job.phase(), JobPhase::kStopping);
 }
@@ -86,7 +86,7 @@ TEST(JobLoss, ALateReportDoesNotBringALostNodeBack) {
   job.agent("b").silent = true;
   job.Wait(seconds(5));
   --job.agent("b").report.sequence;
-  job.Report("b");  // a repeated sequence number
+  job.Report("b");  // with a repeated sequence number
   EXPECT_EQ(job.status().nodes.size(), 1u);
   job.Report("b");
   EXPECT_EQ(job.status().nodes.size(), 2u);
@@ -174,7 +174,8 @@ TEST(JobLoss, TooFewWaitForOthersWithoutALastCall) {
 }
 
 // After a network failure several nodes reconnect, each at a slightly different
-// time. The next world waits for a node whose reconnect grace is not over.
+// time. The next world waits for a node that is still within its reconnect
+// grace.
 TEST(JobLoss, ANodeThatIsAboutToReconnectIsWorthAMoment) {
   JobFixture job(QuickSpec(1, 3));
   job.StartAll({"a", "b", "c"});
@@ -435,7 +436,8 @@ TEST_F(JobGatheringStandstillTest, EachDirectiveCountsTheNodesThatAreHere) {
             "2 of up to 3 nodes here, last call for more");
 }
 
-// The phase's time limit is postponed for the first suspension alone.
+// The phase's time limit is postponed only after the first suspension. After
+// the second one the job waits for the nodes' answers nevertheless.
 TEST(JobGatheringStandstill, TheJoinTimeoutWaitsForTheAnswersToEachOne) {
   JobSpec spec = QuickSpec(2, 3);
   spec.last_call = spec.join_timeout;

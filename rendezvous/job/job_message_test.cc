@@ -231,7 +231,8 @@ TEST(JobRestart, AgentsOfAnEarlierCoordinatorStopAndGoOnWithTheNextRound) {
   EXPECT_THAT(job.Decided("assign"), HasSubstr("round 8 begins"));
 }
 
-// Node b died while no coordinator was running.
+// Node a reports round 3 of an earlier coordinator. Node b died while no
+// coordinator was running, so the job times out.
 TEST(JobRestart, TheVerdictCountsTheRoundsOfTheEarlierCoordinator) {
   JobFixture job(QuickSpec(2, 2), 8);
   Report& report = job.Create("a").report;
@@ -588,7 +589,7 @@ TEST_F(JobContentionTest, AdmittedOnceTheHoldersLeaseHasRunOut) {
   job_.Idle("a");
   EXPECT_EQ(job_.round(), 2);
   EXPECT_EQ(job_.told("c").place.group_rank, 1);
-  // The former holder b returns too late: c already has its place.
+  // b, which held the place before, returns too late: c already has the place.
   job_.Report("b");
   EXPECT_THAT(job_.told("b").reason, HasSubstr("node c is held by c"));
   job_.Report("c");
@@ -612,7 +613,7 @@ TEST_F(JobContentionTest, ALateReportDoesNotTakeThePlaceInstead) {
   job_.agent("b").silent = true;
   job_.Wait(seconds(5));
   job_.Join("c");
-  job_.Report("b");  // b was lost, and returns too late
+  job_.Report("b");  // b was lost; c has b's place now
   Report late = job_.agent("b").report;
   const StreamId stream = job_.agent("b").stream;
   job_.BreakStream("c");

@@ -60,8 +60,8 @@ const Node* MemberToReplace(const JobState& state) {
   return nullptr;
 }
 
-// Whether all nodes whose reports the adoption of a round can expect have
-// reported. O(n).
+// Whether every node that could still report a place in the earlier round has
+// reported, so that waiting longer is useless for the adoption. O(n).
 bool AllAreHere(const JobState& state) {
   const int most = state.spec.max_nodes;
   if (!state.own_endpoint.empty()) {

@@ -114,7 +114,7 @@ TEST_F(JobQuarantine, AQuarantinedNodeIsASpareWhileOthersSuffice) {
   Quarantine("b");
   EXPECT_THAT(job_->Decided("quarantine"),
               HasSubstr("b is quarantined: lost; score 3.0"));
-  // The running round goes on.
+  // The quarantine of b does not break the running round.
   EXPECT_EQ(job_->phase(), JobPhase::kRunning);
   EXPECT_EQ(job_->World(), (Names{"a", "b", "c"}));
   FailRound("a", ExitedWith(0, 1));

@@ -41,7 +41,9 @@ struct JobRecord {
   int round = 0;
   int claimed_round = 0;
   int restarts_used = 0;
-  int failures_in_row = 0;  // see RestartBackoff::failures
+  // Number of successive rounds that ended by a worker's failure
+  // (RestartBackoff::failures).
+  int failures_in_row = 0;
   // While gathering: the time until a world may form.
   Duration backoff_left = Duration::zero();
   std::vector<SignalNotice> signals;
@@ -50,8 +52,9 @@ struct JobRecord {
   std::optional<PreemptionNotice> preemption;
   std::optional<Verdict> verdict;
 
-  // Does not record the fields that are times or counts of members (such as
-  // `began` and `unstopped`), nor the members' `peer`.
+  // The world of the newest round. Its times and most of its counts of members
+  // (such as `began` and `unstopped`) are not recorded, nor is the `peer` of
+  // its members.
   World world;
   Duration ran = Duration::zero();  // time since the round began
   std::vector<Member> members;      // sorted by the time of joining

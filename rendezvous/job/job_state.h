@@ -29,7 +29,7 @@ namespace muster::rendezvous {
 
 // A preemption: the cluster will take the job's nodes away.
 struct Preemption {
-  PreemptionNotice notice;  // field `left` is unused
+  PreemptionNotice notice;  // its field `left` is unused
   Instant deadline;         // when the workers are stopped
 };
 
@@ -90,13 +90,13 @@ struct JobState {
   // connected to this coordinator, at most max_nodes - n nodes are connected to
   // others.
   std::set<std::string> no_spares;
-  // Directive::standbys for the newest world. The next field:
-  // Directive::host_rank.
+  // The standbys of the newest world (Directive::standbys), and the group rank
+  // of the node whose process is this coordinator (Directive::host_rank).
   std::vector<std::string> standbys;
   int host_rank = -1;
-  // Group rank of the node whose process coordinated the adopted round, if that
-  // node has not reported to this coordinator yet. nullopt: no such node is
-  // missing. The next field: when that node counts as lost.
+  // Group rank of the node whose process coordinated the adopted round, while
+  // that node has not reported to this coordinator. nullopt: no such node is
+  // missing. lost_host_at: the time at which the missing node counts as lost.
   std::optional<int> lost_host;
   std::string lost_host_name;  // node id of lost_host; "" if unknown
   Instant lost_host_at;
@@ -120,8 +120,11 @@ struct JobState {
   std::optional<Preemption> preemption;
   std::optional<Verdict> verdict;  // set once the job has finished
   JobLedger ledger;
-  DurationHistogram rendezvous_times;  // see JobStatus::rendezvous_times
-  DurationHistogram recovery_times;    // see JobStatus::recovery_times
+  // How long nodes gathered before a round (JobStatus::rendezvous_times).
+  DurationHistogram rendezvous_times;
+  // Times from the early end of a round until all nodes run a later round
+  // (JobStatus::recovery_times).
+  DurationHistogram recovery_times;
   // Time of the first break after the last round that began on all of its
   // nodes; nullopt: no break since then.
   std::optional<Instant> broken_at;
@@ -130,7 +133,8 @@ struct JobState {
   // The check by pairs of this gathering; nullopt: it has not begun. A new
   // coordinator begins it anew.
   std::optional<NetworkCheck> check;
-  uint64_t measurements = 0;  // PairCheck::number that was used last
+  // Number of the newest measurement of a check by pairs (PairCheck::number).
+  uint64_t measurements = 0;
   // The slow ranks of `round`. A new coordinator begins without them.
   StragglerWatch stragglers;
   // The coordinator's newest judgement of the machines; null: no machine is
@@ -139,8 +143,8 @@ struct JobState {
   // Whether the job has found faults that the driver has not recorded yet.
   // Until then no world forms.
   bool awaits_judgement = false;
-  // The highest training step that any worker has reported, here or (as the
-  // nodes report it) to an earlier coordinator; -1: none.
+  // The highest training step that any worker has reported to this coordinator
+  // or, according to the nodes, to an earlier one; -1: none.
   int64_t reached_step = -1;
 
   int round = 0;
@@ -181,17 +185,19 @@ Duration TimeToLearn(const JobSpec& spec);
 // Maximum number of nodes that a text lists before it is cut.
 inline constexpr size_t kMaxNamedNodes = 8;
 
-// Returns `slow` with its node, host and local rank, found in `world`. O(n).
+// Returns `slow` with its node id, host and local rank filled in from `world`.
+// O(n).
 SlowRank Located(const World& world, SlowRank slow);
 // Texts for the event log. StragglerText: a rank has become persistently slow.
-// RecoveryText: a rank is as quick as the others again. `gain`: as in
-// StragglerWatch.
+// RecoveryText: a rank is as quick as the others again. `gain`: the fraction by
+// which a step would become shorter without the slow ranks
+// (JobStatus::slow_ranks_gain).
 std::string StragglerText(const SlowRank& slow, double gain);
 std::string RecoveryText(const SlowRank& slow);
 
-// The number of ready nodes that the gathering counts: those that are not
-// quarantined. If they are fewer than min_nodes, quarantined nodes count as
-// well, up to min_nodes.
+// The number of ready nodes that the gathering counts: those on machines that
+// are not quarantined. If these are fewer than min_nodes, nodes on quarantined
+// machines count as well, up to min_nodes.
 int UsableNodes(const JobState& state);
 // The number of nodes that could take another node's place: ready and not
 // quarantined.
@@ -208,8 +214,8 @@ bool IsSuspicious(const JobState& state);
 // are more nodes than needed. Quarantined nodes count as ready: they get a
 // place before nodes that the check found bad.
 int MissingNodes(const JobState& state);
-// The time from which nodes that the check by pairs found bad may get a place,
-// if other nodes are missing.
+// The time from which the nodes that the check by pairs found bad may get a
+// place, if the world lacks nodes without them.
 Instant WaiverTime(const JobState& state);
 
 // Whether a spare waits and the round may be broken to include it.
@@ -233,11 +239,11 @@ bool OthersAreTooFew(const JobState& state,
 int NodesHere(const JobState& state, const Electors& world, Among among);
 
 // Whether the newest of the unsettled worlds can be dropped once it is known
-// that it did not begin on all of its nodes. If there is an electorate, it can:
-// no coordinator is elected without a majority of the electorate. Without an
-// electorate, the nodes that did begin the world could elect a coordinator on
-// their own. Therefore that world is kept, unless an earlier unsettled world
-// has the same nodes.
+// that this world did not begin on all of its nodes. If there is an electorate,
+// it can be dropped: no coordinator is elected without a majority of the
+// electorate. Without an electorate, the nodes that did begin the world could
+// elect a coordinator on their own. Therefore the world is kept, unless an
+// earlier unsettled world has the same nodes.
 bool LastNeedNotElect(const JobState& state);
 
 // The worlds whose majorities may elect another coordinator.
@@ -269,11 +275,11 @@ std::string ChooseSpeaker(const JobState& state);
 // Describes the failure: rank, host, message. A failure without a rank is that
 // of a node, and its message names the host.
 std::string Describe(const Failure& failure);
-// The reason text of a break by `failure`. If the process that created the
-// round's NCCL id (the root) was lost, says so, because the message of a worker
-// that waited for it does not. Warns if a blamed hang may not be the cause.
-// Workers that wait for one another fall silent at about the same time, in an
-// order that proves nothing. O(n).
+// Describes `failure` as the reason of a break. If the process that created the
+// round's NCCL id (the root) was lost, adds this, because a worker that waited
+// for that process does not report it. Warns if a blamed hang may not be the
+// cause: workers that wait for one another fall silent at about the same time,
+// in an order that proves nothing. O(n).
 std::string ReasonOfBreak(const JobState& state, const Failure& failure);
 
 // Explains that enough nodes are ready but the back-off delays the next round,

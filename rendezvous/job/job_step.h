@@ -37,13 +37,14 @@ struct AgentDied {
 struct CancelAsked {
   std::string reason;  // who asks for the cancel, and why; part of the verdict
 };
-// An operator's request to remove one node, named by node id or host name, from
-// the job for good.
+// An operator's request to remove one node from the job. A restarted agent of
+// that node may join again. `node`: a node id or a host name.
 struct DrainAsked {
   std::string node;
   std::string principal;  // caller's name; empty: unknown
 };
-// A coordinator or a standby in another process has announced this epoch.
+// A coordinator or a standby in another process has announced the epoch
+// `epoch`.
 struct CoordinatorTold {
   uint64_t epoch = 0;
   Backing backing = Backing::kMajority;

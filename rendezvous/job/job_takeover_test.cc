@@ -230,9 +230,9 @@ TEST(JobTakeoverTest, RestartedAgentsElectIfTwoGroupsCannotExist) {
 }
 
 TEST(JobTakeoverTest, RestartedAgentsSufficeIfTooFewNodesAreElsewhere) {
-  // Each case: the nodes that are restarted, and whether a world forms. With b
-  // and c, two other nodes may run elsewhere and could form a world (min_nodes
-  // = 2).
+  // Each case: the nodes that are restarted, and whether a world forms. If only
+  // b and c are restarted, the other two nodes could form a world under another
+  // coordinator (min_nodes = 2).
   using Case = std::pair<std::vector<std::string>, bool>;
   for (const auto& [restarted, forms] :
        {Case{{"b", "c"}, false}, Case{{"b", "c", "d"}, true}}) {
@@ -680,7 +680,7 @@ TEST(JobTakeoverTest, ASuccessIsKnownToAMajorityBeforeAnyNodeLeaves) {
   job.Report("a");
   EXPECT_EQ(job.phase(), JobPhase::kStopping);
   job.agent("b").deaf = false;
-  job.Report("b");  // b asks for its directive
+  job.Report("b");  // b receives the stop order
   job.Report("b");
   EXPECT_EQ(job.phase(), JobPhase::kFinished);
   EXPECT_EQ(job.status().verdict->outcome, Outcome::kSucceeded);
@@ -876,9 +876,9 @@ TEST(JobTakeoverTest, AWorldThatIsGivenUpElectsNevertheless) {
     ASSERT_THAT(job.Decided("adopt"), HasSubstr("is given up"));
     job.AllStop();
     job.Wait(seconds(5));
-    // The job has at most three nodes, so at most one node is elsewhere, too
-    // few for a round. With Takeover::kAuto, the two nodes here may therefore
-    // begin a round.
+    // The job has at most three nodes, and b and d are connected to this
+    // coordinator. At most one node can be connected to another one, too few
+    // for a round. With Takeover::kAuto, b and d may therefore begin a round.
     EXPECT_EQ(job.phase() == JobPhase::kRunning, takeover == Takeover::kAuto);
     if (takeover == Takeover::kMajority) {
       EXPECT_TRUE(job.job().MayAsk());
@@ -886,7 +886,10 @@ TEST(JobTakeoverTest, AWorldThatIsGivenUpElectsNevertheless) {
   }
 }
 
-// While three nodes are here, at most two are elsewhere, too few for a round.
+// Four of at most five nodes (b, e, f and g) are connected to this coordinator,
+// so the fifth node cannot begin a round under another one, and a round begins
+// here. If b is lost, two of the four electors may be connected to another
+// coordinator, and no round begins here.
 TEST(JobTakeoverTest, NodesThatGoElsewhereMayBeginARoundThere) {
   for (const bool leave : {false, true}) {
     JobSpec spec = QuickSpec(2, 5);
@@ -933,8 +936,9 @@ TEST(JobTakeoverTest, AKnownSpareDoesNotCountAsOneOfTheNodes) {
   }
 }
 
-// Three of at most four nodes are here (b, e and f), so the fourth node cannot
-// begin a round elsewhere. Node f comes only after the round has been given up.
+// Three of at most four nodes (b, e and f) are connected to this coordinator,
+// so the fourth node cannot begin a round under another one. Node f joins only
+// after the adoption of the earlier round has been given up.
 TEST(JobTakeoverTest, ANodeThatComesLaterCountsAsOneOfTheNodes) {
   JobSpec spec = QuickSpec(3, 4);
   spec.takeover = Takeover::kAuto;

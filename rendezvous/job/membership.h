@@ -76,16 +76,17 @@ struct Node {
   int failures_taken = 0;  // number of handled failures of `round`
   // Progress of the workers of `round`, for the job's status.
   std::vector<WorkerProgress> progress;
-  std::vector<RankTimes> times;  // newest Report::times
-  NodeTime time;                 // newest Report::time
+  std::vector<RankTimes> times;  // times of the workers (newest Report::times)
+  NodeTime time;                 // times of the node (newest Report::time)
   Health health = Health::kHealthy;
   std::string unhealthy;
   // The coordinator's judgement of the node's machine.
   HostJudgement judgement;
   uint64_t newest_fault = 0;  // ordinal of the newest handled NodeFault
-  int check_port = 0;         // newest Report::check_port
+  // Port for measurements by pairs (newest Report::check_port).
+  int check_port = 0;
   // Why the check by pairs found the node bad; empty: it did not. If
-  // `fault_is_waived`, the node may get a place all the same, because too few
+  // `fault_is_waived`, the node may get a place nevertheless, because too few
   // other nodes can get one.
   std::string check_fault;
   bool fault_is_waived = false;
@@ -105,9 +106,9 @@ struct Node {
   bool is_fresh = false;
 
   // The stream of another agent that claims this place; 0: none. Once this node
-  // proves to be alive, the claimant is refused; if Report::waits_for_place is
-  // set, it keeps waiting instead. The claimant is admitted at its next report
-  // after this node has ended or its lease has expired.
+  // proves to be alive, the claimant is refused or, with
+  // Report::waits_for_place, keeps waiting. After this node has ended or its
+  // lease has expired, the claimant is admitted at its next report.
   StreamId contender = 0;
   // The revision of the directive that was sent when `contender` first claimed
   // the place. The node is proved alive by a report that names this revision as
@@ -204,8 +205,8 @@ class Membership {
   // was removed, or while it claimed a place; 0: none. A report without a
   // higher number is stale.
   uint64_t LastSequenceOf(const NodeIdentity& identity) const;
-  // Records the sequence number of a report from an incarnation that is not
-  // admitted (yet).
+  // Records the sequence number of a report from an incarnation that is not a
+  // node of the job.
   void Hear(const NodeIdentity& identity, uint64_t sequence);
 
   // All past incarnations that are still remembered, oldest first. O(n).

@@ -176,7 +176,7 @@ int CompareNaturally(const std::string& a, const std::string& b) {
 
 namespace {
 
-// Returns the number, or a value that sorts after all numbers if it is absent.
+// Returns `number`; if it is nullopt, a value that sorts after all numbers.
 int OrLast(const std::optional<int>& number) {
   return number.value_or(std::numeric_limits<int>::max());
 }

@@ -16,11 +16,11 @@ namespace muster::rendezvous {
 // the consequence is withdrawn. Pure.
 class Consequence {
  public:
-  // The consequence that a new round follows and spends no restart.
+  // Constructs the consequence "a new round follows, and no restart is spent".
   Consequence() = default;
-  // The consequence that the job ends with `verdict`.
+  // Returns the consequence "the job ends with `verdict`".
   static Consequence End(Verdict verdict);
-  // The consequence that a new round follows and spends one restart.
+  // Returns the consequence "a new round follows, and one restart is spent".
   static Consequence Restart();
 
   // Restores a consequence from a record. Each parameter is the value that the
@@ -44,7 +44,7 @@ class Consequence {
   void Replace(const std::string& reason, int exit_code);
 
   // Whether this is the consequence of a failure: a restart is spent, or the
-  // job ends.
+  // job ends because of the failure.
   bool IsFailure() const;
   // The verdict that ends the job; nullopt: a new round follows.
   const std::optional<Verdict>& verdict() const { return verdict_; }
@@ -73,8 +73,8 @@ struct Stopping {
   // `at_once`) plus a margin of 5 s for SIGKILL, reaping and the report. If a
   // deadline is set already, it is never postponed.
   void Limit(Instant now, Duration grace);
-  // Changes the stop order to SIGKILL at once. Returns whether that is a
-  // change, so that the members must get a new directive.
+  // Changes the stop order to SIGKILL at once. Returns whether the order has
+  // changed; if so, the members must get a new directive.
   bool Hurry(Instant now);
 };
 

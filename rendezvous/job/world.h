@@ -21,14 +21,15 @@ struct World {
     int role_first_rank = 0;
     int role_world_size = 0;
     int slots = 0;
-    // IP address of the node's agent, as Node::peer; not in a job's record.
+    // IP address of the node's agent (Node::peer). Not stored in a job's
+    // record.
     std::string peer;
     // How the node left or was lost since the round began, for messages; empty:
     // the node is present.
     std::string departure;
   };
   std::vector<Member> members;
-  uint64_t epoch = 0;  // epoch of the coordinator that formed it
+  uint64_t epoch = 0;  // epoch of the coordinator that formed the world
   int world_size = 0;  // number of workers
   std::string master_address;
   int master_port = 0;
@@ -77,8 +78,9 @@ std::vector<std::string> StoreClients(
     const std::vector<std::vector<std::string>>& by_member,
     size_t most = kMaxStoreClients);
 
-// Builds a world from these members, with rank offsets and role ranks. The
-// caller sets the restart count, the master and the NCCL id.
+// Builds a world from `by_group_rank`, its nodes by group rank. Sets the rank
+// offsets and role ranks. The caller sets the restart count, the master and the
+// NCCL id.
 World LayOut(const std::vector<const NodeIdentity*>& by_group_rank);
 
 }  // namespace muster::rendezvous

@@ -67,7 +67,7 @@ struct Journal::State : std::enable_shared_from_this<Journal::State> {
   std::unique_ptr<JournalBackend> medium;  // used by the queue's thread only
 
   std::mutex mutex;                 // guards the fields below
-  std::condition_variable changed;  // wakes Call
+  std::condition_variable changed;  // wakes the thread that runs Call
   PendingRecords pending;
   // A change whose `done` was not called yet.
   struct Waiting {
@@ -75,7 +75,7 @@ struct Journal::State : std::enable_shared_from_this<Journal::State> {
     std::function<void()> done;  // may be empty
   };
   std::deque<Waiting> waiting;
-  FileQueue* queue = nullptr;  // null: not yet open, or closed
+  FileQueue* queue = nullptr;  // null while the journal is not open
   std::optional<Instant> closing_since;
   bool last_attempt_failed = false;
 };
@@ -99,7 +99,7 @@ void Journal::State::Schedule() {
   // Post cannot fail: the queue holds at most one task, and Open has started
   // the queue's thread.
   MUSTER_CHECK(posted);
-  changed.notify_one();  // Call must compute its next deadline again
+  changed.notify_one();  // the thread in Call must compute its deadline again
 }
 
 void Journal::State::Write() {

@@ -56,8 +56,9 @@ class Journal : public RecordStore {
   static absl::StatusOr<std::unique_ptr<Journal>> Open(
       const std::string& folder, uint64_t least_epoch, const Limits& limits);
   // Opens a journal on another medium. The journal's thread calls `open`.
-  // `name`: the medium's name, for messages. The errors are those of `open`,
-  // DeadlineExceeded and ResourceExhausted, as for Open.
+  // `name`: the medium's name, for messages. Returns the errors of `open`;
+  // DeadlineExceeded: the medium does not answer; ResourceExhausted: no thread
+  // can be started.
   static absl::StatusOr<std::unique_ptr<Journal>> OpenOn(
       const std::string& name,
       std::function<absl::StatusOr<std::unique_ptr<JournalBackend>>()> open,
@@ -86,10 +87,10 @@ class Journal : public RecordStore {
   // whose `done` was called is durable, unless TroubleOf has a value for its
   // job.
   std::optional<Trouble> trouble() const;
-  // The reason why records of the job are not durable: trouble(), or that the
-  // medium cannot store the job's newest record (JournalBackend::Write). In the
-  // second case the next coordinator will know the job only from the reports of
-  // its nodes.
+  // The reason why records of the job are not durable: trouble(), or the reason
+  // why the medium cannot store the job's newest record
+  // (JournalBackend::Write). In the second case the next coordinator will know
+  // the job only from the reports of its nodes.
   std::optional<Trouble> TroubleOf(const std::string& run_id) const;
 
  private:

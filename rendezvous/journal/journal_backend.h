@@ -17,13 +17,13 @@ class JournalBackend {
   virtual ~JournalBackend() = default;
 
   // Writes `batch`. OK: all changes are durable, except the records in the
-  // result: they are too large for the medium. Their jobs' former records are
-  // removed durably, so that no later coordinator continues a job from an old
-  // state.
+  // result, which are too large for the medium. The former records of their
+  // jobs are removed durably, so that no later coordinator continues a job from
+  // an old state.
   //
   // An error is a clause that names the medium: "cannot write …: the disk is
-  // full". The changes may or may not be durable then, and the caller writes
-  // them again.
+  // full". After an error the changes may or may not be durable, and the caller
+  // writes them again.
   virtual absl::StatusOr<PendingRecords::Refused> Write(
       const PendingRecords::Batch& batch) = 0;
   // Returns the records found when the medium was opened, by run id; empty

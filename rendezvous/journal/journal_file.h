@@ -61,9 +61,10 @@ class JournalFile : public JournalBackend {
   JournalFile(const JournalFile&) = delete;
   JournalFile& operator=(const JournalFile&) = delete;
 
-  // Writes `batch` in one transaction. OK: the batch is durable. After an error
-  // the file is unchanged; the message is a clause with the path: "cannot write
-  // …: the disk is full".
+  // Writes `batch` in one transaction. OK: the changes are durable, except the
+  // records in the result, which exceed kMaxRecordBytes. After an error the
+  // file is unchanged; the message is a clause with the path: "cannot write …:
+  // the disk is full".
   absl::StatusOr<PendingRecords::Refused> Write(
       const PendingRecords::Batch& batch) override;
   std::map<std::string, std::string> TakeRecords() override {

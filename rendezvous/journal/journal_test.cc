@@ -89,7 +89,7 @@ class Disk {
     kIsKilled,     // the process is killed
     kLosesAll,     // power loss; unsynced writes are lost
     kLosesSome,    // power loss; half of the unsynced writes are lost
-    kLosesOthers,  // as kLosesSome, with other random bits
+    kLosesOthers,  // like kLosesSome, with another random choice of writes
   };
   void WorkFor(int count, Later later) {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -1329,8 +1329,8 @@ TEST_P(CrashTest, BeforeAnyWriteKeepsWhatWasReported) {
       return records.contains(run_id) ? std::stoi(records.at(run_id)) : 0;
     };
     EXPECT_GE(stored("a"), reported['a']) << steps;
-    // Job b's record is written after a's first record and removed before a's
-    // second one.
+    // Job b's record is written after the first record of job a, and removed
+    // before the second record of a.
     EXPECT_TRUE(stored("b") == 0 || stored("a") == 1) << steps;
   }
   EXPECT_GT(steps, 10);

@@ -42,8 +42,9 @@ void PendingRecords::Succeeded(const Refused& refused) {
   batch_.clear();
   failing_ = false;
   released_ = std::max(released_, batch_newest_);
-  // If changes that are newer than the batch were released during the hang,
-  // they are still queued and not durable. In that case the trouble continues.
+  // If changes that are newer than the batch were released while the write
+  // hung, these changes are still queued and not durable. In that case the
+  // trouble continues.
   if (released_ == batch_newest_) trouble_.reset();
 }
 

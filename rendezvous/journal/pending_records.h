@@ -36,7 +36,7 @@ class PendingRecords {
   // The treatment of changes while the medium hangs or fails.
   enum class OnTrouble {
     kRelease,  // release them: jobs go on without durable records
-    kHold,     // hold them: a decision must be durable before it is sent
+    kHold,     // hold them: no decision is sent before it is durable
   };
   struct Limits {
     OnTrouble on_trouble = OnTrouble::kRelease;

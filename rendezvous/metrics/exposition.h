@@ -21,8 +21,8 @@ class Exposition {
  public:
   enum class Type { kGauge, kCounter, kHistogram };
 
-  // Begins a metric family, to which all samples that follow belong. All
-  // samples of a family must stand together. `name`: includes the unit, and
+  // Begins a metric family. The following samples belong to it. All samples of
+  // a family must be added one after another. `name`: includes the unit, and
   // `_total` for a counter. `help`: one sentence without line breaks.
   void Family(std::string_view name, Type type, std::string_view help);
 
@@ -38,7 +38,7 @@ class Exposition {
   void Histogram(std::span<const Label> labels, std::span<const double> bounds,
                  std::span<const int64_t> counts, double sum);
 
-  // The text so far.
+  // The text of all families and samples so far.
   const std::string& text() const { return text_; }
 
  private:

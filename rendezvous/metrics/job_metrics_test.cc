@@ -177,7 +177,7 @@ TEST(JobMetricsTest, TheNumberOfShownJobsIsBounded) {
 }
 
 // Prometheus rejects a page on which a family is announced twice, or a sample
-// stands outside of its family.
+// does not follow the other samples of its family.
 TEST(JobMetricsTest, TheSamplesOfAFamilyStandTogether) {
   JobStatus other = FullStatus();
   other.run_id = "other";

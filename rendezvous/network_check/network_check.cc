@@ -190,9 +190,9 @@ NetworkCheck::Pairs NetworkCheck::Plan(
     good.insert(good.end(), suspects.begin(), suspects.end());
     return PlanAllPairs(good);
   }
-  // A suspect has met at most one good node, because a second measurement with
-  // a good node would have decided its standing. So of any two good nodes, at
-  // least one is a new partner for the suspect.
+  // A suspect has been measured with at most one good node, because a second
+  // measurement with a good node would have decided its standing. So of any two
+  // good nodes, at least one is a new partner for the suspect.
   std::vector<std::string> left;
   size_t used = 0;  // number of good nodes that have a partner
   for (const std::string& suspect : suspects) {

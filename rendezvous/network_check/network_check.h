@@ -41,13 +41,15 @@ namespace muster::rendezvous {
 // O(log n) rounds.
 class NetworkCheck {
  public:
-  // A round trip or rate that is worse than the median by this factor is bad.
+  // A pair is bad if its round trip is longer, or its rate lower, than the
+  // median by this factor.
   static constexpr double kSlowFactor = 3;
-  // A compute kernel that takes longer than the median by this factor is bad.
+  // A node is bad if its compute kernel takes longer than the median by this
+  // factor.
   static constexpr double kSlowComputeFactor = 2;
-  // Seconds. A round trip, or a time of the compute kernel, is not bad if it
-  // exceeds the median by less than this value: such a difference is noise, or
-  // due to the distance.
+  // Minimum differences in seconds. A round trip, or a time of the compute
+  // kernel, is not bad if it exceeds the median by less than this: the
+  // difference is noise, or due to the distance.
   static constexpr double kMinExcessRoundTrip = 0.002;
   static constexpr double kMinExcessCompute = 0.0001;
   // Time limit of the measurements of one round. Longer than the time limit in
@@ -61,7 +63,7 @@ class NetworkCheck {
   };
   struct Partner {
     std::string node_id;
-    // The role of the node whose partner this is, not of the partner.
+    // Role of the node that has this partner, not of the partner.
     PairCheck::Role role = PairCheck::Role::kServe;
   };
   enum class Grade { kGood, kUndecided, kSlow, kFailed };
@@ -80,8 +82,8 @@ class NetworkCheck {
   // No round may be in progress.
   bool BeginRound(Instant now, uint64_t number,
                   const std::vector<Participant>& present);
-  // Takes a node's answer. Ignores answers to other rounds, repeated ones, and
-  // those of nodes without a partner in this round.
+  // Takes a node's answer. Ignores an answer to another round, a repeated
+  // answer, and an answer of a node without a partner in this round.
   void Take(const std::string& node_id, const PairMeasurement& answer);
   // Handles the loss of a node: its answer is no longer awaited.
   void Lose(const std::string& node_id);
@@ -136,7 +138,7 @@ class NetworkCheck {
     // shortest time of the node's compute kernel so far; 0: unknown
     double compute_s = 0;
   };
-  // Medians of the nodes' best values; 0: there are none.
+  // Medians of the nodes' best values; 0: no node has a value.
   struct Medians {
     Values network;
     double compute_s = 0;
@@ -166,7 +168,7 @@ class NetworkCheck {
   std::map<std::string, size_t> current_;
   size_t awaited_ = 0;  // number of answers that the round in progress lacks
   int rounds_ = 0;
-  int concluded_ = 0;    // number of rounds at the last Conclude
+  int concluded_ = 0;    // value of rounds_ at the last call of Conclude
   uint64_t number_ = 0;  // number of the newest round
   bool is_measuring_ = false;
   bool is_forgiven_ = false;

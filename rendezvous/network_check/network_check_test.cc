@@ -188,8 +188,8 @@ TEST(NetworkCheck, OneDisturbedMeasurementBlamesNobody) {
   EXPECT_THAT(failed_once.Grades(), IsEmpty());
 }
 
-// "ag" meets a bad node first. Its next measurement, with a good node, is
-// disturbed.
+// "ag" is paired with a bad node first. The next measurement of "ag", with a
+// good node, is disturbed.
 TEST(NetworkCheck, OneDisturbedMeasurementAfterABadPartnerBlamesNobody) {
   Runner run(8);
   int measured = 0;

@@ -27,9 +27,10 @@ class MetricsFile {
  public:
   static constexpr Duration kInterval = std::chrono::seconds(15);
 
-  // `make` returns the text. It is called on a thread of this object until the
-  // object is destroyed. `say` gets a sentence, from any thread, when the file
-  // cannot be written. It is not called again before a write has succeeded.
+  // `make` returns the text; a thread of this object calls it until the object
+  // is destroyed. `say` gets a sentence, from any thread, if the file cannot be
+  // written. After such a call, `say` is not called again before a write has
+  // succeeded.
   MetricsFile(std::string path, std::function<std::string()> make,
               std::function<void(const std::string&)> say,
               Duration interval = kInterval);

@@ -89,8 +89,8 @@ using boost::system::error_code;
 constexpr auto kPeersTime = std::chrono::seconds(5);
 constexpr auto kWithoutDescriptors = std::chrono::milliseconds(500);
 constexpr auto kTick = std::chrono::seconds(1);
-// Used for responses without an end (ProbeAnswer::more): how often `more` is
-// called. The next constant: how long a client may take to read a piece.
+// For responses without an end (ProbeAnswer::more): the interval between two
+// calls of `more`, and the time that a client may take to read a piece.
 constexpr auto kMorePause = std::chrono::milliseconds(100);
 constexpr auto kPieceTime = std::chrono::seconds(10);
 constexpr size_t kMaxPeers = 64;
@@ -160,7 +160,8 @@ class Peer : public std::enable_shared_from_this<Peer> {
     return AnswerProbe(*probes_, asked.method, asked.target);
   }
 
-  // Sends the headers without a length, then pieces until the client leaves.
+  // Sends the headers without a Content-Length, then pieces until the client
+  // closes the connection.
   void Stream(ProbeAnswer answer) {
     more_ = std::move(answer.more);
     page_ = answer.body;

@@ -32,11 +32,11 @@ struct ProbeAnswer {
   Page body;
   std::string content_type = "text/plain; charset=utf-8";
   std::vector<std::pair<std::string, std::string>> headers;
-  // If set, the response continues after `body` until the client leaves. `more`
-  // returns the next bytes. Null: none at this time. nullopt: the response is
-  // over. The server's thread calls `more` several times a second, and destroys
-  // it soon after the client has closed the connection. A client that does not
-  // read for 10 s is dropped.
+  // If set, the response continues after `body` until the client closes the
+  // connection. The server's thread calls `more` several times a second for the
+  // next bytes. null: no bytes at this time. nullopt: the response is over.
+  // `more` is destroyed soon after the client has closed the connection. A
+  // client that does not read for 10 s is disconnected.
   std::function<std::optional<Page>()> more;
 };
 

@@ -17,16 +17,16 @@ namespace muster::rendezvous {
 
 enum class DirectiveKind {
   kWait,  // Run no workers; `reason` tells what the node waits for.
-  // Keep running workers running and stopped workers stopped: a new coordinator
-  // collects the nodes' reports before it decides.
+  // Change nothing: running workers run on, and no workers are started. A new
+  // coordinator collects the nodes' reports before it decides.
   kHold,
   // As kHold, but from a standby. The standby takes over once a majority of the
   // nodes have connected to it and promised `epoch` (to obey no coordinator
-  // with a lower one). Until then this directive replaces no other one. Epoch
-  // 0: no majority is connected yet.
+  // with a lower one). Until then the node keeps the last directive of its
+  // coordinator. Epoch 0: no majority is connected yet.
   kStandBy,
   // Another process coordinates the job: connect to the first of `standbys`.
-  // Does not replace any other directive.
+  // The node keeps the last directive of its coordinator.
   kMoved,
   kRun,       // Run the workers as `place` describes.
   kStop,      // Stop all workers of round `stop.round` and earlier.
@@ -79,10 +79,10 @@ struct Directive {
   // How long ago the job began; zero: this coordinator is new and does not know
   // it yet.
   Duration job_age = Duration::zero();
-  // The newest electorate (the nodes that elect a coordinator). Its epoch is
-  // that of the directive. But if no other node may take over, or the
-  // coordinator does not know the electorate yet, the epoch is 0. Then this
-  // field and the next two do not replace earlier values.
+  // The newest electorate (the nodes that elect a coordinator), with the epoch
+  // of this directive. Its epoch is 0 if no other node may take over, or if the
+  // coordinator does not know the electorate yet; in that case the agent keeps
+  // its earlier values of this field and of the next two.
   Electorate electorate;
   // HOST:PORT of the standbys, in order. If the current coordinator is lost,
   // agents look there for the job's coordinator.

@@ -10,8 +10,8 @@
 
 namespace muster::rendezvous {
 
-// Maximum number of Directive::standbys. The next constant: maximum length of
-// an endpoint (Report::standby_endpoint).
+// Maximum number of Directive::standbys, and maximum length in bytes of an
+// endpoint (Report::standby_endpoint).
 inline constexpr size_t kMaxStandbys = 3;
 inline constexpr size_t kMaxEndpointBytes = 272;
 // Maximum number of nodes of an electorate whose node ids are listed.
@@ -50,7 +50,7 @@ constexpr uint64_t FoundingEpochAbove(uint64_t promised, uint64_t own) {
 // Identifies a world of a job. The epoch is part of the id because two
 // coordinators that cannot reach each other may use the same round number.
 struct WorldId {
-  uint64_t epoch = 0;  // epoch of the coordinator that formed it
+  uint64_t epoch = 0;  // epoch of the coordinator that formed the world
   int round = 0;       // 0: no world
 
   auto operator<=>(const WorldId&) const = default;
@@ -60,7 +60,7 @@ struct WorldId {
 // are the nodes of the newest world that began on all of its nodes, as a
 // coordinator has reported it.
 struct Electorate {
-  uint64_t epoch = 0;  // epoch of the coordinator that sent it; 0: none
+  uint64_t epoch = 0;  // of the coordinator that sent the electorate; 0: none
   WorldId world;
   int nodes = 0;  // number of the world's nodes; 0: no electorate
   int rank = -1;  // group rank of this node; -1: no elector

@@ -24,9 +24,9 @@ inline constexpr size_t kMaxOutputLineBytes = 65 << 10;
 inline constexpr size_t kMaxNoteBytes = 512;
 inline constexpr size_t kMaxPartBytes = 128 << 10;
 
-// A question of an operator (`launch logs`, `launch stacks`) to nodes. The
-// coordinator passes it on in the nodes' directives. While the inquiry is open,
-// it is in every directive of a node, and the node answers it once.
+// A question of an operator (`launch logs`, `launch stacks`) to nodes. While
+// the inquiry is open, the coordinator puts it into every directive of each
+// asked node, and the node answers it once.
 struct Inquiry {
   enum class Kind { kLogs, kStacks };
   enum class Follow { kNo, kYes };
@@ -66,7 +66,8 @@ struct OutputLine {
   friend bool operator==(const OutputLine&, const OutputLine&) = default;
 };
 
-// The stack of one worker: MostInformativeLines of agent/stacks.
+// The most informative lines of one worker's stack (MostInformativeLines in
+// agent/stacks).
 struct RankStack {
   int rank = 0;
   int64_t pid = 0;
@@ -92,8 +93,8 @@ struct InquiryUpdate {
   std::string node_id;
   std::string host;
   AnswerPart part;
-  // Why the node's answer ends here although it is incomplete. Empty: the
-  // answer continues, or is complete.
+  // The reason if the node's answer ends with this part although it is
+  // incomplete. Empty: the answer continues, or is complete.
   std::string missing;
   // HOST:PORT of the processes that can take over the job, at most
   // kMaxStandbys; empty: they have not changed. The first update of an inquiry

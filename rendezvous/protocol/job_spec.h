@@ -111,7 +111,7 @@ struct JobSpec {
 
   Encryption encryption = Encryption::kNone;
 
-  // Takes no effect in a job of fewer than 3 nodes, or if the coordinator is a
+  // Has no effect in a job of fewer than 3 nodes, or if the coordinator is a
   // daemon (rendezvousd).
   Takeover takeover = Takeover::kAuto;
 
@@ -119,8 +119,8 @@ struct JobSpec {
   // can take its place.
   bool evict_stragglers = false;
 
-  // Nodes that the check finds bad get no place in a round while at least
-  // min_nodes other nodes can get one.
+  // When the nodes are checked by pairs. Nodes that the check finds bad get no
+  // place in a round while at least min_nodes other nodes can get one.
   NetworkCheckTime network_check = NetworkCheckTime::kNever;
 
   // How long workers may run after a preemption notice; after that they are

@@ -77,16 +77,15 @@ struct JobStatus {
   Duration age = Duration::zero();
   Duration phase_age = Duration::zero();
   std::optional<PreemptionNotice> preemption;
-  // Why the job's newest state is not durable in the coordinator's journal.
-  // Empty: the state is durable, or there is no journal. The next field: how
-  // long this has been so.
+  // Why the job's newest state is not durable in the coordinator's journal, and
+  // for how long. Empty and 0: the state is durable, or there is no journal.
   std::string not_durable;
   Duration not_durable_for = Duration::zero();
   JobTime time;
   // Two histograms, counted since this coordinator has known the job; not sent
-  // to operators. First: the time in which nodes gathered before a round.
-  // Second: the time from the early end of a round until all nodes run a later
-  // round.
+  // to operators. rendezvous_times: how long nodes gathered before a round.
+  // recovery_times: the time from the early end of a round until all nodes run
+  // a later round.
   DurationHistogram rendezvous_times;
   DurationHistogram recovery_times;
   // The slow ranks of the running round, ordered by rank; further ones are
@@ -108,16 +107,17 @@ struct Decision {
   int round = 0;
   std::string node_id;  // empty: a decision about the whole job
   std::string reason;   // the reason, a sentence
-  // The failure that caused a decision of kind "failure" or "break". Also the
-  // failure that is blamed later instead of the cause of a "break". nullopt: no
-  // worker or node has failed. Only for the event log.
+  // For "failure" and "break": the failure that caused the decision. For a
+  // later decision that replaces the cause of a "break": the new cause.
+  // nullopt: the decision has no failure. Only for the event log.
   std::optional<Failure> failure = std::nullopt;
 };
 
 // A position in the sequence of a job's decisions. Each coordinator numbers its
 // own decisions.
 struct DecisionCursor {
-  // The first epoch of the coordinator; 0: before any decision.
+  // The coordinator's first epoch; it identifies the coordinator's run. 0:
+  // before any decision.
   uint64_t epoch = 0;
   uint64_t count = 0;  // number of the coordinator's decisions so far
 };

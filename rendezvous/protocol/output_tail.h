@@ -17,7 +17,7 @@ namespace muster::rendezvous {
 class OutputTail {
  public:
   static constexpr size_t kMaxLines = 50;
-  // Maximum size of the texts of all lines together.
+  // Maximum total size of the texts of all lines, in bytes.
   static constexpr size_t kMaxBytes = 16 << 10;
   // A longer line is cut, and the number of omitted bytes is appended.
   static constexpr size_t kMaxLineBytes = 2 << 10;

@@ -46,7 +46,7 @@ struct RankTimes {
   // Time with no collective in progress: the worker's own work.
   Duration own = Duration::zero();
   // Time with a collective in progress: the transfer, and the wait for ranks
-  // that come later.
+  // that join the collective later.
   Duration blocked = Duration::zero();
   // Time spent waiting for input data, as far as the worker
   // reports it.

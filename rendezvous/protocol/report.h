@@ -114,8 +114,10 @@ enum class Health {
 // The order with which a coordinator ended a round.
 struct RoundEnd {
   StopCause cause = StopCause::kBroken;
-  std::optional<int> exit_code;  // see StopOrder::exit_code
-  std::string reason;            // see Directive::reason
+  // The job's exit code if the job ended with this round; nullopt: another
+  // round followed (StopOrder::exit_code).
+  std::optional<int> exit_code;
+  std::string reason;  // Why the round ended: the text of Directive::reason.
 };
 
 // The state of a node, as its agent sends it to the coordinator. Each report is
@@ -158,7 +160,8 @@ struct Report {
   // Ordinal of the newest signal in Directive::signals that was sent to the
   // workers of `round`.
   uint64_t forwarded_signal = 0;
-  // Directive::restarts_used in the newest directive that contains this number.
+  // Number of restarts used, from the newest directive that contains it
+  // (Directive::restarts_used).
   int restarts_used = 0;
   // How long ago the job began, as far as coordinators have told this node;
   // zero: unknown. Relative, because the clocks of machines differ.
@@ -180,9 +183,9 @@ struct Report {
   // Can be used for one world; empty: none.
   std::string offered_nccl_id;
   // A random secret that this agent creates at its start and sends only to the
-  // coordinator. If the agent's stream breaks, it proves with the secret that
-  // it held the node's place. Node id and incarnation prove nothing, because
-  // any operator can see them. Empty: the agent is too old to have a key.
+  // coordinator. With the secret, an agent whose stream broke proves that it
+  // held the node's place. Node id and incarnation prove nothing, because any
+  // operator can see them. Empty: the agent is too old to have a key.
   std::string place_key;
   // The reason why this node wants to leave while the job continues; nullopt:
   // it does not.
@@ -204,8 +207,9 @@ struct Report {
   int check_port = 0;
   // The result of the newest measurement; nullopt: none, or it is in progress.
   std::optional<PairMeasurement> measurement;
-  // Directive::check_fault in the newest directive that contains it. The report
-  // repeats it so that a new coordinator learns it.
+  // Why the check by pairs found the node bad, from the newest directive that
+  // contains the result (Directive::check_fault). The report repeats it for a
+  // new coordinator.
   std::string check_fault;
   // Progress of those workers of `round` that have reported any. A change of
   // progress alone does not cause a report.

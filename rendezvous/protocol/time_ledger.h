@@ -81,7 +81,7 @@ struct Incident {
   double pause_s() const;
 };
 
-// The times of all nodes of a job, including nodes that have left it.
+// The times of all nodes of a job, including those that have left the job.
 struct JobTime {
   std::array<double, kActivities> spent_s = {};
   struct Sum {

@@ -19,8 +19,8 @@ enum class Outcome {
   kPreempted,  // the cluster took the nodes away after a notice
 };
 
-// The reason why a job ended; the same for every node. Its size does not grow
-// with the number of nodes.
+// The reason why a job ended; the same on every node. The size of a verdict
+// does not grow with the number of nodes.
 struct Verdict {
   Outcome outcome = Outcome::kSucceeded;
   // The exit code of `launch`: 0 on success; else the exit code of the cause,

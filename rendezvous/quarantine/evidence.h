@@ -10,14 +10,14 @@ namespace muster::rendezvous {
 
 // A sign in a worker's failure that the worker's machine has a defect.
 struct Evidence {
-  std::string signature;  // class of the failure (HostFault::signature)
+  std::string signature;  // class of the failure, such as "SIGBUS"
   // The text of the failure that names the defect: its message or a line of
   // stderr. Empty: the signal is the evidence.
   std::string line;
 };
 
-// Returns the evidence if the worker's failure says something about the
-// worker's machine rather than about the program; nullopt: it does not. Pure.
+// Returns the evidence if the worker's failure points to a defect of the
+// worker's machine rather than of the program; else nullopt. Pure.
 //
 //   counts          SIGBUS and SIGILL that Muster did not send; a failure whose
 //                   texts name a defect of the hardware: "uncorrectable ECC",

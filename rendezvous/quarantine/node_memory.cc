@@ -19,8 +19,9 @@ double Remaining(Duration age) {
   return std::exp2(-age_s / ToSeconds(NodeMemory::kHalfLife));
 }
 
-// Returns `text` as one line without control characters, cut to
-// kMaxFaultBytes: it becomes an environment variable of a hook.
+// Returns `text` as one line without control characters, cut to kMaxFaultBytes,
+// because the text becomes an environment variable of the command of
+// --on-quarantine.
 std::string Line(std::string text) {
   if (text.size() > kMaxFaultBytes) text.resize(kMaxFaultBytes);
   for (char& c : text) {
@@ -29,8 +30,8 @@ std::string Line(std::string text) {
   return text;
 }
 
-// Whether two faults of one job are alike, so that the machine is not the cause
-// if they have occurred on two machines.
+// Whether two faults have the same job and kind, and the same signature or
+// text. If such faults occur on two machines, the machines are not the cause.
 bool IsAlike(const HostFault& a, const HostFault& b) {
   if (a.run_id != b.run_id || a.kind != b.kind) return false;
   if (a.kind == FaultKind::kWorker) return a.signature == b.signature;
@@ -205,8 +206,8 @@ std::optional<Duration> NodeMemory::NextChange(Duration now) const {
       continue;
     }
     const double bound = is_quarantined ? kReleaseAt : kSuspectAt;
-    // The score needs one kHalfLife to halve, or longer if kMaxOfOneRank caps
-    // one of its sums. So this is the earliest time of the change.
+    // A score needs one kHalfLife to halve, or longer if kMaxOfOneRank caps the
+    // faults of a rank. So the state cannot change before this time.
     const double halvings =
         std::max(std::log2(ScoreOf(host, now) / bound), 0.0);
     const Duration after =

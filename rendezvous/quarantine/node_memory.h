@@ -14,8 +14,8 @@
 
 namespace muster::rendezvous {
 
-// The faults of a coordinator's machines over all jobs, and which machines are
-// quarantined because of them. Pure; not thread-safe.
+// The faults of all machines that a coordinator uses, over all jobs, and which
+// machines are quarantined because of them. Pure; not thread-safe.
 //
 // The kind of a fault determines its weight (WeightOf). The weight halves every
 // kHalfLife. The score of a machine is the sum of its faults' weights. Faults
@@ -28,11 +28,11 @@ namespace muster::rendezvous {
 // same text on two machines.
 //
 // A machine is suspected from kSuspectAt on. From kQuarantineAt on it is
-// quarantined, until its score has fallen below kReleaseAt. But at most one of
-// kShare nodes is quarantined at a time; one machine always may be. Further
-// machines stay suspected until the share allows their quarantine. A fault that
-// hits many machines at once, such as a failing file system, therefore takes no
-// large part of a cluster away.
+// quarantined, until its score has fallen below kReleaseAt. But at most 1 /
+// kShare of the nodes are quarantined at a time; one machine always may be
+// quarantined. Further machines stay suspected until the share allows their
+// quarantine. A fault that hits many machines at once, such as a failing file
+// system, therefore does not put a large part of a cluster out of use.
 //
 // All times `now` are wall clock times since 1970, because the memory survives
 // restarts. A fault whose time lies in the future counts as if it occurred now.
@@ -65,8 +65,8 @@ class NodeMemory {
   };
 
   // Records a fault. `nodes`: the number of nodes that are connected to the
-  // coordinator; at most one of kShare may be quarantined. Returns the machines
-  // whose state has changed.
+  // coordinator; at most 1 / kShare of them may be quarantined. Returns the
+  // machines whose state has changed.
   std::vector<Change> Record(Duration now, int nodes, HostFault fault);
   // Updates the states after the decay of the scores since the last call.
   // Returns the machines whose state has changed.
@@ -106,8 +106,8 @@ class NodeMemory {
     struct Host {
       HostKey key;
       HostState state = HostState::kHealthy;
-      // When an operator freed or banned the machine. The next field is the
-      // operator's reason.
+      // Time of an operator's last order to free or ban the machine; zero: no
+      // order. `order`: who freed the machine, or the reason of the ban.
       Duration ordered_at = Duration::zero();
       std::string order;
       std::vector<Fault> faults;  // oldest first
@@ -133,14 +133,14 @@ class NodeMemory {
   // Declares `fault` and all faults like it (same job and kind; same signature
   // or text) void, if they have occurred on two machines.
   void Acquit(const HostFault& fault);
-  // Sets the machines' states by their scores. Quarantines at most one of
-  // kShare nodes.
+  // Sets the machines' states by their scores. Quarantines at most 1 / kShare
+  // of the nodes.
   void Judge(Duration now, int nodes);
   // Removes old faults, machines about which nothing is remembered any more,
   // and, beyond kMaxHosts, the machines with the lowest scores. Banned machines
   // stay.
   void Bound(Duration now);
-  // The changes between `before` and now.
+  // Returns how the machines' states and reasons have changed since `before`.
   std::vector<Change> ChangesSince(const HostView& before, Duration now) const;
 
   Quarantine quarantine_;

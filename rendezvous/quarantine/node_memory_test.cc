@@ -116,7 +116,8 @@ TEST_F(NodeMemoryTest, TheSameFailureOnTwoMachinesIsTheProgramsFault) {
   Record(Fault("b", FaultKind::kWorker, 0));
   EXPECT_EQ(StateOf("a"), HostState::kHealthy);
   EXPECT_EQ(StateOf("b"), HostState::kHealthy);
-  // The memory keeps void faults, so further faults like them are void, too.
+  // The memory keeps void faults. So later faults of the same job, kind and
+  // signature are void, too.
   for (int rank = 0; rank < 4; ++rank) {
     Record(Fault("b", FaultKind::kWorker, rank));
   }
@@ -134,7 +135,8 @@ TEST_F(NodeMemoryTest, AnotherJobSignatureOrKindAcquitsNobody) {
   Record(signature);
   Record(Fault("d", FaultKind::kLost));
   Record(Fault("e", FaultKind::kLost));
-  // Same text and signature as b's fault, but another kind.
+  // A fault with the job, text and signature of machine b's fault, but of
+  // another kind.
   HostFault check = Fault("f", FaultKind::kCheck);
   check.run_id = "another";
   check.text = job.text;
@@ -359,8 +361,8 @@ TEST_F(NodeMemoryTest, WithQuarantineOffRememberedQuarantinesEnd) {
   EXPECT_EQ(memory.quarantined(), 0);
   EXPECT_EQ(memory.View(now_).at(Key("a")).state, HostState::kHealthy);
   EXPECT_EQ(memory.View(now_).at({"c", ""}).state, HostState::kBanned);
-  // After quarantine is switched on again, the machine is judged at the next
-  // fault.
+  // With Quarantine::kOn again, machine "a" is judged when the next fault of
+  // any machine is recorded.
   NodeMemory again;
   again.Restore(memory.Keep());
   again.Record(now_, kNodes, Fault("b", FaultKind::kStraggler, 0));

@@ -88,7 +88,8 @@ void QuarantineHook::Perform(const Call& call) {
   SubprocessPlan plan;
   plan.argv = {"/bin/sh", "-c", options_.command};
   plan.environment = EnvironmentWith(call.environment);
-  // The output goes to this process's stderr: stdout may be a job's output.
+  // Redirect the command's stdout to stderr: this process's stdout may be the
+  // output of a job.
   plan.descriptors = {SubprocessPlan::kNull, STDERR_FILENO, STDERR_FILENO};
   plan.group = SubprocessPlan::Group::kOwnGroup;
   plan.death_signal = SIGKILL;

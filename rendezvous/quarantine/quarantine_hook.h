@@ -34,11 +34,12 @@ class QuarantineHook {
   struct Options {
     std::string command;
     Duration timeout = std::chrono::seconds(60);
-    // Receives a sentence about a command that failed, from the hook's thread.
+    // Called with a sentence about each command that failed, on the hook's
+    // thread, or was dropped, on the thread that calls Run.
     std::function<void(const std::string&)> say;
   };
-  // Maximum number of commands that wait for the running one. Further ones are
-  // dropped, and `say` receives a sentence.
+  // Maximum number of commands that wait for the running one. If so many wait,
+  // Run drops the new command and calls `say`.
   static constexpr size_t kMaxWaiting = 64;
 
   explicit QuarantineHook(Options options);

@@ -39,9 +39,9 @@ namespace {
 // Minimum interval between two updates in milliseconds.
 constexpr int64_t kLeastIntervalMs = 100;
 
-// A stream of a job's updates to one operator. It is always in one of three
-// states: waiting for a decision, for the alarm (the minimum interval), or for
-// the end of its write.
+// Sends a job's updates to one operator. The stream always waits for one of
+// three events (Waiting): a decision, the alarm that keeps the minimum
+// interval, or the end of a write.
 class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
  public:
   // `after`: the newest decision that the operator knows.
@@ -52,7 +52,8 @@ class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
   // `self` keeps the stream alive until gRPC calls OnDone.
   void Start(std::shared_ptr<WatchStream> self) {
     self_ = std::move(self);
-    // Held during Watch, so that the missed decisions come before later ones.
+    // Hold the lock during Watch, so that Note adds later decisions after the
+    // missed ones.
     std::lock_guard<std::mutex> lock(mutex_);
     auto watch = coordinator_->Watch(
         run_id_, &cursor_,
@@ -135,8 +136,8 @@ class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
   // Requires mutex_.
   void Update() {
     absl::StatusOr<JobStatus> status = coordinator_->GetJobSummary(run_id_);
-    // The job is forgotten `keep_finished` after its end, and is then not
-    // found.
+    // A finished job is forgotten after Coordinator::Options::keep_finished.
+    // After that, GetJobSummary returns NotFound.
     if (!status.ok()) {
       End(ToGrpc(status.status()));
       return;
@@ -201,7 +202,7 @@ class TurnedAway : public grpc::ServerWriteReactor<Message> {
   void OnDone() override { delete this; }
 };
 
-// A stream of the nodes' answers to one operator's inquiry.
+// Sends the nodes' answers to an operator's inquiry to this operator.
 class InquiryStream : public grpc::ServerWriteReactor<v1::InquiryUpdate> {
  public:
   InquiryStream(Coordinator* coordinator, std::string run_id)
@@ -288,7 +289,7 @@ class InquiryStream : public grpc::ServerWriteReactor<v1::InquiryUpdate> {
     has_other_standbys_ = true;
   }
 
-  // Requires mutex_.
+  // Ends the stream with `status`, if it has not ended yet. Requires mutex_.
   void End(const grpc::Status& status) {
     if (std::exchange(ended_, true)) return;
     Finish(status);
@@ -571,7 +572,8 @@ class AdminService : public AdminMethods {
 
   // Returns the caller's principal if it has `role` for every job of this
   // coordinator, because the state of a machine concerns all of them. Errors:
-  // as Check.
+  // those of Check; PermissionDenied: the caller's roles are valid for some of
+  // the jobs only.
   absl::StatusOr<Principal> CheckForAllJobs(
       grpc::CallbackServerContext* context, Role role) const {
     absl::StatusOr<Principal> principal = Identify(*context);
@@ -592,7 +594,7 @@ class AdminService : public AdminMethods {
 
   // Checks that this process coordinates its job. FailedPrecondition,
   // Unavailable: this process is only a standby; the answer's trailer
-  // kCoordinatedAt contains the coordinator's endpoint.
+  // kCoordinatedAt contains the coordinator's endpoint, if it is known.
   absl::Status CheckCoordinates(grpc::CallbackServerContext* context) const {
     const auto elsewhere = coordinator_->WhereElse();
     if (!elsewhere.has_value()) return absl::OkStatus();

@@ -27,11 +27,11 @@ grpc::ServerWriteReactor<v1::JobUpdate>* StartWatchStream(
     Coordinator* coordinator, const std::string& run_id,
     const DecisionCursor& after);
 
-// Returns the Admin service of proto/admin.proto, which translates messages.
-// Answers of ListJobs and GetJob may be cached, for 20 times as long as it
-// takes to make one. So the making of answers costs at most a twentieth of a
-// core, whatever the number of nodes and callers. All arguments must outlive
-// the service.
+// Returns the Admin service of proto/admin.proto, which converts messages and
+// calls `coordinator`. The answers of ListJobs and GetJob are cached
+// (AnswerCache), so that repeating one of these questions costs at most a
+// twentieth of a core, whatever the number of nodes and callers. All arguments
+// must outlive the service.
 std::unique_ptr<grpc::Service> MakeAdminService(Coordinator* coordinator,
                                                 const CallerCheck* check,
                                                 ConnectionEvents* connections);

@@ -14,8 +14,8 @@
 namespace muster::rendezvous {
 
 // A thread that calls functions at given times, in the order of these times. An
-// alarm cannot be cancelled: its function must check whether it is still
-// needed.
+// alarm cannot be cancelled: the function of an alarm must check whether its
+// action is still needed.
 //
 // Thread-safe. The destructor calls Stop.
 class AlarmThread {

@@ -14,9 +14,9 @@ namespace muster::rendezvous {
 
 // A cache of answers. Each answer is reused for a time that is proportional to
 // the time that it took to make. So a server spends at most 1 / (kReuse + 1) of
-// a core on making answers, whatever the number of callers. An answer that took
-// 30 ms is up to 0.6 s old; one that took 50 us is up to 1 ms old. Pure: time
-// and cost are arguments.
+// a core on the answers to one question, whatever the number of callers. An
+// answer that took 30 ms is up to 0.6 s old; one that took 50 us is up to 1 ms
+// old. Pure: time and cost are arguments.
 template <typename Answer>
 class AnswerCache {
  public:
@@ -33,8 +33,8 @@ class AnswerCache {
     return found->second.answer;
   }
 
-  // Caches an answer that took `cost` to make. Removes answers that are too
-  // old.
+  // Removes expired answers, then caches an answer that took `cost` to make.
+  // Does not cache it if kMaxAnswers answers to other questions are left.
   void Keep(Instant now, const std::string& question, Answer answer,
             Duration cost) {
     for (auto one = kept_.begin(); one != kept_.end();) {

@@ -107,8 +107,8 @@ absl::Status CheckNode(const Principal& principal,
 // be called with the lock held.
 //
 // The first well-formed report attaches the stream to the coordinator. Once a
-// job has accepted a report, the stream counts as a node and takes a place. If
-// a stream is no node after kFirstReportTimeout, it is ended.
+// job has accepted a report, the stream counts as a node and takes a place. A
+// stream that does not count as a node after kFirstReportTimeout is ended.
 class AgentStream : public AttachReactor, private DirectiveSink {
  public:
   // `names`: the names in the client's certificate; nullopt: no check.
@@ -123,7 +123,8 @@ class AgentStream : public AttachReactor, private DirectiveSink {
         names_(std::move(names)),
         peer_(context->peer()),
         peer_ip_(PeerIp(peer_)) {
-    // Send this header at once: it tells the agent that the call was accepted.
+    // Start sends this header at once. It tells the agent that the call was
+    // accepted.
     context->AddInitialMetadata(kWelcome, "1");
   }
 
@@ -362,7 +363,7 @@ class AnswerStream : public AnswerReactor {
         StartRead(&part_);
         break;
       case OpenInquiry::Taken::kFull:
-        break;  // Begin's callback reads on once there is room.
+        break;  // The callback passed to Begin reads the next part.
       case OpenInquiry::Taken::kUnwanted:
         Finish(grpc::Status::CANCELLED);
         break;
@@ -427,8 +428,8 @@ class AttachService : public v1::Coordinator::CallbackService {
   AttachReactor* Attach(grpc::CallbackServerContext* context) override {
     absl::StatusOr<Principal> principal = check_->Identify(*context);
     if (!principal.ok()) return new TurnedAway(ToGrpc(principal.status()));
-    // If there is a certificate, it proves that the caller is an agent.
-    // Otherwise only the first report proves it.
+    // If the caller has a certificate, Identify has checked it, so the call is
+    // valid. Otherwise the first report that a job accepts proves this.
     if (PeerNames(*context->auth_context()).has_value()) {
       connections_->Proved(context->peer());
     }

@@ -14,8 +14,8 @@ class Service;
 
 namespace muster::rendezvous {
 
-// Whether a node's certificate must contain its host name or its address
-// (CheckClaim).
+// kCompared: a node's certificate must contain the node's host name or its
+// address (CheckClaim). kAny: this is not checked.
 enum class HostNames { kCompared, kAny };
 
 // Maximum number of attached nodes. Further streams are ended with
@@ -25,11 +25,11 @@ struct NodeLimits {
   std::optional<int> per_principal;  // nullopt: only `all` applies
 };
 
-// Returns the Coordinator service of proto/coordinator.proto, which translates
-// messages. At most one write is in flight per stream. A stream counts as a
-// node once a job has accepted one of its reports. If this takes longer than 10
-// s, the stream is ended with DEADLINE_EXCEEDED. All arguments must outlive the
-// service.
+// Returns the Coordinator service of proto/coordinator.proto, which converts
+// messages and calls `coordinator`. At most one write is in flight per stream.
+// A stream counts as a node once a job has accepted one of its reports. If this
+// takes longer than 10 s, the stream is ended with DEADLINE_EXCEEDED. All
+// arguments must outlive the service.
 std::unique_ptr<grpc::Service> MakeAttachService(Coordinator* coordinator,
                                                  const CallerCheck* check,
                                                  HostNames host_names,

@@ -19,17 +19,17 @@ namespace muster::rendezvous {
 // address. Empty if the peer has no IP address, such as a Unix socket. Pure.
 std::string PeerIp(const std::string& peer);
 
-// Returns a name of the peer's socket that is equal for all spellings of its
-// address: PeerIp without a zone, and the port. Empty if the peer has no IP
+// Returns one name for all spellings of the address of the peer's socket: the
+// result of PeerIp without a zone, and the port. Empty if the peer has no IP
 // address. Pure.
 std::string PeerKey(const std::string& peer);
 
-// Identifies callers by their TLS certificate. If certificates come from files,
-// identifies them also by the job token. Thread-safe.
+// Checks the job token of a call, if tokens are required, and identifies the
+// caller by its TLS certificate. Thread-safe.
 class CallerCheck {
  public:
-  // `bearers`: every call must carry one of these tokens; none: the connection
-  // alone identifies the caller.
+  // `bearers`: every call must carry one of these tokens; empty: calls need no
+  // token.
   explicit CallerCheck(std::vector<std::string> bearers)
       : bearers_(std::move(bearers)) {}
 

@@ -5,8 +5,8 @@
 
 namespace muster::rendezvous {
 
-// Notifications about a connection, from the gRPC services to the listener.
-// With them the listener can close connections on which no valid call was made.
+// Notifications about a connection, from the gRPC services to the listener. The
+// listener needs them to close connections on which no valid call was made.
 // `peer`: the value of grpc::ServerContext::peer(). Implementations are
 // thread-safe.
 class ConnectionEvents {

@@ -14,8 +14,9 @@ namespace muster::rendezvous {
 
 // Maximum number of a coordinator's connections in each state.
 struct ConnectionLimits {
-  // Connections that were not yet handed over to gRPC. They have not sent a
-  // complete HTTP/2 preface, or wait until a place on trial is free.
+  // Connections that are not handed over to gRPC yet: the client has not sent
+  // the beginning of a session (HTTP/2 preface or TLS handshake), or `on_trial`
+  // connections are on trial already.
   size_t waiting = 1024;
   // Connections on trial: gRPC serves them, but they have not made a valid call
   // yet.
@@ -33,7 +34,8 @@ ConnectionLimits LimitsFor(int descriptors);
 
 // Decides which of a coordinator's connections are handed over to gRPC, and
 // which are closed, so that no number of silent, slow or malformed connections
-// keeps an agent or an operator out. Each connection is in one of these states:
+// prevents an agent or an operator from connecting. Each connection is in one
+// of these states:
 //
 //   silent    has sent nothing valid yet
 //   spoken    has sent the beginning of a session, and waits for a place on
@@ -81,10 +83,10 @@ class ConnectionPool {
   // the connections in `close`.
   struct Changes {
     std::vector<Id> close;
-    std::vector<Id> hand_over;  // connections for gRPC
+    std::vector<Id> hand_over;  // connections to hand over to gRPC
   };
-  // Applies the limits. Must be called after the functions above, and at
-  // NextDeadline.
+  // Applies the limits. Must be called after each call of the functions above,
+  // and at NextDeadline.
   Changes Apply(Instant now);
 
   // Whether another connection may be accepted: there is a free place, or a
@@ -99,7 +101,7 @@ class ConnectionPool {
 
   size_t size() const { return connections_.size(); }
   // The connections on trial. gRPC serves them, so the pool does not notice
-  // their end: the caller reports it.
+  // their end: the caller must check them, and call Ended.
   const ConnectionCrowd& on_trial() const { return on_trial_; }
   const ConnectionCrowd& callers() const { return callers_; }
 
@@ -107,7 +109,7 @@ class ConnectionPool {
   struct Connection {
     std::string network;
     Instant opened;
-    Instant since;  // start of the trial; before it: `opened`
+    Instant since;  // start of the trial; `opened` before the trial
     int nodes = 0;  // number of streams that have joined a job
   };
 
@@ -115,8 +117,8 @@ class ConnectionPool {
   void Withdraw(Id id);
   void Close(Id id, Changes* changes);
   void CloseExpired(Instant now, ConnectionCrowd* crowd, Changes* changes);
-  // Returns the connection on trial that is to be closed for a new one;
-  // nullopt: none may be closed.
+  // Returns the connection on trial that must be closed to make room for
+  // another one; nullopt: none may be closed.
   std::optional<Id> TrialToClose(Instant now) const;
 
   const ConnectionLimits limits_;

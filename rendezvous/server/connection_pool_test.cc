@@ -31,7 +31,7 @@ class ConnectionPoolTest : public ::testing::Test {
     pool_.Opened(now_, ++last_, network);
     return last_;
   }
-  // Opens a connection and has it handed over to gRPC.
+  // Opens a connection that Apply hands over to gRPC at once.
   Id OpenOnTrial(const std::string& network) {
     const Id id = Open(network);
     pool_.Spoke(id);

@@ -35,8 +35,8 @@ constexpr size_t kMaxBytesOfNames = 500;
 constexpr Duration kKeptWithin = std::chrono::seconds(3);
 
 // If no agent has been connected for this time, the jobs count as abandoned.
-// The time is much longer than the reconnect grace, in which agents with a
-// broken stream connect again.
+// The time is longer than the default of JobSpec::reconnect_grace, within which
+// agents with a broken stream connect again.
 constexpr Duration kAbandonedAfter = std::chrono::seconds(2);
 
 // Number of low bits of an epoch that number the jobs within one run of the
@@ -68,7 +68,7 @@ std::optional<std::string> FutureEpoch(uint64_t epoch) {
                       "machine's clock");
 }
 
-// The highest epoch in the report on which a coordinator would act.
+// Returns the highest of the report's epochs that a coordinator reads.
 uint64_t HighestEpoch(const Report& report) {
   const Electorate& electorate = report.electorate;
   return std::max({report.promised_epoch, electorate.epoch,
@@ -478,9 +478,10 @@ class Coordinator::Impl {
 
   HostWatch& hosts() { return hosts_; }
 
-  // Performs an operator's order about a machine. `perform` calls
-  // HostWatch::Free or Ban, and passes `kept` on. `text`: the order, a
-  // sentence. Blocks until the order is durable, at most for kKeptWithin.
+  // Performs an operator's order about a machine. `perform` must call
+  // HostWatch::Free or Ban, and pass its argument `kept` to it. `text`: the
+  // order, a sentence. Blocks until the order is durable, at most for
+  // kKeptWithin.
   absl::Status Order(
       const std::string& text,
       const std::function<absl::Status(std::function<void()> kept)>& perform) {
@@ -504,7 +505,7 @@ class Coordinator::Impl {
         "; the coordinator forgets it if it is started again now"));
   }
 
-  // Makes all jobs follow a new judgement of the machines.
+  // Passes the newest judgement of the machines to all jobs.
   void PassJudgement() {
     std::vector<std::shared_ptr<DrivenJob>> jobs;
     {
@@ -559,8 +560,9 @@ class Coordinator::Impl {
 
   // Carries out the standby's step. Requires mutex_. Sends directives while the
   // lock is held, so that they keep their order and precede those of the job.
-  // Returns a function that sends what a new job decides; call it without the
-  // lock.
+  // If the step elects the standby, creates the job and returns a function that
+  // sends the job's first directives and decisions. Otherwise returns a
+  // function that does nothing. Call the returned function without the lock.
   std::function<void()> Perform(const Standby::Step& step) {
     for (const Delivery& delivery : step.deliveries) {
       const auto found = streams_.find(delivery.stream);
@@ -571,7 +573,8 @@ class Coordinator::Impl {
     return BeginElected(*step.elected);
   }
 
-  // Creates the job once the standby is elected. Requires mutex_.
+  // Creates the job of the elected standby. Returns a function that sends the
+  // job's first directives and decisions. Requires mutex_.
   std::function<void()> BeginElected(uint64_t epoch) {
     const std::unique_ptr<Standby> elected = std::move(standby_);
     const auto& reports = elected->reports();
@@ -590,7 +593,8 @@ class Coordinator::Impl {
     const std::shared_ptr<DrivenJob> job =
         NewJob(first.run_id, epoch, first.spec, run_tag, account);
     Add(job, account);
-    // Nodes that know a round know more than the record.
+    // Use the record only if no node knows a round. The report of a node that
+    // knows a round is newer than the record.
     if (std::ranges::none_of(reports, [](const auto& one) {
           return one.second.knows_round();
         })) {
@@ -645,8 +649,8 @@ class Coordinator::Impl {
     for (const auto& each : tell) each();
   }
 
-  // Returns where the job's coordinator is if this process is only a standby.
-  // Requires mutex_.
+  // Returns the endpoint of the job's coordinator, and an error for callers, if
+  // this process is only a standby; else nullopt. Requires mutex_.
   std::optional<Elsewhere> WhereElseLocked() const {
     if (standby_ == nullptr) return std::nullopt;
     const std::string& job = options_.only_run_id;
@@ -776,8 +780,8 @@ class Coordinator::Impl {
         it = abandoned_.erase(it);
         continue;
       }
-      // The job is still in use: by a watcher, or by a stream whose first
-      // report is on its way to the job.
+      // Skip a job that is still in use by a watcher, or by a stream whose
+      // first report is on its way to the job.
       if (found->second.use_count() > 1) {
         ++it;
         continue;
@@ -909,10 +913,10 @@ class Coordinator::Impl {
     sink->Deliver(directive);
   }
 
-  Options options_;  // only the constructor uses `kept` and `remembered`
+  Options options_;  // `remembered` was moved into hosts_
   HostWatch hosts_;
   mutable std::mutex mutex_;
-  // With Options::takeover: not null while there is no job.
+  // Not null while this process is only a standby (Options::takeover).
   std::unique_ptr<Standby> standby_;
   // The epoch and endpoint of each coordinator with a majority whose
   // announcement is being handled now. Several threads may run Told at the same

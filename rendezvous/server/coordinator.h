@@ -34,14 +34,15 @@ class Coordinator {
     Duration keep_finished = std::chrono::minutes(10);
     int max_finished_jobs = 1000;
     int max_jobs = 10000;
-    // Limits for a coordinator without a token, which every host may use. The
-    // first limit is the maximum number of unfinished jobs whose first report
-    // came from one IP address; nullopt: no limit.
+    // Maximum number of unfinished jobs that callers without a verified name
+    // have begun from one IP address; nullopt: no limit. Set for a coordinator
+    // without a token, which every host may use.
     std::optional<int> max_jobs_per_peer;
     // Maximum number of unfinished jobs that were begun by one principal;
     // nullopt: no limit.
     std::optional<int> max_jobs_per_principal;
-    // Upper bound of JobSpec::join_timeout of a new job; nullopt: none.
+    // Maximum JobSpec::join_timeout of a job that a caller without a verified
+    // name begins; nullopt: no limit.
     std::optional<Duration> max_join_timeout;
     // The only accepted run id, as for the coordinator inside a `launch`.
     // Empty: any run id is accepted.
@@ -58,17 +59,17 @@ class Coordinator {
     std::function<bool()> leads;
     // The jobs of an earlier coordinator, read from `journal`.
     std::vector<KeptJob> kept;
-    // The memory of the machines of an earlier coordinator, read from
-    // `journal`.
+    // An earlier coordinator's memory of the machines, read from `journal`.
     NodeMemory::Kept remembered;
     // Whether machines with many faults lose their places (--quarantine).
     Quarantine quarantine = Quarantine::kOn;
     // Called once for each machine that is quarantined, from any thread; must
     // not block. May be empty.
     std::function<void(const HostWatch::Notice&)> on_quarantine;
-    // Called for each decision, from any thread; for each job in the order of
-    // its decisions. Also called for each order about a machine (kind "order");
-    // then `run_id` is `only_run_id`.
+    // Called for each decision of a job, in the order of the job's decisions.
+    // Also called for each order of an operator about a machine, with kind
+    // "order" and with `only_run_id` as `run_id`. Called from any thread. May
+    // be empty.
     std::function<void(const std::string& run_id, const Decision&)> on_decision;
     // Settings for a coordinator inside a `launch`, if other nodes of its only
     // job may take over from it. The coordinator starts as a Standby.
@@ -115,7 +116,8 @@ class Coordinator {
   // Whether a job has accepted a report of the stream.
   bool HasJob(StreamId stream) const;
 
-  std::vector<JobStatus> ListJobs() const;  // the jobs without `nodes`
+  // Returns the status of each job, without `nodes`.
+  std::vector<JobStatus> ListJobs() const;
   // Returns a job's status. NotFound: no such job; the message lists the
   // existing jobs.
   absl::StatusOr<JobStatus> GetJob(const std::string& run_id) const;
@@ -153,16 +155,18 @@ class Coordinator {
                        const std::shared_ptr<InquirySession>& session);
   void EndInquiry(const std::string& run_id,
                   const std::shared_ptr<InquirySession>& session);
-  // Returns the open inquiry with this `id`, which is unique to one node of the
-  // job. NotFound: no such inquiry is open.
+  // Returns the open inquiry whose id for one of the job's nodes is `id`. (An
+  // inquiry has a different id for each node.) NotFound: no such inquiry is
+  // open.
   absl::StatusOr<std::shared_ptr<InquirySession>> FindInquiry(
       const std::string& run_id, uint64_t id) const;
 
   // Calls `on_change` with each later decision of the job until Unwatch
   // returns: from any thread, one call at a time, never from within Watch.
-  // `on_change` must not call Unwatch. `cursor` and the missed decisions: as in
-  // JobWatchers::Add. NotFound: no such job. ResourceExhausted: the job has too
-  // many watchers.
+  // `on_change` must not call Unwatch. `cursor`: the newest decision that the
+  // caller knows; Watch moves it to the newest decision so far. `missed`: the
+  // decisions in between. NotFound: no such job. ResourceExhausted: the job has
+  // too many watchers.
   using WatchId = uint64_t;
   struct Watched {
     WatchId id = 0;
@@ -217,18 +221,20 @@ class Coordinator {
     uint64_t epoch = 0;
     std::string endpoint;
     Backing backing = Backing::kMajority;
-    // Number of nodes at this standby; 0: no standby. If it is above 0, `epoch`
-    // is the highest epoch that one of these nodes has promised.
+    // Number of nodes that are connected to this standby; `epoch` is then the
+    // highest epoch that one of these nodes has promised. 0: this process
+    // coordinates the job.
     int gathered = 0;
     std::vector<std::string> standbys;  // HOST:PORT of the receivers
   };
   std::optional<Announcement> Announcing() const;
   // Whether this process may exit although the job is unfinished. It may if the
   // connected nodes could elect another coordinator at once. It also may if the
-  // job waits for another node to join. That node may be the one of this
-  // process, which the cluster restarts only after the exit.
+  // job waits for another node to join. The missing node may be this process's
+  // own node, which the cluster restarts only after the exit.
   bool MayLeave() const;
-  // The reason why this coordinator cannot answer for its job; nullopt: it can.
+  // Where the job is coordinated if this process is only a standby. WhereElse
+  // returns nullopt if this process coordinates the job.
   struct Elsewhere {
     std::string endpoint;  // endpoint of the job's coordinator; empty: unknown
     // The error for callers, one sentence. FailedPrecondition: `endpoint` is
@@ -251,19 +257,19 @@ class Coordinator {
 // Returns all jobs with their nodes. O(jobs + nodes).
 std::vector<JobStatus> JobsWithNodes(const Coordinator& coordinator);
 
-// An open journal and its jobs, for the fields `journal` and `kept` of
-// Coordinator::Options.
+// An open journal and what was read from it, for the fields of
+// Coordinator::Options with the same names.
 struct OpenedJournal {
   std::unique_ptr<Journal> journal;
   std::vector<KeptJob> kept;
-  NodeMemory::Kept remembered;  // see Coordinator::Options::remembered
+  NodeMemory::Kept remembered;
   // One sentence for each record that cannot be used, and therefore is not in
   // `kept`.
   std::vector<std::string> damaged;
 };
 
-// Opens the journal in `folder` and reads its records. Errors: one sentence, as
-// for Journal::Open; also DataLoss: the record of a job is damaged.
+// Opens the journal in `folder` and reads its records. Errors, each one
+// sentence: those of Journal::Open; DataLoss: a record is damaged.
 absl::StatusOr<OpenedJournal> OpenJournal(const std::string& folder);
 // Reads the records of an open journal.
 OpenedJournal ReadJobs(std::unique_ptr<Journal> journal);

@@ -545,8 +545,9 @@ TEST(CoordinatorTest, FaultsOfOneJobCountInTheNext) {
   EXPECT_EQ(status->nodes[0].judgement.reason, "no disk");
 }
 
-// Each report contains a fault. So the check by pairs ends in the step that
-// judges the machines.
+// Each report contains a fault, so each report makes the job judge the
+// machines. The check by pairs ends in such a step, and finds that node-b is
+// slow. This fault must be recorded, too.
 TEST(CoordinatorTest, AFaultThatIsFoundWhileMachinesAreJudgedCounts) {
   Coordinator coordinator({});
   std::vector<std::unique_ptr<Attached>> nodes;
@@ -906,8 +907,8 @@ TEST_F(CoordinatorJournalTest, TheEpochsOfANewFolderAreAboveOlderOnes) {
   EXPECT_GE(Options().journal->epoch(), now);
 }
 
-// The options of the coordinator in the process of node-a, in a job of up to
-// two nodes that has a journal.
+// Returns `options` with the changes for the coordinator in the process of
+// node-a, the founder of the job.
 Coordinator::Options FounderOptions(Coordinator::Options options) {
   options.only_run_id = "job";
   options.takeover = Coordinator::Options::Takeover{
@@ -945,7 +946,8 @@ TEST_F(CoordinatorJournalTest, AJobThatEndedElsewhereHasNoRecord) {
     Coordinator coordinator(FounderOptions(Options()));
     Attached a(&coordinator, FirstReport("job", "node-a", 1));
     a.WaitFor(DirectiveKind::kRun);
-    coordinator.OnVerdict();  // no effect: the verdict is its own
+    // This process has coordinated the job, so the record stays.
+    coordinator.OnVerdict();
   }
   {
     Coordinator::Options options = FounderOptions(Options());
@@ -1079,8 +1081,8 @@ TEST_F(FounderTest, ANewJobGivesWayToNodesThatHaveMetASuccessor) {
   EXPECT_EQ(moved.standbys, std::vector<std::string>{"node-c:1"});
 }
 
-// An old coordinator announces itself at the same time as the successor. Its
-// announcement must not be taken for the successor's.
+// An old coordinator announces itself at the same time as the successor. The
+// nodes must be sent to the successor only.
 TEST(TakeoverRaceTest, NodesGoToTheSuccessorWhateverElseIsAnnounced) {
   for (int i = 0; i < 50; ++i) {
     Coordinator coordinator(

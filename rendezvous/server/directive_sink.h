@@ -19,8 +19,8 @@ class DirectiveSink {
  public:
   virtual ~DirectiveSink() = default;
   // Delivers a directive. Must be thread-safe, must not block, and must not
-  // call the coordinator. Two calls may come in the wrong order, so the sink
-  // keeps only the newest directive, as DirectiveOrder decides.
+  // call the coordinator. Calls from two threads may come in the wrong order,
+  // so the sink must drop outdated directives (DirectiveOrder).
   virtual void Deliver(const Directive& directive) = 0;
 };
 
@@ -62,7 +62,8 @@ class AttachedSink {
   // The peer's IP address (ReportArrived::peer).
   const std::string& peer() const { return peer_; }
 
-  // Delivers `directive` with the inquiries of SetInquiries.
+  // Adds the inquiries that SetInquiries has set to `directive`, and delivers
+  // it. Does nothing after Detach.
   void Deliver(const Directive& directive) {
     std::lock_guard<std::mutex> lock(mutex_);
     if (sink_ == nullptr) return;
@@ -76,8 +77,8 @@ class AttachedSink {
   }
 
   // Sets the inquiries (Directive::inquiries) that Deliver adds to all further
-  // directives. The caller then delivers a directive, which carries them. So
-  // older inquiries never arrive after newer ones.
+  // directives, so that no directive has older inquiries than the one before.
+  // The caller must deliver a directive afterwards, which sends the inquiries.
   void SetInquiries(std::vector<Inquiry> inquiries) {
     std::lock_guard<std::mutex> lock(mutex_);
     inquiries_ = std::move(inquiries);
@@ -95,7 +96,7 @@ class AttachedSink {
   const std::string peer_;
   std::mutex mutex_;
   DirectiveSink* sink_;
-  std::vector<Inquiry> inquiries_;  // guarded by mutex_, as is sink_
+  std::vector<Inquiry> inquiries_;  // guarded by mutex_, like sink_
 };
 
 }  // namespace muster::rendezvous

@@ -30,8 +30,9 @@
 
 namespace muster::rendezvous {
 
-// The observers of a job's decisions. Whichever threads call Note and Tell, the
-// observers are called one at a time and in the order of Note. Thread-safe.
+// The observers of a job's decisions. Any thread may call Note and Tell. The
+// observers are called one at a time, with the decisions in the order of Note.
+// Thread-safe.
 class JobWatchers {
  public:
   using Told = std::function<void(const Decision&)>;
@@ -52,7 +53,7 @@ class JobWatchers {
   std::optional<MissedDecisions> Add(uint64_t id, DecisionCursor* cursor,
                                      Told told);
   // Removes an observer. Returns once it is not being called any more. An
-  // observer must not call this.
+  // observer must not call Remove.
   void Remove(uint64_t id);
 
   // Queues `decisions` for the next Tell. Cheap. Call it with the job's lock
@@ -132,7 +133,9 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
     // thread, with the job's lock held. An empty function: the coordinator is
     // the only one.
     std::function<bool()> leads;
-    std::string own_endpoint;  // see JobState::own_endpoint
+    // Endpoint of this coordinator (JobState::own_endpoint); empty: no other
+    // process can take over.
+    std::string own_endpoint;
     Duration max_write_wait = kMaxWriteWait;
   };
 
@@ -148,7 +151,8 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
             Observer observer);
   // Sets the alarm for the first deadline of a continued job.
   void Resume();
-  // See Job::Recall; call it before the first report.
+  // Takes round number, used restarts, age and verdict from the record of a job
+  // that no node knows (Job::Recall). Call it before the first report.
   void Recall(const KeptJob& kept);
   // The job's record, as of now.
   KeptJob Record() const;
@@ -156,8 +160,8 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   const std::string& run_id() const { return run_id_; }
 
   // Handles the newest reports of streams that are new to the job. Returns a
-  // function that sends the results. Call it without the locks for which
-  // callers of OnReport may wait.
+  // function that sends the results. Call this function without any lock for
+  // which a caller of OnReport may wait.
   using Reports = std::vector<std::pair<std::shared_ptr<AttachedSink>, Report>>;
   std::function<void()> Begin(const Reports& reports);
 
@@ -185,18 +189,21 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
                        const std::string& node);
   // Ends an inquiry: the nodes stop answering it.
   void EndInquiry(const std::shared_ptr<InquirySession>& session);
-  // Returns the inquiry with this `id`, which is unique to one node; null:
-  // none.
+  // Returns the inquiry whose id for one of the nodes is `id`; null: none.
   std::shared_ptr<InquirySession> FindInquiry(uint64_t id) const;
 
   // The state of this job's coordinator that decides what it announces to other
   // coordinators.
   struct Standing {
-    uint64_t epoch = 0;                 // the coordinator's epoch; 0: deposed
-    bool has_majority = false;          // result of Job::MayAnnounce
-    bool must_ask = false;              // result of Job::MayAsk
-    bool awaits_nodes = false;          // result of Job::AwaitsNodes
-    std::vector<std::string> standbys;  // result of Job::standbys
+    uint64_t epoch = 0;  // the coordinator's epoch; 0: deposed
+    // Whether the coordinator may announce itself (Job::MayAnnounce).
+    bool has_majority = false;
+    // Whether the coordinator must ask other processes if a newer coordinator
+    // exists (Job::MayAsk).
+    bool must_ask = false;
+    // Whether the job needs another node to form a world (Job::AwaitsNodes).
+    bool awaits_nodes = false;
+    std::vector<std::string> standbys;  // endpoints of the standbys
   };
   Standing standing() const;
 
@@ -209,8 +216,8 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   JobWatchers& watchers() { return watchers_; }
 
  private:
-  // The results of a step that must be sent to agents, watchers and the
-  // observer.
+  // News: the results of a step that must be sent to agents, watchers and the
+  // observer. Addressee: a directive, and the sink to which it must be sent.
   using Addressee = std::pair<std::shared_ptr<AttachedSink>, Directive>;
   struct News {
     std::vector<Addressee> deliveries;
@@ -232,7 +239,8 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   // Converts the results of `step` to News, and records whether the step
   // finished or deposed the job. Requires mutex_.
   News NewsOf(JobStep step);
-  // Assigns each delivery to its sink. Requires mutex_.
+  // Finds the sink of each delivery, and adds the rounds' secret keys to the
+  // directives. Omits deliveries whose stream has closed. Requires mutex_.
   std::vector<Addressee> Addressed(std::vector<Delivery> deliveries);
   // If `news` must wait until a record is durable, moves its contents to the
   // results that are held back. Requires mutex_.
@@ -272,7 +280,8 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   ChannelKeys check_keys_;
   std::unordered_map<StreamId, std::shared_ptr<AttachedSink>> sinks_;
   JobInquiries inquiries_;
-  uint64_t judged_ = 0;  // HostWatch::Version::number that the job knows
+  // HostWatch::Version::number of the newest judgement that the job has
+  uint64_t judged_ = 0;
   // Job::round when the inquiries last looked for nodes to ask
   int asked_round_ = 0;
   bool inquiries_end_ = false;  // whether AskNoMore was called

@@ -79,7 +79,8 @@ TEST(JobWatchersTest, AnObserverGetsWhatItHasMissed) {
   JobWatchers watchers(nullptr, 7);
   watchers.Note({Numbered(1), Numbered(2), Numbered(3)});
   watchers.Tell();
-  watchers.Note({Numbered(4)});  // not passed to the observers yet
+  // Tell has not passed decision 4 to the observers yet.
+  watchers.Note({Numbered(4)});
   EXPECT_THAT(Missed(watchers, {}), IsEmpty());
   EXPECT_THAT(Missed(watchers, {.epoch = 7, .count = 1}), ElementsAre(2, 3));
   EXPECT_THAT(Missed(watchers, {.epoch = 7, .count = 3}), IsEmpty());
@@ -322,7 +323,7 @@ TEST_F(KeptJobTest, ADeposedJobDeliversAndWritesNothingMore) {
                               .max_write_wait = hours(1)},
       observer);
   Join(*job, "node-a", &a_);
-  Join(*job, "node-b", &b_);  // held until the first record is durable
+  Join(*job, "node-b", &b_);  // directives are held: no record is durable
   job->OnCoordinatorTold({.epoch = uint64_t{1} << 40});
   EXPECT_TRUE(is_deposed);
   store_.MakeDurable();

@@ -31,7 +31,7 @@ namespace {
 
 constexpr Duration kResolveTimeout = std::chrono::seconds(10);
 
-// Number of free descriptors without which a server cannot listen.
+// Minimum number of free descriptors that a server needs to listen.
 constexpr int kToListen = 8;
 
 // Returns an error that explains why the coordinator cannot listen on `listen`.
@@ -62,8 +62,8 @@ absl::Status WhyNotListening(const Endpoint& listen, const absl::Status& why) {
 }
 
 // Number of descriptors reserved for epoll sets, logs, pipes and probes.
-// Connections may use at most half of this reserve. If the limit is small,
-// fewer are reserved.
+// Connections may use at most half of this reserve. If the process's limit of
+// descriptors is low, fewer are reserved.
 constexpr int kKeptForOthers = 100;
 
 // Memory in bytes that gRPC may use for connections and messages: enough for
@@ -225,9 +225,9 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Listen(
   Listener::Options listening;
   listening.address = addresses->front();
   listening.limits = limits;
-  // Descriptors of connections may have numbers in the lower half of the
-  // reserve. If the limit is small, the reserve is as large as the part for
-  // connections.
+  // Connections may have descriptor numbers up to the middle of the reserve. If
+  // the process's limit of descriptors is low, the reserve is as large as the
+  // range for connections.
   listening.max_descriptor =
       descriptors + std::min(kKeptForOthers, descriptors) / 2;
   auto listener = Listener::Listen(listening);

@@ -269,7 +269,8 @@ class GrpcInquiryTest : public GrpcServerTest {
         .inquiries.front()
         .id;
   }
-  // Answers with one part; returns how the coordinator ends the call.
+  // Sends an answer with one part. Returns the status with which the
+  // coordinator ends the call.
   grpc::Status Answer(const std::string& run_id, const std::string& id,
                       const v1::AnswerPart& part) {
     const auto stub = v1::Coordinator::NewStub(Channel());

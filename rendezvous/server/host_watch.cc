@@ -73,8 +73,9 @@ std::vector<HostStatus> HostWatch::List() {
 void HostWatch::RefreshIfDue(Duration now) {
   if (now.count() < due_) return;
   const std::vector<NodeMemory::Change> changes = memory_.Refresh(now, nodes_);
-  // With --quarantine=off no state of a machine changes here. But a machine may
-  // have to be removed from the view.
+  // With --quarantine=off no machine's state changes here. But the view may
+  // change: a machine whose score has fallen below kSuspectAt is no longer in
+  // it.
   if (!changes.empty() || options_.quarantine == Quarantine::kOff) {
     Publish(now, changes);
   } else {

@@ -18,8 +18,8 @@
 
 namespace muster::rendezvous {
 
-// The memory of a coordinator's machines (NodeMemory), which all of its jobs
-// share. Adds the clock, keeps the memory in the journal, and calls
+// A coordinator's memory of the faults of machines (NodeMemory), which all of
+// its jobs share. Adds the clock, keeps the memory in the journal, and calls
 // on_quarantine for each quarantine. Thread-safe. No call waits for I/O or
 // calls a job.
 class HostWatch {
@@ -47,15 +47,16 @@ class HostWatch {
   void NodeLeft() { --nodes_; }
 
   void Record(const std::vector<HostFault>& faults);
-  // Call NodeMemory::Free and Ban. If the call succeeds and the memory is
-  // stored in a journal, `kept` is called once, as RecordStore::Put calls
-  // `done`.
+  // Free and Ban call the functions of NodeMemory with the same names. If the
+  // call succeeds and there is a record store, the store calls `kept` once,
+  // when the change is durable or the store gives up (RecordStore::Put).
   absl::Status Free(const std::string& host, const std::string& by,
                     std::function<void()> kept = nullptr);
   absl::Status Ban(const std::string& host, const std::string& reason,
                    std::function<void()> kept = nullptr);
 
-  // A version of the judgement of all machines.
+  // One version of the judgement of all machines. Each change of a judgement
+  // makes a new version with the next number.
   struct Version {
     uint64_t number = 0;
     std::shared_ptr<const HostView> view;
@@ -66,8 +67,9 @@ class HostWatch {
   std::vector<HostStatus> List();
 
  private:
-  // Apply the changes: make a new version, write the record and pass
-  // quarantines on. Require mutex_.
+  // Publish makes a new version, writes the record, and calls on_quarantine for
+  // each new quarantine in `changes`. RefreshIfDue calls NodeMemory::Refresh if
+  // due_ has passed, and publishes the changes. Both require mutex_.
   void Publish(Duration now, const std::vector<NodeMemory::Change>& changes,
                std::function<void()> kept = nullptr);
   void RefreshIfDue(Duration now);
@@ -75,7 +77,8 @@ class HostWatch {
   const Options options_;
   std::atomic<int> nodes_ = 0;
   std::atomic<uint64_t> number_ = 0;
-  // When the decay may next change a state, in nanoseconds since 1970.
+  // When the decay of the scores may next change a state, in nanoseconds since
+  // 1970.
   std::atomic<int64_t> due_;
 
   std::mutex mutex_;

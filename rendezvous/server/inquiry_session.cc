@@ -14,7 +14,7 @@ void InquirySession::Apply(Change change) {
   on_news_();
 }
 
-// If there is room now, lets the answers that wait for room continue.
+// Calls on_room of the answers that wait for room, if there is room now.
 void InquirySession::WakeWaiting() {
   std::vector<std::function<void()>> wake;
   {

@@ -25,8 +25,8 @@ namespace muster::rendezvous {
 absl::Status CheckInquiry(const Inquiry& question, const std::string& node,
                           const std::vector<NodeSeat>& seats);
 
-// The open inquiries of one job. Each node is asked under an id of its own. Not
-// thread-safe; DrivenJob guards it.
+// The open inquiries of one job. An inquiry has a different id for each node.
+// Not thread-safe; DrivenJob guards it.
 class JobInquiries {
  public:
   using Session = std::shared_ptr<InquirySession>;
@@ -65,7 +65,7 @@ class JobInquiries {
   // Ends all inquiries. Answers that are not complete are lost.
   void LoseAll(const std::string& why);
 
-  // The inquiries for the directives of a stream.
+  // The inquiries that directives on this stream must contain.
   std::vector<Inquiry> For(StreamId stream) const;
   // The inquiry that is asked under `id`; null: none.
   Session Find(uint64_t id) const;
@@ -78,7 +78,7 @@ class JobInquiries {
   // One node's part of an inquiry.
   struct Asked {
     StreamId stream = 0;
-    Inquiry inquiry;  // with the id for this node
+    Inquiry inquiry;  // the inquiry with the id for this node
     Session session;
   };
 

@@ -280,8 +280,8 @@ class Listener::Impl {
         Apply(now, &hand_over);
         CheckSelf(now);
       }
-      // Call this without the lock: gRPC may call the services, and they may
-      // call this listener, before hand_over_ returns.
+      // Call hand_over_ without the lock: gRPC may call the services, and these
+      // may call this listener, before hand_over_ returns.
       for (const int fd : hand_over) hand_over_(fd);
     }
   }
@@ -354,8 +354,8 @@ class Listener::Impl {
         }
         return PauseAccepting(now + kAcceptPause);
       }
-      // The kernel assigns the smallest free number, so all smaller numbers are
-      // in use.
+      // The kernel assigns the smallest free number. So this number shows that
+      // all descriptors for connections are in use.
       if (fd.get() >= max_descriptor_)
         return PauseAccepting(now + kAcceptPause);
       const std::optional<uint64_t> cookie = Cookie(fd.get());
@@ -390,7 +390,8 @@ class Listener::Impl {
 
   // Peeks at the first bytes of a connection that was not handed over to gRPC
   // yet. If they begin a session, tells the pool. If they cannot begin one, or
-  // if the client has closed the connection, closes it and returns false.
+  // if the client has closed the connection, closes the connection and returns
+  // false.
   bool Look(Id id, int fd) {
     char bytes[kPreface.size()];
     const ssize_t got = recv(fd, bytes, sizeof(bytes), MSG_PEEK | MSG_DONTWAIT);
@@ -456,8 +457,8 @@ class Listener::Impl {
     }
   }
 
-  // Removes the connections that gRPC has closed. Connections of nodes are
-  // removed when Left is called.
+  // Removes the connections that gRPC has closed. Does not check connections of
+  // nodes: after Left they are callers, which a later call of Sweep checks.
   void Sweep(Instant now) {
     const bool full = pool_.IsCrowded() || accept_again_.has_value();
     if (now - swept_ < (full ? kSweepIntervalWhenFull : kSweepInterval)) return;

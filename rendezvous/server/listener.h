@@ -14,9 +14,9 @@
 
 namespace muster::rendezvous {
 
-// What the first bytes of a client show. kGood: the HTTP/2 preface, or the
-// beginning of a TLS handshake. kMore: an incomplete part of one of these, so
-// wait for more. kBad: neither. Pure.
+// The kind of the first bytes that a client has sent. kGood: the HTTP/2
+// preface, or the beginning of a TLS handshake. kMore: an incomplete part of
+// one of these; more bytes are needed. kBad: neither. Pure.
 enum class FirstBytes { kGood, kMore, kBad };
 FirstBytes JudgeFirstBytes(std::string_view bytes);
 
@@ -38,7 +38,7 @@ class Listener : public ConnectionEvents {
     SocketAddress address;
     ConnectionLimits limits;
     // Connections whose descriptor has this number or a higher one are closed
-    // at once. These numbers are reserved for the rest of the process.
+    // at once. These numbers are reserved for other uses in the process.
     int max_descriptor = 1 << 30;
   };
   // Function that takes ownership of a connection's descriptor. Called from the

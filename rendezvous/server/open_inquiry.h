@@ -17,13 +17,13 @@ namespace muster::rendezvous {
 // of their answers that the operator has not read. Pure. Not thread-safe.
 class OpenInquiry {
  public:
-  // Once so many bytes are buffered, nodes must wait before they send another
-  // part. A node may already be sending one. So the buffer may exceed the limit
-  // by one part for each node.
+  // Once this many bytes are buffered, nodes must wait before they send another
+  // part. Each node may already be sending a part. So the buffer may exceed the
+  // limit by one part for each node.
   static constexpr size_t kFullBytes = 256 << 10;
 
-  // kAwaited: further nodes may be asked later, so the inquiry does not end
-  // when all nodes have answered.
+  // Whether further nodes may be asked later. With kAwaited the inquiry does
+  // not end when all nodes that were asked have answered.
   enum class Further { kNone, kAwaited };
   explicit OpenInquiry(Further further) : further_(further) {}
 
@@ -61,7 +61,7 @@ class OpenInquiry {
   bool HasRoom() const { return bytes_ < kFullBytes; }
   // The hosts of the nodes that were asked and have not begun to answer.
   std::vector<std::string> Silent() const;
-  // Whether the answer with this id is still wanted.
+  // Whether the answer with this id is incomplete and still wanted.
   bool IsPending(uint64_t id) const;
   // Whether no node has to answer any more and the operator has read
   // everything.
@@ -84,7 +84,7 @@ class OpenInquiry {
 
   Further further_;
   std::map<uint64_t, Answer> answers_;
-  std::map<std::string, uint64_t> newest_;  // newest id by node id
+  std::map<std::string, uint64_t> newest_;  // newest inquiry id of each node id
   int pending_ = 0;  // number of answers that are not complete or lost
   std::deque<InquiryUpdate> updates_;
   size_t bytes_ = 0;  // bytes buffered in updates_

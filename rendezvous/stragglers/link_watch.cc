@@ -16,13 +16,15 @@ int OtherEnd(const LinkShare& link, int node) {
   return link.from_node == node ? link.to_node : link.from_node;
 }
 
-// Returns `node` if its network is slow. `node` is an end of the slowest link
-// `top`.
+// Returns `node` with its ratio if its network is slow; else nullopt. `node`
+// must be an end of `top`, the link with the highest share.
 std::optional<SlowNode> Examine(const std::vector<LinkShare>& links,
                                 const LinkShare& top, int node) {
-  double second = 0;  // share of the slowest link that connects another node
-  // The largest share and rate of the links between other nodes. Without such
-  // links the rate is 0, and the node is not slow.
+  // Highest share of the links of `node`, without links to the other end of
+  // `top`.
+  double second = 0;
+  // The highest share and the highest rate of the links between other nodes.
+  // Without such links the rate is 0, and the node is not slow.
   double others = 0;
   double fastest = 0;
   for (const LinkShare& link : links) {
@@ -54,8 +56,8 @@ std::optional<SlowNode> SlowestNode(const std::vector<LinkShare>& links) {
       links.begin(), links.end(),
       [](const LinkShare& a, const LinkShare& b) { return a.share < b.share; });
   if (top == links.end()) return std::nullopt;
-  // A slow node's links are slower than all links between other nodes. So only
-  // an end of the slowest link can be the slow node.
+  // A slow node's links have higher shares than all links between other nodes.
+  // So only an end of the link with the highest share can be the slow node.
   for (const int node : {top->from_node, top->to_node}) {
     const std::optional<SlowNode> slow = Examine(links, *top, node);
     if (slow.has_value()) return slow;

@@ -17,8 +17,9 @@ struct LinkShare {
   int to_node = 0;
   // The part of the time, 0 to 1, during which the network limited the sends.
   double share = 0;
-  // Bytes that the sending rank sent over all its links, per second for which
-  // the network limited its slowest link. 0: unknown.
+  // Bytes per second: all bytes that the sending rank sent in the window,
+  // divided by the time for which the network limited its slowest link. 0:
+  // unknown.
   double rate = 0;
 };
 
@@ -56,10 +57,11 @@ std::optional<SlowNode> SlowestNode(const std::vector<LinkShare>& links);
 // Finds the node with a slow network in one round, from the links of all ranks.
 // Pure and deterministic; not thread-safe.
 //
-// Each window votes for the node that SlowestNode finds in it. A node is slow
-// persistently with kPersistentVotes of the last kWindows votes, and for some
-// time with kPassingVotes. A node that was persistently slow stays so until
-// fewer than kPassingVotes are left. At most one node is slow at a time.
+// Each vote is the node that SlowestNode finds in the newest windows of all
+// ranks. A node is persistently slow with kPersistentVotes of the last kWindows
+// votes, and slow for some time only with kPassingVotes. A persistently slow
+// node has recovered once fewer than kPassingVotes of these votes are for it.
+// At most one node is slow at a time.
 //
 // Memory: about 150 bytes for each rank, and 32 bytes for each of its links.
 class LinkWatch {
@@ -71,7 +73,7 @@ class LinkWatch {
   static constexpr Duration kMinWindow = std::chrono::milliseconds(500);
 
   struct Finding {
-    SlowNode slow;  // its ratio is the mean of the votes for the node
+    SlowNode slow;  // `ratio` is the mean of the votes for the node
     int rank = 0;   // the first rank of the node
     bool is_persistent = false;
   };
@@ -89,8 +91,8 @@ class LinkWatch {
   // exist, or have given no times, are ignored.
   void Record(int rank, int node, const RankTimes& times);
 
-  // Adds a vote if, since the last vote, half of the ranks with links have had
-  // a new window. Returns what has changed.
+  // Adds a vote if at least half of the ranks with links have had a new window
+  // since the last vote. Returns the changes.
   std::vector<Change> Judge();
 
   // The node that is slow now; nullopt: none.

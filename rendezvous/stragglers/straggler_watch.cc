@@ -58,8 +58,8 @@ void StragglerWatch::Follow(const RankTimes& times, Rank& rank) {
   const double own = passed(rank.last.own, times.own);
   const double blocked = passed(rank.last.blocked, times.blocked);
   if (!rank.is_known || own < 0 || blocked < 0) {
-    // `times` are the rank's first times, or the first ones after its
-    // measurement began anew.
+    // `times` are the rank's first times, or the first ones after the rank has
+    // restarted its measurement.
     rank = Rank();
     rank.is_known = true;
     rank.last = times;

@@ -31,12 +31,12 @@ namespace muster::rendezvous {
 // all ranks (estimated from the median absolute deviation).
 //
 // In addition, single windows vote: a window votes for the rank if the rank's
-// share exceeds half of the margins kMinRatio and kMinExcess. A persistently
-// slow rank needs kPersistentVotes votes; a rank that is slow for some time
-// needs kPassingVotes. So no rank is slow because of a single long pause, of
-// noise that hits one rank after another, or of work that always differs a
-// little. A rank that was persistently slow stays so until fewer than
-// kPassingVotes windows vote for it.
+// share exceeds half of the margins kMinRatio and kMinExcess. A rank is
+// persistently slow with kPersistentVotes votes, and slow for some time only
+// (SlowRank::is_persistent is false) with kPassingVotes. So no rank is slow
+// because of a single long pause, of noise that hits one rank after another, or
+// of work that always differs a little. A rank that was persistently slow stays
+// so until fewer than kPassingVotes windows vote for it.
 //
 // With two ranks, the smaller share is the median. If the ranks hardly wait for
 // each other, all shares are near 1, and no rank is slow.
@@ -91,7 +91,8 @@ class StragglerWatch {
   double gain() const { return gain_; }
 
  private:
-  // How one rank spent its time in a window, or in several windows, in seconds.
+  // The times of one rank in a window, or their sums over several windows, in
+  // seconds.
   struct Window {
     float own = 0;
     float total = 0;

@@ -113,7 +113,7 @@ TEST(StragglerWatch, ASlowRankIsNamedWithin20StepsWithItsRatioAndTheGain) {
   EXPECT_EQ(slow.rank, 2);
   EXPECT_EQ(slow.phase, SlowPhase::kCompute);
   EXPECT_NEAR(slow.ratio, 1.5, 1e-5);
-  // The step takes 1.45 s instead of 1 s.
+  // The slow rank makes each step take 1.45 s instead of 1 s.
   EXPECT_NEAR(training.watch().gain(), 0.45 / 1.45, 1e-5);
 }
 
@@ -160,7 +160,7 @@ TEST(StragglerWatch, ASmallDifferenceNamesNobody) {
 }
 
 TEST(StragglerWatch, RanksThatAlwaysDifferNameNobody) {
-  // The work of the ranks differs in equal steps, so no rank stands out.
+  // The shares of the ranks are evenly spaced, so no rank is an outlier.
   Training training(5, 0.1);
   for (int i = 0; i < 40; ++i) training.Step({0.5, 0.6, 0.7, 0.8, 0.9});
   EXPECT_THAT(training.watch().slow(), IsEmpty());

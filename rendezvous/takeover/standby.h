@@ -18,15 +18,16 @@ namespace muster::rendezvous {
 // Decides when a coordinator inside a `launch` begins to coordinate the job.
 // Pure; not thread-safe.
 //
-//   1. While it knows the job's coordinator, it sends nodes there (kMoved).
-//   2. Otherwise it keeps the nodes that connect (kStandBy). These nodes have
-//      lost their coordinator. If the election takes too long, they try other
-//      endpoints. If nodes gather at two standbys, one standby sends its nodes
-//      to the other one (Meet).
-//   3. Once the connected nodes have a majority, it chooses an epoch above all
-//      epochs that they have promised. It asks them to promise this epoch, that
-//      is, to obey no coordinator with a lower one.
-//   4. Once a majority has promised this, it is elected.
+//   1. While the standby knows the job's coordinator, it sends nodes to that
+//      coordinator (kMoved).
+//   2. Otherwise the standby keeps the nodes that connect (kStandBy). These
+//      nodes have lost their coordinator. If the election takes too long, the
+//      nodes try other endpoints. If nodes gather at two standbys, one standby
+//      sends its nodes to the other one (Meet).
+//   3. Once the connected nodes have a majority, the standby chooses an epoch
+//      above all epochs that they have promised. It asks the nodes to promise
+//      this epoch, that is, to obey no coordinator with a lower epoch.
+//   4. Once a majority has promised the epoch, the standby is elected.
 //
 // An earlier coordinator forms no world without the same majority (Job), so no
 // two coordinators can form worlds at once. The nodes have a majority if one of
@@ -60,8 +61,8 @@ class Standby {
   struct Step {
     std::vector<Delivery> deliveries;
     // Set once this standby is elected: the epoch with which this process
-    // coordinates the job. The caller passes reports() to a Job, and stops
-    // using the Standby.
+    // coordinates the job. The caller passes Replay() to a Job, and stops using
+    // the Standby.
     std::optional<uint64_t> elected;
   };
 
@@ -79,8 +80,9 @@ class Standby {
   void Follow(std::optional<Leader> leader);
   // Handles an announcement. The coordinator at `endpoint` repeats about once a
   // second that it coordinates the job with `epoch`. If that coordinator has no
-  // majority, this standby sends only nodes that know no round to it. The other
-  // nodes could elect a better coordinator.
+  // majority (Backing::kMinority), this standby sends its nodes there only if
+  // none of them knows a round. Nodes that know a round could elect a
+  // coordinator that continues it.
   Step Told(Instant now, uint64_t epoch, const std::string& endpoint,
             Backing backing = Backing::kMajority);
 
@@ -93,11 +95,11 @@ class Standby {
     uint64_t promised = 0;
   };
   // Handles an announcement of another standby. A standby sends one about once
-  // a second while it has nodes and knows no coordinator. This standby's nodes
-  // are sent to the other one if more nodes are there. If both have equally
-  // many, the standby whose endpoint is first in byte order gets the nodes.
-  // A node that this standby has already asked for a promise is never sent
-  // away. `own_endpoint`: the endpoint of this standby.
+  // a second while it has nodes and knows no coordinator. This standby sends
+  // its nodes to the other standby if the other one has more nodes. If both
+  // have equally many, the standby whose endpoint is first in byte order gets
+  // the nodes. This standby sends no nodes away while it waits for their
+  // promises. `own_endpoint`: the endpoint of this standby.
   Step Meet(Instant now, const Assembly& other,
             const std::string& own_endpoint);
   // Returns the number of connected nodes that wait for a majority. Returns 0
@@ -113,8 +115,8 @@ class Standby {
   const std::map<StreamId, Report>& reports() const { return reports_; }
   // reports() in the order in which the job of an elected coordinator must get
   // them: first those of nodes with a place in the newest round, last those
-  // without a place. The job then adopts the newest round, not an older one of
-  // which a majority has come as well.
+  // without a place. So the job adopts the newest round, even if a majority of
+  // an older round is connected, too.
   std::vector<std::pair<StreamId, Report>> Replay() const;
 
  private:
@@ -135,8 +137,8 @@ class Standby {
   };
   std::optional<Announced> announced_;
   std::map<StreamId, Report> reports_;
-  // The nodes that Meet has sent elsewhere within the last 10 s (kStaysFor).
-  // Key: node id.
+  // The nodes that Meet has sent to another standby within the last 10 s
+  // (kStaysFor). Key: node id.
   std::map<std::string, Instant> sent_;
 };
 

@@ -360,8 +360,8 @@ TEST(StandbyTest, EnoughNodesReplaceNoMajorityThatHalfOfTheWorldMayDeny) {
       nodes.report(node).spec.max_nodes = 4;
       nodes.Come(node);
     }
-    // One node can be elsewhere. This is half of a world of two nodes, but less
-    // than half of a world of three.
+    // One node of the world can be connected to another standby. It is half of
+    // a world of two nodes, but less than half of a world of three.
     EXPECT_EQ(nodes.told(1).epoch != 0, world == 3) << world;
   }
 }
@@ -372,8 +372,9 @@ TEST(StandbyTest, NodesElsewhereThatAreAsManyAsThoseHereAreNotTooFew) {
     Report& report = nodes.report(node);
     report.spec.takeover = Takeover::kAuto;
     report.spec.min_nodes = 4;
-    // The nodes have promised the epoch of an elected coordinator. It has not
-    // sent them an electorate (the nodes whose votes count).
+    // The nodes have promised the epoch of an elected coordinator. This
+    // coordinator has not sent them an electorate (the nodes whose votes
+    // count).
     report.place.reset();
     report.electorate = Electorate();
     report.promised_epoch = kDrawnEpochMask + 1;
@@ -382,10 +383,10 @@ TEST(StandbyTest, NodesElsewhereThatAreAsManyAsThoseHereAreNotTooFew) {
   }
 }
 
-// Returns a world of `world` nodes. Node 0 is connected but was restarted. The
-// nodes 1 to `remembering` are connected and remember the world. The other
-// nodes are not connected. The job may have one node more than the world, and
-// needs more than half of its nodes.
+// Returns a standby and a world of `world` nodes. Node 0 is connected but was
+// restarted. The nodes 1 to `remembering` are connected and remember the world.
+// The other nodes are not connected. The job may have one node more than the
+// world, and needs more than half of its nodes.
 Cluster WithAReturnedNode(int world, int remembering,
                           Takeover takeover = Takeover::kAuto) {
   Cluster nodes(world);

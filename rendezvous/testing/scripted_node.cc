@@ -69,9 +69,8 @@ void ScriptedNode::Tell(const std::function<void(Report*)>& change) {
 void ScriptedNode::Send(std::unique_lock<std::mutex>* lock) {
   ++report_.sequence;
   // Send without holding the lock, because the link may call back before Send
-  // returns. Meanwhile another thread may send a newer report. This older
-  // report would then replace it in the link. Therefore send the newest report
-  // again.
+  // returns. Meanwhile another thread may send a newer report, which this older
+  // one would then replace in the link. Therefore send the newest report again.
   uint64_t sent = 0;
   while (sent != report_.sequence) {
     const Report report = report_;

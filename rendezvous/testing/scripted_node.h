@@ -42,8 +42,9 @@ class ScriptedNode {
   Directive WaitUntil(const std::function<bool(const Directive&)>& wanted);
   // Waits until `times` streams in all have come up.
   void WaitUntilConnected(int times);
-  // Waits until a stream has ended, or an attempt has failed, with `code` and
-  // with a message that contains `words`. Returns the newest such message.
+  // Waits until a stream has ended, or an attempt to connect has failed, with
+  // `code` and with a message that contains `words`. Returns the newest such
+  // message.
   std::string WaitUntilDisconnected(absl::StatusCode code,
                                     const std::string& words = "");
 

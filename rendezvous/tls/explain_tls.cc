@@ -78,8 +78,8 @@ class Conversation {
     return Repeat([this] { return SSL_connect(ssl_.get()); });
   }
 
-  // Reads one byte. Only the first read shows whether the peer has refused a
-  // certificate.
+  // Reads one byte. With TLS 1.3 only the first read after the handshake shows
+  // whether the peer has refused this side's certificate.
   Outcome ReadByte() {
     char byte = 0;
     return Repeat([&] { return SSL_read(ssl_.get(), &byte, 1); });

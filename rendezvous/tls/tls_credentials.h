@@ -21,9 +21,9 @@ namespace muster::rendezvous {
 // gRPC credentials for mutual TLS 1.3. Both sides present a certificate, and
 // check the other side's certificate against the authorities that they trust.
 //
-// From files: if they change, they are read again within 5 s; existing
-// connections continue. `files` must have passed CheckTlsFiles. From a token:
-// see token_identity.h.
+// Credentials come from files or from a token (token_identity.h). Files must
+// have passed CheckTlsFiles. If they change, they are read again within 5 s,
+// and existing connections continue.
 
 // The coordinator's credentials. Any certificate of the authorities is
 // accepted; PeerPrincipal and CheckClaim (tls_names.h) decide which calls a

@@ -55,7 +55,7 @@ class BoundedReader {
   // Reads an epoch. It is an error if the value is so high that no higher epoch
   // could follow.
   void Epoch(const char* field, uint64_t value, uint64_t* out);
-  // Reads a duration of at most one year in either direction; the caller checks
+  // Reads a duration between minus one year and one year; the caller checks
   // whether the value makes sense.
   void Span(const char* field, int64_t nanoseconds, Duration* out);
   // Returns whether a list of `count` elements may be read: `count` is at most

@@ -14,8 +14,8 @@ namespace {
 // Maximum time since an agent's start, far above any real one.
 constexpr Duration kMaxOfNode = std::chrono::hours(24 * 365 * 100);
 
-// Maximum number of activities in a message; a later version may have more than
-// this one.
+// Maximum number of activities in a message. A later version of Muster may have
+// more activities than this one.
 constexpr int kMaxActivities = 64;
 
 void Time(const char* field, int64_t wire, BoundedReader* reader,

@@ -24,7 +24,7 @@ class StoreChannel {
  public:
   // Makes one attempt to connect and to exchange the greeting. Blocks until
   // `deadline` at most.
-  //   Unavailable         no process listens there, or none answered in time
+  //   Unavailable         no process listens there, or no answer came in time
   //   FailedPrecondition  the peer closed the connection at the greeting or
   //                       sent another answer: it is not a store, or one of
   //                       PyTorch before 2.1

@@ -363,8 +363,8 @@ void StoreCore::DropWait(StoreClientId client, StoreEffects* effects) {
   waits_.Remove(client);
   const std::optional<std::string> barrier = barriers_.Remove(client);
   if (!barrier) return;
-  // The client has given up, so its arrival at the barrier no longer counts. If
-  // it tries again, it would otherwise be counted twice.
+  // The client has given up, so its arrival at the barrier must not count any
+  // more. Otherwise the client would be counted twice if it tries again.
   const auto entry = values_.find(*barrier);
   if (entry == values_.end()) return;
   const std::optional<int64_t> count = NumberIn(entry->second);

@@ -36,7 +36,8 @@ class StoreCore {
   void DropWait(StoreClientId client, StoreEffects* effects);
 
   // Removes a disconnected client, with its wait, its place at a barrier and
-  // its watches. This may release other clients, hence the effects.
+  // its watches. The effects contain the replies to other clients that this
+  // releases.
   void Forget(StoreClientId client, StoreEffects* effects);
 
   // Whether any queue element is reserved for a client.

@@ -525,7 +525,7 @@ TEST_F(StoreLimitsTest, AnOfferNeedsRoomToo) {
   EXPECT_THAT(Take(), ElementsAre(HasSubstr("1!the store is full")));
   EXPECT_EQ(core.bytes(), before);
   // If the WAIT comes before the push, the memory limit is not exceeded. The
-  // wait ends, and the offer uses its memory.
+  // end of the wait frees the memory that the offer needs.
   StoreCore other(1300);
   other.Apply(1, {.command = C::kWait, .keys = {"q"}}, &effects_);
   other.Apply(0, {.command = C::kQueuePush, .key = "q"}, &effects_);

@@ -12,9 +12,9 @@ namespace muster::store {
 // The number by which the server identifies a client; never reused.
 using StoreClientId = uint64_t;
 
-// The actions to carry out after a step of the store, in this order. All bytes
-// are in one buffer, which is reused, so that a step normally allocates
-// nothing.
+// The actions to carry out after a step of the store, in the order in which
+// they were added. The bytes of all actions are in one buffer, which is reused,
+// so that a step normally allocates nothing.
 class StoreEffects {
  public:
   enum class Kind {

@@ -33,7 +33,8 @@ class WaitingList {
   std::vector<StoreClientId> Ready(std::string_view key);
 
   // Notes that the queue `key` has an element for one client. Removes and
-  // returns the first client whose wait ends by this.
+  // returns the first client whose wait ends because of this element; nullopt:
+  // none.
   std::optional<StoreClientId> ReadyForOne(std::string_view key);
 
   // Ends the client's wait, if it is waiting.
@@ -47,8 +48,8 @@ class WaitingList {
   size_t bytes() const { return bytes_; }
 
  private:
-  // The clients that wait for one key, by ticket, which is the order of
-  // arrival.
+  // The clients that wait for one key. Key of the map: the client's ticket;
+  // tickets ascend in the order of arrival.
   using Queue = std::map<uint64_t, StoreClientId>;
   using Queues = std::map<std::string, Queue, std::less<>>;
   struct Wait {

@@ -95,9 +95,10 @@ class RelayCore {
                 StoreEffects* effects);
   void PassOn(StoreClientId client, const StoreRequest& request,
               StoreEffects* effects);
-  // Called after each request of a client, and at the client's end. If the
-  // client has not popped an element that was offered to it, tells the server
-  // to offer the element to others.
+  // Ends the client's offer, if it has one, and the offer's channel. If the
+  // client has not popped the offered element, the server then offers the
+  // element to another client. Called after each request of a client, and when
+  // the client has disconnected.
   void SettleOffer(StoreClientId client, StoreEffects* effects);
 
   void End(WaitsByRequest::iterator waits);

@@ -46,13 +46,13 @@ struct StoreRelayOptions {
   Instant deadline;
   // The TLS key of the connection to the StoreServer; nullopt: clear text.
   std::optional<TlsContext> tls;
-  // Numeric address on which the relay listens, with the meaning of
-  // StoreServerOptions::address.
+  // Numeric IPv4 or IPv6 address on which the relay listens; empty: all
+  // addresses of both families.
   std::string address;
   int port = 0;
   OwnedFd listener;
-  // Client addresses from which connections are accepted, with the meaning of
-  // StoreServerOptions::clients.
+  // Client addresses from which connections are accepted. A connection from any
+  // other address is closed before anything is read from it.
   AddressSet clients = AddressSet::Loopback();
   // Limit of all buffers in bytes. Must exceed twice the largest reply, because
   // a buffer doubles its size when it grows.
@@ -61,8 +61,8 @@ struct StoreRelayOptions {
   // shorter than StoreServerOptions::timeout: while the relay waits for its
   // clients to read, the server waits for the relay.
   Duration timeout = std::chrono::seconds(3);
-  // Receives messages for the user, with the rules of
-  // StoreServerOptions::on_notice.
+  // Receives messages for the user, such as why a connection was closed. Their
+  // number is bounded. Called on the relay's thread; must not call the relay.
   std::function<void(const std::string&)> on_notice;
 };
 

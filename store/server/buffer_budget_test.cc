@@ -129,9 +129,9 @@ TEST_F(BufferBudgetTest, HalfARequestFillsBeforeAnAnswer) {
   ASSERT_TRUE(budget_.IsFull());
   EXPECT_TRUE(budget_.FillsBefore(b_, a_));
   EXPECT_FALSE(budget_.FillsBefore(a_, b_));
-  // The reply to a_ is now larger than the incomplete request of b_. But
-  // together the incomplete requests of b_ and c_ are as large as the reply. So
-  // b_ is still closed first.
+  // The reply to a_ is now larger than the incomplete request of b_. But the
+  // incomplete requests of b_ and c_ together are larger than the reply. So b_
+  // is still closed first.
   budget_.Charge(a_, kHalf + 200, kHalf + 200);
   budget_.Charge(c_, 400, 0);
   EXPECT_TRUE(budget_.FillsBefore(b_, a_));

@@ -64,8 +64,9 @@ class HubConnections {
   // Removes and returns the next scheduled connection in FIFO order; null if
   // that connection is removed or ending. Requires scheduled() > 0.
   StoreConnection* TakeScheduled();
-  // Makes one send call for each scheduled connection, on several threads.
-  // Returns these connections. Each may have unsent data left; pass it to Send.
+  // Makes one send call for each scheduled connection without TLS, on several
+  // threads. Returns all connections that were scheduled. The caller must pass
+  // each of them to Send, because it may have unsent data left.
   std::vector<StoreConnection*> SendScheduled();
   // Sends as much as the kernel accepts; ends the connection on an error.
   void Send(StoreConnection& connection);
@@ -91,9 +92,9 @@ class HubConnections {
 
   // The error with which the upstream connection was refused or lost; OK: none.
   const absl::Status& failure() const { return failure_; }
-  // Returns failure(). But returns OK if there were clients, and all of them
-  // had disconnected before the upstream was lost: a round's store closes after
-  // its workers have exited.
+  // Returns OK if there were clients, and all of them had disconnected before
+  // the upstream was lost: a round's store closes after its workers have
+  // exited. Otherwise returns failure().
   absl::Status Result() const;
 
  private:

@@ -36,10 +36,10 @@ inline constexpr int kDescriptorsForOthers = 512;
 // Returns the port to which the socket is bound.
 absl::StatusOr<int> LocalPort(const OwnedFd& socket);
 
-// Accepts connections from a listening socket while there is room. If no
-// descriptor is free, epoll would report the listener as readable all the time.
-// So its events are disabled until there may be room again. Meanwhile new
-// connections wait in the kernel's backlog.
+// Accepts connections from a listening socket, up to a maximum number of
+// connections. Pauses if the maximum is reached or no descriptor is free: epoll
+// would report the listener as readable all the time, so its events are
+// disabled. During a pause new connections wait in the kernel's backlog.
 class StoreAcceptor {
  public:
   StoreAcceptor(OwnedFd listener, size_t max_connections)
@@ -52,13 +52,15 @@ class StoreAcceptor {
     OwnedFd socket;
     SocketAddress peer;
   };
-  // Returns a new non-blocking connection. The returned socket is not open if
-  // no connection is pending, or if there is no room beside the existing
-  // `connections`. In the second case `why_paused` is set to the reason.
+  // Returns a new non-blocking connection. `connections`: the number of
+  // existing connections. The returned socket is not open if no connection is
+  // pending or accepting is paused. If this call begins the pause, sets
+  // `why_paused` to the reason.
   Accepted Accept(size_t connections, std::string* why_paused);
 
   bool paused() const { return paused_; }
-  // Starts to accept again, if there is room beside the existing `connections`.
+  // Ends a pause, unless the number of existing `connections` has reached the
+  // maximum.
   void Resume(size_t connections);
 
   void Close() { listener_.Close(); }

@@ -18,8 +18,8 @@ namespace muster::store {
 
 // Threads that share the send() calls of a hub's thread. If a thousand clients
 // are released at once, nearly all the time is spent in the kernel's send().
-// These threads only call send(). The hub owns the buffers, sends its share,
-// and waits until the helpers have finished.
+// The threads of the crew (helpers) only call send(). The hub's thread owns the
+// buffers, sends its share, and waits until the helpers have finished.
 //
 // Not thread-safe.
 class SendCrew {

@@ -108,8 +108,8 @@ std::optional<std::chrono::milliseconds> StoreHub::LongestPause() const {
 }
 
 void StoreHub::TickService() {
-  // While requests wait, the pop of an offered element may be among them. So
-  // offers must not expire.
+  // OnTick ends old offers of queue elements. While requests wait, a client's
+  // pop of its offered element may wait, too. So offers must not end.
   const bool wanted = service_->WantsTicks() && !gate_.RequestsWait();
   if (!wanted || !ticks_.Take(MonotonicNow())) return;
   service_->OnTick(&effects_);
@@ -118,7 +118,7 @@ void StoreHub::TickService() {
 }
 
 void StoreHub::HandleEvent(uint64_t id, uint32_t events) {
-  // Nothing to do here: Run itself checks whether Stop was called.
+  // Do nothing here: Run itself checks whether Stop was called.
   if (id == HubEvents::kStopId) return;
   if (id == kListenerId) {
     Accept();

@@ -42,7 +42,8 @@ struct StoreHubOptions {
   // Client addresses from which connections are accepted. A connection from any
   // other address is closed before anything is read from it.
   AddressSet clients = AddressSet::Loopback();
-  // TLS settings, with the meaning of StoreServerOptions::tls.
+  // The TLS key of the server; nullopt: no encryption. For the rules see
+  // StoreServerOptions::tls.
   std::optional<TlsContext> tls;
   AddressSet clear_text_clients = AddressSet::Loopback();
   size_t max_connections = 0;
@@ -52,8 +53,8 @@ struct StoreHubOptions {
   Duration timeout = std::chrono::seconds(5);
   // Interval of calls of StoreService::OnTick.
   std::chrono::milliseconds tick = std::chrono::seconds(1);
-  // Receives messages for the user, with the rules of
-  // StoreServerOptions::on_notice.
+  // Receives messages for the user, such as why a connection was closed. Their
+  // number is bounded. Called on the hub's thread; must not call the hub.
   std::function<void(const std::string&)> on_notice;
 };
 
@@ -108,7 +109,7 @@ class StoreHub {
   void Settle();
 
   // Reads from a connection that has data. If requests must wait, adds the
-  // connection to the FIFO instead.
+  // connection to the FIFO of RequestGate instead.
   void OnReadable(StoreConnection& connection);
   void Read(StoreConnection& connection);
   // Continues the TLS handshake or its detection on a new connection. Returns

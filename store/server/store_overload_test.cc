@@ -74,8 +74,8 @@ TEST_F(StoreOverloadTest, AClientThatDoesNotReadIsClosedAndTheOthersGoOn) {
   Start(std::chrono::milliseconds(100));
   auto deaf = std::make_unique<ManyClients>(server_->port(), 6);
   deaf->SendByAll(kGetLarge);
-  // Each ADD waits while too many replies are unread. It is answered once some
-  // of the clients that do not read are closed.
+  // Each ADD waits while too many replies are unread. The server answers the
+  // ADD once it has closed some of the clients that do not read.
   for (int i = 2; Notices().empty(); ++i) {
     ASSERT_EQ(setter_->Add("n", 1), i);
   }

@@ -47,8 +47,8 @@ class SimulatedStore {
   // the client has disconnected.
   bool Knows(StoreClientId client) const { return clients_.contains(client); }
 
-  // Each Deliver function delivers messages that are in flight at one place.
-  // Returns false if there were none.
+  // Each Deliver function delivers messages that are in flight on one
+  // connection in one direction. Returns false if there were none.
   //
   // Delivers the client's next request or its disconnection.
   bool DeliverRequest(StoreClientId client);
@@ -58,8 +58,8 @@ class SimulatedStore {
   // Delivers the server's next frame to a relay.
   bool DeliverToRelay(size_t relay);
 
-  // Simulates one tick of the server. If a queue element was offered to a relay
-  // and not taken in time, the tick withdraws it.
+  // Simulates one tick of the server, which ends the offers of queue elements
+  // that clients have not popped in time.
   void AgeOffers();
 
   // Length of the queue, including offered elements.
@@ -145,7 +145,8 @@ class RandomClient {
 
   // At random, sends a request, disconnects, or does nothing.
   void Act(std::mt19937* random);
-  // Pops if an element was offered to the client. Returns whether it did.
+  // If an element was offered to the client, sends the pop of this element and
+  // returns true. Otherwise returns false.
   bool GoOn();
   // Reads the next reply; returns whether there was one.
   bool Read();

@@ -12,9 +12,10 @@
 namespace muster::store {
 
 // Version of Muster's extension of the protocol. After VALIDATE, a relay sends
-// RELAY with this version, and the server answers with the same number. Then
-// both sides send frames. Each frame belongs to a channel. Each channel is a
-// separate client, so the wait of one does not block the others.
+// RELAY with this version, and the server answers with the same number. After
+// that, both sides send frames. Each frame belongs to a channel. The server
+// treats each channel as a separate client, so a WAIT on one channel does not
+// block the other channels.
 inline constexpr uint32_t kRelayVersion = 1;
 
 // The maximum number of channels of one connection.
@@ -24,13 +25,13 @@ enum class RelayFrameKind : uint8_t {
   // To the server: one whole request in the modern framing. To the relay: the
   // reply, or a part of a later notification (WATCH_KEY).
   kMessage = 0,
-  // To the relay: like kMessage, but the reply to a WAIT that ended because of
-  // one element of a queue. If several clients wait on this channel, only one
-  // may have the element.
+  // To the relay: the reply to a WAIT that ended because of one element of a
+  // queue. If several clients of the relay share this WAIT, the relay passes
+  // the reply to only one of them.
   kMessageForOne = 1,
-  // The channel's client has disconnected, and the channel's number can be
-  // reused. From the server: the client has violated the protocol, and the
-  // bytes are the reason.
+  // To the server: the channel's client has disconnected. To the relay: the
+  // client has violated the protocol; the bytes are the reason. The channel
+  // ends in both cases.
   kGone = 2,
 };
 

@@ -32,16 +32,16 @@ class ReplyParser {
   ReplyParser(StoreCommand command, size_t keys);
 
   // Parses the reply at the front of `buffer`. `buffer` must hold all bytes
-  // that were received and not consumed yet. So it grows from call to call
-  // until a call returns a length. Returns the reply's length, which the caller
-  // then consumes, or 0 while the reply is incomplete. For a command without a
-  // reply (ReplyOf), always returns 0; do not wait for a reply.
+  // that were received and not consumed yet, so the caller appends to it until
+  // a call returns a length. Returns the reply's length, which the caller then
+  // consumes, or 0 while the reply is incomplete. For a command without a reply
+  // (ReplyOf), always returns 0; do not wait for a reply.
   //   InvalidArgument  not a reply; the connection must be closed
   absl::StatusOr<size_t> Parse(std::string_view buffer, StoreReply* reply);
 
  private:
-  // Reads the number before the reply's strings; returns false while bytes are
-  // missing.
+  // Reads the number that precedes the reply's strings. Returns false while
+  // bytes of the number are missing.
   absl::StatusOr<bool> TakeNumber(std::string_view buffer, StoreReply* reply);
 
   const ReplyShape shape_;

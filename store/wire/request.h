@@ -49,13 +49,15 @@ enum class StoreFraming {
   kOld,
 };
 
-// The arguments after the command's byte, in this order.
+// The arguments of a command. In a request they follow the command's byte, in
+// the order of these members.
 struct ArgumentShape {
   // Number of strings (u64 length and bytes); the first is a key, the others
   // are values.
   size_t strings = 0;
-  // If not 0: a u64 count of items follows, then this many strings for each
-  // item. An item is a key, or a key and its value; so the number is 1 or 2.
+  // If not 0: a u64 count of items follows, and then the strings of each item.
+  // The member is the number of strings per item: 1 (a key), or 2 (a key and
+  // its value).
   size_t strings_per_item = 0;
   // Size in bytes of the little-endian number at the end: 0, 4 or 8.
   size_t number_bytes = 0;

@@ -10,8 +10,8 @@ namespace {
 // Size in bytes of a VALIDATE request: the command's byte and a number of 4
 // bytes.
 constexpr size_t kOpeningBytes = 5;
-// Number of strings for which the buffer is kept between requests. After a
-// larger request, which is rare, its memory is freed.
+// Maximum number of strings for which the memory of `spans_` is kept for the
+// next request. After a larger request, which is rare, the memory is freed.
 constexpr size_t kUsualStrings = 64;
 
 }  // namespace

@@ -24,8 +24,8 @@ class RequestParser {
       : framing_(framing), validated_(true) {}
 
   // Parses one request at the front of `buffer`. `buffer` must hold all bytes
-  // that were received and not consumed yet. So it grows from call to call
-  // until a call returns a length. Returns 0 while the request is incomplete.
+  // that were received and not consumed yet, so the caller appends to it until
+  // a call returns a length. Returns 0 while the request is incomplete.
   // Otherwise sets `request`, whose views refer to `buffer`, and returns the
   // request's length, which the caller then consumes.
   //   InvalidArgument    not the store's protocol; the connection must be
@@ -40,7 +40,7 @@ class RequestParser {
 
   StoreFraming framing() const { return framing_; }
 
-  // Memory held for the current request in bytes.
+  // Memory in bytes that the parser holds for the strings of a request.
   size_t memory() const { return spans_.capacity() * sizeof(Span); }
 
  private:
@@ -49,12 +49,13 @@ class RequestParser {
     size_t size;
   };
 
-  // The Take functions parse one part of the buffer, which starts at `at_`.
-  // They return true if the part is complete, false if bytes are missing.
+  // Each Take function parses one part of the request, which starts at offset
+  // `at_` of the buffer. It returns true if the part is complete, false if
+  // bytes are missing.
   absl::StatusOr<bool> TakeCommand(std::string_view buffer);
   absl::StatusOr<bool> TakeCount(std::string_view buffer);
   absl::StatusOr<bool> TakeStrings(std::string_view buffer);
-  // Whether `bytes` bytes are available from at_ on.
+  // Whether the buffer has `bytes` bytes from `at_` on. If not, sets `wanted_`.
   bool Has(std::string_view buffer, size_t bytes);
   bool IsKey(size_t index) const;
   void Fill(std::string_view buffer, StoreRequest* request) const;
@@ -69,8 +70,8 @@ class RequestParser {
   size_t wanted_ = 1;
   size_t strings_wanted_ = 0;
   bool validated_ = false;
-  // Buffer whose memory is kept for the next request. It is freed after an
-  // unusually large request.
+  // Offset and size of each string of the current request. The memory is kept
+  // for the next request, except after an unusually large request.
   std::vector<Span> spans_;
 };
 

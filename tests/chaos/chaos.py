@@ -41,20 +41,21 @@ _GPT = os.path.realpath('models/trainer/gpt')
 # The environment variable that marks each process of a job. Its value is
 # JOB/NODE/START, where START is the number of the node's start.
 _MARK = 'MUSTER_CHAOS_NODE'
-# Number of steps between checkpoints. Also the number of new steps after which
-# a job counts as recovered.
+# _CHECKPOINT_EVERY: number of steps between checkpoints. _RECOVERED_STEPS:
+# number of new steps after which a job counts as recovered.
 _CHECKPOINT_EVERY = 20
 _RECOVERED_STEPS = 40
 # Maximum number of nodes of a job.
 _MOST_NODES = 4
-# Minimum number of nodes for a takeover: a majority must be left.
+# Minimum number of nodes of a job whose coordinator runs on a node. If that
+# node fails, the others must be a majority to take over.
 _LEAST_HOSTED = 3
 # Number of steps of a job, far more than it can run. The driver stops the job
 # after its last fault.
 _STEPS = 1_000_000
-# Longest time in seconds for which a job's log may have no new line. On a busy
-# machine it is _PATIENCE_IN_STARTS times the duration of the job's start, if
-# that is longer.
+# _PATIENCE_S: maximum time in seconds for which the log of a job may have no
+# new line. On a busy machine the maximum is _PATIENCE_IN_STARTS times the
+# duration of the job's start, if that is longer.
 _PATIENCE_S = 10.0
 _PATIENCE_IN_STARTS = 15
 # The lease of a node, in seconds.
@@ -116,9 +117,9 @@ class Processes:
 
   def __init__(self, job):
     self._mark = job + '/'
-    # The mark of the process that leads a session, by session id. The leader is
-    # a launch, a daemon or a guardian. Only root could read the mark from the
-    # environment of some processes.
+    # By session id: the mark (_MARK) of the process that leads the session,
+    # which is a launch, a daemon or a guardian. The mark is kept here because
+    # only root can read it from the environment of some processes.
     self.sessions = {}
 
   def all(self):
@@ -472,9 +473,9 @@ class Job:
       if fault is not planned[0]:
         last += fault.gap_s
       self._failures += fault.rounds
-      # A fault may stop the job's progress for some time (silence_s). Allow no
-      # time for this if no fault of the group stops a worker: a stopped daemon
-      # or a full disk does not.
+      # A fault may stop the job's progress for some time (silence_s). Do not
+      # allow this time if no fault of the group stops a worker: a stopped
+      # daemon or a full disk stops no worker.
       if any(other.pauses_workers for other in planned):
         group.bound_s += fault.silence_s(self._failures)
       self._agenda.at(last, lambda fault=fault: self._do(fault))
@@ -483,8 +484,9 @@ class Job:
       # If the faults end several nodes, the node that takes over may have to
       # wait until their leases have expired.
       group.bound_s += _LEASE_S
-    # One element: the number of logged steps at which the job counts as
-    # recovered. Empty while a process is missing.
+    # The number of logged steps from which on the job counts as recovered, as
+    # the only element. Empty while a fault has not ended or a process is
+    # missing.
     enough = []
 
     def recovered():
@@ -603,8 +605,8 @@ class Job:
     address = socket.inet_aton(self._hosts[node].address)[::-1].hex().upper()
     with open(f'/proc/{self._nodes[node].process.pid}/net/tcp',
               encoding='ascii') as table:
-      # The words of a line of /proc/PID/net/tcp are: number, own address,
-      # peer's address, state (01: established), …
+      # The fields of a line of /proc/PID/net/tcp are: number, local address,
+      # remote address, state (01: established), …
       return sum(words[1] == f'{address}:{self._port:04X}' and words[3] == '01'
                  for words in map(str.split, table))
 

@@ -20,7 +20,8 @@ class Group:
   """A group of faults and what the job did until the next group."""
   faults: List[faults.Fault]
   begin: float  # Unix time of the first fault
-  # By rank: (round, pid), before the faults and after the recovery.
+  # Round and pid of each worker, by rank, before the faults and after the
+  # recovery.
   before: Dict[int, Tuple[int, int]] = dataclasses.field(default_factory=dict)
   after: Dict[int, Tuple[int, int]] = dataclasses.field(default_factory=dict)
   # number of used restarts, before the faults and after the recovery
@@ -103,7 +104,7 @@ def _rounds(group):
   if not 0 <= after - before <= allowed:
     yield (f'round {before} before and round {after} after {group}, which '
            f'explains {allowed} new rounds')
-  # Only failures of workers use up restarts. Losses of nodes do not.
+  # Only a failed worker uses up a restart. A lost node does not.
   payable = allowed if _may_name_victim(group) else 0
   if not 0 <= group.used_after - group.used_before <= payable:
     yield (f'{group.used_before} restarts were used before and '

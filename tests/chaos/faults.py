@@ -30,7 +30,8 @@ _KINDS = ((KILL, WORKER), (KILL, WORKER), (KILL, NODE), (KILL, AGENT),
 # always exists.
 _ONLY = {JOURNAL: (FOLDER,), ETCD: (SHARED,), DAEMON: (NONE, FOLDER, SHARED)}
 _PARTS_OF_NODE = (WORKER, NODE, AGENT, GUARDIAN)
-# The probability that a node's fault acts on the node that coordinates the job.
+# The probability that a fault of a node or its processes acts on the node that
+# coordinates the job.
 _AT_HOST = 0.3
 # The probability that a fault belongs to the group of the previous fault.
 _JOINS_GROUP = 0.35
@@ -39,19 +40,21 @@ _GAP_S = (0.01, 1.5)
 # Seconds until a killed node or daemon is started again.
 _DOWN_S = (0.01, 2.0)
 _SHORTEST_STOP_S = 0.1
-# Longest stop of an agent, in seconds, that never costs the lease. The lease
-# lasts 10 s, and the last report may be up to 2 s older than the stop.
+# Maximum time in seconds for which an agent can be stopped without losing its
+# lease. The lease lasts 10 s, and the last report may be up to 2 s older than
+# the stop.
 HARMLESS_STOP_S = 5.0
-# Longest cut of a node's network, in seconds, that never costs the lease. TCP
-# doubles the interval between retransmissions. So the next retransmission may
-# come as long after the cut as the cut lasted.
+# Maximum time in seconds for which a node's network can be cut without the loss
+# of its lease. TCP doubles the interval between retransmissions, so the next
+# retransmission may come as long after the cut as the cut lasted.
 HARMLESS_CUT_S = 3.0
-# Longest stop of a guardian, in seconds, that is harmless. An agent kills a
-# guardian that has sent no sign of life for 10 s (GuardianWatch).
+# Maximum time in seconds for which a guardian can be stopped without harm. An
+# agent kills a guardian that has sent no sign of life for 10 s (GuardianWatch).
 HARMLESS_GUARDIAN_STOP_S = 8.0
 _SHORTEST_CUT_S = 0.5
-# Longest delay before a new round, in seconds (RestartBackoff::kMaxDelay).
-# _FREE_FAILURES is the number of failures that cause no delay.
+# _MAX_BACKOFF_S: maximum delay before a new round, in seconds
+# (RestartBackoff::kMaxDelay). _FREE_FAILURES: number of successive failures
+# that cause no delay.
 _MAX_BACKOFF_S = 30.0
 _FREE_FAILURES = 2
 
@@ -176,13 +179,15 @@ def schedule(seed, faults, nodes, workers, state, longest_stop_s, acts=ACTS):
         order=rng.randrange(1 << 30),
         at_host=(state in IN_NODES and target in _PARTS_OF_NODE and
                  rng.random() < _AT_HOST))
-    # Do not kill a daemon while its disk is full. It would lose the records
-    # that it could not write, as documented.
+    # Do not kill a daemon while its disk is full: the killed daemon would lose
+    # the records that it could not write. This loss is documented and no
+    # defect.
     with_fill = groups and any(
         {fault.target, other.target} == {DAEMON, JOURNAL}
         for other in groups[-1])
-    # A full disk has no effect unless the daemon writes. So the next fault
-    # joins its group and makes the daemon write.
+    # A full disk has no effect until the daemon writes. So put the next fault
+    # into the group of the full disk, because that fault makes the daemon
+    # write.
     joins = joins or groups and groups[-1][-1].act == FILL
     if groups and joins and not with_fill:
       groups[-1].append(fault)

@@ -47,8 +47,8 @@ _WORKER = os.path.realpath('tests/integration/stragglers/slow_worker')
      'faulty-machine')
 # Phase of the step in which each of these faults makes a rank slow.
 _PHASES = {PROCESSOR: 'compute', DATA: 'data', LINK: 'network'}
-# Cause of the interruption that each fault brings about, and words that its
-# reason must contain.
+# For each fault: the cause of the interruption that the fault brings about, and
+# words that the reason of the interruption must contain.
 _CAUSES = {WORKER: ('worker', 'killed by SIGKILL'),
            STARVED: ('worker', 'killed by SIGKILL'),
            AGENT: ('node', 'was lost'), HANG: ('hang', 'stopped'),
@@ -72,8 +72,8 @@ _STARVED_S = 1.5
 # Seconds from a recovery to the next fault or status. In this time every node
 # reports at least once.
 _STEADY_S = 2 * _REPORT_S
-# Maximum number of elements that a step reduces. They have 3 MB, so that a slow
-# link delays the step.
+# Number of float32 elements that each step reduces if the fault is LINK: 3 MB,
+# so that the slow link delays the step.
 _MANY_ELEMENTS = 3 << 18
 _SLOW_LINK = '200mbit'
 # Limit in seconds of a wait, on a busy machine.
@@ -264,7 +264,8 @@ def _interruptions(story):
   if verdict['rounds'] != len(expected) + 1:
     yield f'{verdict["rounds"]} rounds for {len(expected)} interruptions'
   for node, output in sorted(story.outputs.items()):
-    # The verdict has this line only if the job had an interruption.
+    # The verdict has a line "… % productive …" only if the job had an
+    # interruption.
     line = ''.join(re.findall(r'.* % productive.*', output)[-1:])
     lost = re.findall(r'(worker|node|hang) (?:on )?(\w+) [\d.]+(?:ms|s)', line)
     if set(lost) != {(cause, host) for cause, host, _ in expected}:

@@ -19,8 +19,9 @@ _CASES = [' '.join(map(str, case)) for case in itertools.product(
     (1e-3, 0.1), (65536, 4), (1, 3, 2000), (0, 1, 1000))]
 
 
-# Numbers of successive roundings in a step: those of AdamW (optimizer_test.py)
-# plus those of clipping. The norm is a sum of one square per weight.
+# _OPERATIONS: number of successive roundings in a step: those of AdamW
+# (optimizer_test.py) plus those of clipping. _NORM_OPERATIONS: number of
+# successive roundings in the norm, a sum of one square per weight.
 _OPERATIONS = 16 + 4
 _NORM_OPERATIONS = 50 + 4
 # The positions of weights, loss scale and norm in an output line.

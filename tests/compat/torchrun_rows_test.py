@@ -29,8 +29,9 @@ with timer.expires(after=0.5, scope='too late'):
   threading.Event().wait()
 print('not reached')
 '''
-# A worker that SIGUSR1 does not end, so that only the time-out does. The signal
-# ends the worker's first child. The second child ends with the launcher.
+# A worker that survives SIGUSR1, so that only the launcher's time-out ends it.
+# The signal ends the first `tail`; the second `tail` then keeps the worker
+# running. Each `tail` also ends with the launcher.
 _DEAF = ('trap "echo got USR1" USR1; echo up; '
          'tail -f /dev/null --pid=$PPID & wait; '
          'tail -f /dev/null --pid=$PPID & wait; wait')

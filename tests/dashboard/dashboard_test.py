@@ -75,7 +75,8 @@ class Browser:
   def __init__(self):
     options = webdriver.ChromeOptions()
     options.binary_location = '/usr/bin/chromium'
-    # Chromium's sandbox refuses to run as root; the pages are our own.
+    # Chromium's sandbox refuses to run as root. It is not needed, because the
+    # browser loads only Muster's own pages.
     for flag in ('--headless=new', '--no-sandbox', '--disable-dev-shm-usage',
                  '--disable-gpu', '--window-size=1280,1000'):
       options.add_argument(flag)
@@ -314,7 +315,7 @@ class Dashboard(unittest.TestCase):
     browser = self.browser
     self.show(url)
     until('both ranks run', lambda: browser.states() == ['unheard'] * 2)
-    # Opening a FIFO blocks until the worker reads it.
+    # open() blocks until the worker opens the FIFO for reading.
     said = [open(fifo, 'w') for fifo in fifos]
     for fifo in said:
       self.addCleanup(fifo.close)
@@ -487,8 +488,8 @@ class Dashboard(unittest.TestCase):
     readers = [begins(output) for _ in range(_MAX_OUTPUT_STREAMS)]
     self.assertTrue(all(readers))
     self.assertIn('503', self.ask(url, output)[0])
-    # The limit for browsers leaves output streams of the job to operators, so
-    # `launch logs` must still get one.
+    # Browsers may use only a part of the output streams of a job. So `launch
+    # logs` must still get a stream, although the browsers have used their part.
     printed = subprocess.run(
         [_LAUNCH, 'logs', f'--endpoint={endpoint}', '--run-id=a-job'],
         env=self.environment(), capture_output=True, timeout=_TIMEOUT_S)

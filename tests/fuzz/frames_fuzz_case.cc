@@ -114,9 +114,9 @@ class Receives {
     return Read();
   }
 
-  // `which`: 0 or 1: begins collective 1 or 2; otherwise begins the receive of
-  // a message. Does nothing if an earlier operation is incomplete. Returns
-  // false on an error.
+  // Begins collective 1 or 2 if `which` is 0 or 1, otherwise the receive of a
+  // message. Does nothing if an earlier operation is incomplete. Returns false
+  // on an error.
   bool Begin(size_t which) {
     for (const auto& [ticket, buffer] : posted_) {
       // the earlier operation is incomplete

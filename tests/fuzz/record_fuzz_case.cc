@@ -88,8 +88,8 @@ class ContinuedJob {
     job_.Status(now_);
   }
 
-  // Makes each node of the record report the phase, round and place that the
-  // record contains for this node.
+  // Makes each node of the record report again, with the phase, round and ranks
+  // that the record contains for this node.
   void NodesReturn() {
     for (const JobRecord::Member& member : record_.members) {
       Report report;

@@ -17,7 +17,8 @@ class StoreBytes {
 
   // Returns a random number below `bound`.
   uint64_t Below(uint64_t bound) { return random_() % bound; }
-  // Returns the first bytes of a connection, usually a greeting.
+  // Returns the first bytes of a connection: VALIDATE, or in a quarter of the
+  // cases nothing.
   std::string Opening();
   // Returns one request, or bytes similar to a request.
   std::string Request();

@@ -1,6 +1,7 @@
-// The checks of the GPT that need a GPU; see tests/gpu/run_gpt.
+// The checks of the GPT that need a GPU; the script tests/gpu/run_gpt starts
+// them. gpt_passes.h describes `gradients`, `speed` and `overlap`.
 //
-//   gpt_check probe
+//   gpt_check probe                         prints the number of GPUs
 //   gpt_check gradients
 //   gpt_check speed BATCH STEPS PEAK_TFLOPS
 //   gpt_check overlap BATCH STEPS FILE      (as one rank of a job)

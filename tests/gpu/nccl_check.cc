@@ -1,9 +1,13 @@
-// One rank of the checks that need a GPU; see tests/gpu/run.
+// One rank of the checks that need a GPU; the script tests/gpu/run starts it.
 //
-//   nccl_check probe|collectives|split|mesh|reform|all_reduce [MOST_BYTES]
+//   nccl_check probe                    prints the number of GPUs and NCCL's
+//                                       version
+//   nccl_check collectives|split|mesh|reform
+//                                       one check of nccl_steps.h
+//   nccl_check all_reduce [MAX_BYTES]   measures all_reduce
 //
-// Exit code 3: this machine has no GPU or no NCCL; a printed line says which.
-// NCCL_CHECK_CUDA may name the CUDA driver library to load.
+// Exit code 3 (of `probe` only): this machine has no GPU or no NCCL; a printed
+// line says which. NCCL_CHECK_CUDA may name the CUDA driver library to load.
 
 #include <cstdio>
 #include <cstdlib>

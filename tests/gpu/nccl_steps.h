@@ -36,9 +36,10 @@ absl::Status CheckSplit(const NcclRank& rank);
 // checks a mesh of its ranks, with two columns if the number of ranks is even.
 absl::Status CheckMeshGroups(const NcclRank& rank);
 
-// Kills the last rank while the others wait for it in a barrier. In the job's
-// next round, all ranks must find each other again. Returns the error that ends
-// the first round.
+// Kills the last rank while the other ranks wait for it in a barrier. In the
+// first round of the job, the other ranks must get an error from the barrier,
+// which is returned. In the next round, all ranks must meet in a barrier again:
+// returns OK.
 absl::Status CheckReform(const NcclRank& rank);
 
 // Measures all_reduce of float32 for sizes from 4 KiB to `max_bytes`, and

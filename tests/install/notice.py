@@ -10,7 +10,7 @@ _ROOT = os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir,
 
 # One library of NOTICE. `found`: patterns of archives, namespaces or shared
 # objects; a match shows that a program contains the library. `programs`: the
-# names of these programs.
+# names of the programs that contain the library.
 Row = collections.namedtuple('Row', 'library licence found package programs')
 
 

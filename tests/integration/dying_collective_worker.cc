@@ -1,6 +1,7 @@
-// A worker for a job of three ranks. Rank 1 is killed during an all_reduce of
-// all ranks. Before rank 1 begins the all_reduce, rank 0 is stopped inside of
-// it. So no rank can complete it, because all ranks need rank 0's values.
+// A worker for a job of three ranks, none of which can complete the last
+// all_reduce. Rank 0 begins this all_reduce and stops itself with SIGSTOP. Then
+// rank 1 begins the all_reduce and kills itself. All ranks need rank 0's
+// values.
 
 #include <signal.h>
 #include <unistd.h>

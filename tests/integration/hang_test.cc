@@ -1,5 +1,5 @@
-// Tests of workers that stop reporting progress. Also tests the status of
-// workers that report it.
+// Tests of workers that stop reporting progress. Also tests how `launch status`
+// shows the workers that report progress.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Tests of preemption with real launches. They get the notice of the preemption
-// as a signal.
+// Tests of preemption with real launches, which get the notice of the
+// preemption as a signal.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

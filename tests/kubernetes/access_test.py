@@ -53,7 +53,7 @@ def coordinators_host(owner):
   if owner['kind'] == 'Job':
     return '%s-0.%s' % (name, environment(owner)['MUSTER_SERVICE']['value'])
   if owner['kind'] == 'JobSet':
-    # The JobSet controller composes this host name, too, and writes it into the
+    # The JobSet controller composes the same host name and writes it into the
     # annotation jobset.sigs.k8s.io/coordinator.
     first = owner['spec']['coordinator']
     return '%s-%s-%d-%d.%s' % (

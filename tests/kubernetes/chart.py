@@ -47,7 +47,9 @@ _COMMON = {
         'egress': [{'to': [{'ipBlock': {'cidr': '10.2.0.0/16'}}],
                     'ports': [{'port': 2049, 'protocol': 'TCP'}]}]},
 }
-# Only rendezvousd, the coordinator of an elastic job, keeps its state.
+# Chart values for the state of rendezvousd, the coordinator of an elastic job:
+# in a volume (_STATE), or in etcd (_ETCD, _WHOLE_ETCD). Coordinators of other
+# jobs keep no state.
 _STATE = {'enabled': True, 'size': '2Gi', 'storageClassName': 'fast'}
 _ETCD = {'endpoints': ['etcd:2379'], 'existingSecret': 'etcd-client'}
 _WHOLE_ETCD = {

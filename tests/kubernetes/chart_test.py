@@ -223,8 +223,8 @@ class Chart(unittest.TestCase):
           'accessModes': ['ReadWriteOnce'],
           'resources': {'requests': {'storage': '1Gi'}}, **more})
     mounted = ['trainer-rendezvousd']
-    # The claim must have no storageClassName: an empty name does not select the
-    # cluster's default.
+    # The claim must have no storageClassName, so that Kubernetes uses the
+    # default class of the cluster. With an empty name it would not.
     self.assertEqual(self.state_of(enabled=True), ([claim()], mounted, True))
     self.assertEqual(
         self.state_of(enabled=True, storageClassName='fast', size='2Gi'),
@@ -346,7 +346,8 @@ class Chart(unittest.TestCase):
       self.assertEqual(monitors[0]['spec']['selector'],
                        {'matchLabels': selected})
       self.assertEqual(services[0]['spec']['selector'], selected)
-      # Every pod must have this port, whether metrics are enabled or not.
+      # Every pod must have the port `probes`, whether metrics are enabled or
+      # not.
       for thing in self.objects({'mode': mode}):
         pod = pod_of(thing)
         if pod:
@@ -400,7 +401,8 @@ class Chart(unittest.TestCase):
         self.assertNotIn('MUSTER_TOKEN', notes())
         self.assertIn('MUSTER_TOKEN=$(kubectl get secret tk ',
                       notes(tokenSecret='tk'))
-        # The certificate names the coordinator's pod, not localhost.
+        # With TLS, the command must not connect to localhost: the certificate
+        # names the coordinator's pod.
         shown = notes(tls={'enabled': True}, tokenSecret='tk')
         self.assertIn('-- launch status', shown)
         self.assertNotIn('localhost', shown)

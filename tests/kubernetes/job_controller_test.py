@@ -126,8 +126,9 @@ class Timeout(unittest.TestCase):
             self.assertIsNone(life.controller.failed_because)
 
   def test_less_patience_makes_one_kill_cost_three_failures(self):
-    # A pod used to wait only 300 s for the other pods. With this time, one kill
-    # after a few disruptions costs at least three failures.
+    # With a time limit of 300 s for the wait of a pod for the other pods, one
+    # kill after a few disruptions costs at least three failures. Muster used
+    # this limit earlier.
     spec = dict(specs())['1.27']
     life = Life(spec, '1.27', 300.0)
     life.evict_all()

@@ -128,8 +128,8 @@ class JobLife(pod_case.PodCase):
         stopped.stop_agent()
         passed = job.killed_as_silent(victim, pod_spec)
         self.assertIsNotNone(passed)
-        # If the pod's terminationGracePeriodSeconds applied, the kill would
-        # take four minutes.
+        # The liveness probe has its own grace period. With the pod's
+        # terminationGracePeriodSeconds the kill would take four minutes.
         self.assertLessEqual(passed, 90.0)
         self.assertEqual(stopped.exit_code(), 128 + signal.SIGKILL)
         made, _ = job.make_what_is_due()

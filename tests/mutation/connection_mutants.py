@@ -66,7 +66,7 @@ ALL = [Mutant(*mutant) for mutant in (
      swap('>= kInterval', '>= Duration::zero()')),
     ('nobody has to ask', _SERVER, 'SelfCheck::IsDue', 'return',
      without('asked_')),
-    # --- which certificate may speak for which job
+    # --- which jobs a certificate permits
     ('a run id itself is no name', _TLS, 'MatchesJob', 'if run_id', FALSE),
     ('a prefix needs no star', _TLS, 'MatchesJob', 'return ConsumeSuffix',
      without('ConsumeSuffix')),

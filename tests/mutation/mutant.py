@@ -138,7 +138,8 @@ def _term_with(words, text, begin, end):
 def _terms(found):
   """Yields the ranges of tokens between && and ||, at every depth of brackets.
   """
-  # for each open bracket: where its operands of && and || begin
+  # for each open bracket: indexes of the tokens at which its operands of && and
+  # || begin
   opened = [[0]]
   for i, token in enumerate(found + [None]):
     if token is None or token.text in (')', ']', '}'):

@@ -274,7 +274,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'do gone', DROP),
     ('takeover: what lost nodes knew is forgotten', _JOB, 'Job::KeepElectors',
      'for gone', DROP),
-    # --- what a job recalls (Job::Recall)
+    # --- what a job takes over from an earlier record (Job::Recall)
     ('recall: rounds have old numbers', _JOB, 'Job::Recall',
      'do claimed_round', DROP),
     ('recall: a restarted job has claimed no round', _JOB, 'Job::Recall',

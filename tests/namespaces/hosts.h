@@ -22,7 +22,7 @@ struct Weather;
 // Hosts simulated on this machine: network namespaces, each with one interface
 // and one address. A child process forwards the packets between them. So a test
 // can delay, lose or cut off packets without support of the kernel. The
-// destructor removes everything.
+// destructor removes the namespaces and ends the child process.
 //
 // Should be created in a process without other threads.
 class Hosts {
@@ -37,10 +37,10 @@ class Hosts {
   // Returns the IPv4 address of `host`, such as "10.213.0.1".
   std::string Address(int host) const;
 
-  // Moves the calling thread to `host`.
+  // Moves the calling thread to the network namespace of `host`.
   absl::Status Enter(int host) const;
 
-  // Delays packets by `delay` from now on.
+  // From now on, delays each packet by `delay`.
   void Delay(Duration delay);
   // From now on, loses packets at random, with a fixed seed: on average
   // `of_a_thousand` of every thousand.

@@ -45,8 +45,9 @@ using std::chrono::seconds;
 
 constexpr Duration kTestTimeout = seconds(60);
 constexpr Duration kOperation = milliseconds(800);
-// How long an operation may take after its time limit to find the silent ranks.
-// If the store does not answer, this takes longer.
+// Maximum time from an operation's deadline until it returns its error. In this
+// time the operation finds out which ranks are silent, which takes longer if
+// the store does not answer.
 constexpr Duration kAllowed = seconds(15);
 
 enum class Kind { kTcp, kGloo, kHierarchical };
@@ -236,8 +237,8 @@ TEST_P(Namespaces, CollectivesAreCorrectOverASlowLossyWire) {
   }
 }
 
-// Whether the error of `rank` names a rank on the other host. The named rank
-// did not answer, or has found the failure.
+// Whether the error of `rank` names a rank on the other host, either because
+// that rank was silent or because it detected the failure.
 bool NamesOneBeyondTheWire(const World& world, int rank,
                            const absl::Status& told) {
   const std::string message(told.message());
@@ -309,8 +310,9 @@ TEST_P(Namespaces, ARankThatDiesAtAnyTimeIsNamedByAllOthers) {
                               " dies after ", moment.count(), " us"));
     const auto ranks = Start(
         [&](Transport& transport, const GroupPlace& place) -> absl::Status {
-          // A rank may die only when all ranks are connected. Gloo does not
-          // need this: its error names the rank to which it is connecting.
+          // Let no rank die before all ranks are connected. Gloo does not need
+          // this barrier: if a rank dies earlier, the error names the rank to
+          // which Gloo is connecting.
           if (GetParam().kind != Kind::kGloo) {
             const OperationContext first{1, MonotonicNow() + kTestTimeout};
             absl::Status met = transport.Execute(Barrier(), first);

@@ -245,7 +245,7 @@ void Conversation::Step(const std::string& node,
     } else if (std::holds_alternative<agent::EndAnnouncement>(action) ||
                std::holds_alternative<agent::DropCheck>(action) ||
                std::holds_alternative<agent::DropMeasurement>(action)) {
-      // Nothing to stop: in the scenarios an announcement, a health check and a
+      // Do nothing: in the scenarios an announcement, a health check and a
       // measurement end as soon as they begin.
     } else if (const auto* pair = std::get_if<agent::MeasurePair>(&action)) {
       to_agents_.emplace_back(node,

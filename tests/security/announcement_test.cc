@@ -50,7 +50,8 @@ class AnnouncementTest : public ::testing::Test {
     Subprocess openssl(arguments);
     ASSERT_EQ(openssl.ExitCode(), 0) << openssl.Output();
   }
-  // Creates a certificate with these subject alternative names.
+  // Creates a certificate whose subject alternative names are `alternatives`,
+  // such as "IP:127.0.0.1".
   static TlsFiles Certificate(const std::string& name,
                               const std::string& alternatives) {
     std::ofstream(File(name + ".ext")) << "subjectAltName=" << alternatives;

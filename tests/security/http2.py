@@ -18,7 +18,7 @@ def frame(kind, flags, stream, payload=b''):
 
 # The first bytes of every client: the preface and an empty SETTINGS frame.
 HELLO = PREFACE + frame(_SETTINGS, 0, 0)
-# Accepts the limits that the server has announced.
+# The frame that accepts the limits that the server has announced.
 SETTINGS_ACK = frame(_SETTINGS, _ACK, 0)
 
 

@@ -186,8 +186,8 @@ sys.stdout.flush()
 class Token(Ownership):
 
   def test_environ_of_a_process_is_cleared(self):
-    # Root may read the environment of every process. Even so, the token must
-    # not be in it.
+    # The environment of the process must not contain the token, because root
+    # may read the environment of every process.
     with self.running(_LAUNCH, '--standalone', *_WAITING,
                       MUSTER_TOKEN=_SECRET) as job:
       self.line(job, 'at=')

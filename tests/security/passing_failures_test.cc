@@ -1,6 +1,7 @@
-// Tests of temporary failures to start a worker. The program is still being
-// written, is missing on a file server for a moment, or the user has too many
-// processes. The guardian must retry until the worker starts.
+// Tests of temporary failures to start a worker, for example because the
+// program is still being written, is missing on a file server for a moment, or
+// because the user has too many processes. The guardian must retry until the
+// worker starts.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -105,10 +106,10 @@ TEST_F(PassingFailures, AWorkerThatIsTriedAgainEndsBySignals) {
 // processes.
 constexpr uid_t kUser = 54321;
 
-// Tests a guardian that may not fork at first. Before it may fork, a signal
-// must end the worker that waits for its start. Once it may fork, it must start
-// the worker. Exits with 0 if both hold, otherwise with the number of the
-// failed step.
+// Tests a guardian that has reached its limit of processes, so that it cannot
+// fork a worker. A signal must end the worker that waits for its start. Once
+// the limit is raised, the guardian must start the worker. Exits with 0 if all
+// steps succeed, otherwise with the number of the failed step.
 [[noreturn]] void StartWithoutAFreeProcess() {
   if (setuid(kUser) != 0) _exit(10);
   auto guardian = *Guardian::Fork();

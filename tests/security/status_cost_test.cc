@@ -51,9 +51,10 @@ class StatusCostTest : public ::testing::Test {
   std::unique_ptr<GrpcServer> server_;
 };
 
-// The coordinator reuses a status for 20 times the time that its computation
-// took. Each request takes about as long as a computation, so successive
-// requests get few different answers. The job's age shows which answers differ.
+// The coordinator reuses a computed status for 20 times as long as its
+// computation took. A request takes about as long as a computation, so most of
+// 40 successive requests must get a status that was computed before. Statuses
+// from different computations have different ages of the job.
 TEST_F(StatusCostTest, QuestionsAboutALargeJobShareAnswers) {
   AdminClient::Options options;
   options.endpoints = {server_->address()};

@@ -45,8 +45,8 @@ using ::testing::Not;
 constexpr char kLaunch[] = "launcher/launch";
 constexpr char kVictim[] = "tests/security/store_victim";
 
-// A client of a store, which may refuse it. `from`: the client's IPv4 address;
-// empty: the kernel chooses one.
+// A client of a store; the store may refuse the client. `from`: the client's
+// IPv4 address; empty: the kernel chooses one.
 class Client {
  public:
   Client(const std::string& host, int port, const std::string& from = "")
@@ -63,7 +63,7 @@ class Client {
 
   bool is_connected() const { return fd_.open(); }
 
-  // Returns false if the connection is closed.
+  // Sends `request`. Returns false if the connection is closed.
   bool Send(const store::StoreRequest& request) {
     std::string bytes;
     AppendRequest(request, &bytes);
@@ -90,8 +90,8 @@ class Client {
     if (!Send({.command = StoreCommand::kPing, .number = 7})) return false;
     return Receive(4).size() == 4;
   }
-  // Ends the stream of requests and returns all bytes that the store still
-  // sends.
+  // Shuts down the sending direction of the connection, and returns all bytes
+  // that the store still sends.
   std::string Rest() {
     if (fd_.open()) shutdown(fd_.get(), SHUT_WR);
     return Receive(SIZE_MAX);
@@ -128,7 +128,8 @@ std::string AnswerTo(const std::string& host, int port,
   return client.Rest();
 }
 
-// Sets the key "go", on which the workers wait: they exit with `code`.
+// Sets the key "go" to `code`. The workers wait for this key and then exit with
+// `code`.
 void LetGo(const std::string& host, int port, int code) {
   Client member(host, port);
   EXPECT_TRUE(member.Set("/go", std::to_string(code)));

@@ -35,8 +35,8 @@ class TokenOnHosts : public testing::Test {
     hosts_ = *std::move(hosts);
   }
 
-  // Starts a node on `host` for a job of `nodes` nodes. `meeting`: the host
-  // that the node's --rdzv-endpoint names.
+  // Starts a node on `host` for a job of `nodes` nodes. `meeting`: the number
+  // of the host that the node's --rdzv-endpoint names.
   std::unique_ptr<Subprocess> Node(int host, int meeting, int nodes,
                                    const std::string& token = kToken) {
     return Start(

@@ -485,8 +485,8 @@ TEST_F(CheckersTest, AcceptsABreakForARealFault) {
   EXPECT_EQ(checker_->breach(), "");
 }
 
-// Returns `step` with these nodes. The node with the id `quarantined` is in
-// quarantine.
+// Returns `step` with `nodes` as the nodes of the job. The node with the id
+// `quarantined` is in quarantine.
 CoordinatorStepped BeginWith(CoordinatorStepped step,
                              std::vector<rendezvous::NodeStatus> nodes,
                              const std::string& quarantined) {

@@ -19,8 +19,8 @@ constexpr Duration kFaultyTime = seconds(60);
 constexpr Duration kTick = milliseconds(500);
 
 // Maximum time until all nodes have the same coordinator again, after they had
-// none or two. If too few nodes know the job, they give up, and the job begins
-// anew.
+// none or two. The time includes the worst case, in which too few nodes know
+// the job: these nodes give up, and the job begins anew.
 Duration TakeoverBound(const Plan& plan) {
   return plan.link_timeout + 2 * plan.coordinator_timeout +
          plan.spec.join_timeout + seconds(30);
@@ -187,7 +187,8 @@ void Cluster::Tick() {
 // operator or an autoscaler does this.
 void Cluster::ReplaceTheMissing() {
   if (Finished()) return;
-  // Nodes look for a coordinator in slot 0 first.
+  // With takeovers, nodes look for a coordinator in slot 0 first, so slot 0
+  // must have an agent.
   if (stage_.plan.takeover && !nodes_.front()->alive()) {
     nodes_.front()->StartAgent();
   }

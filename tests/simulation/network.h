@@ -48,7 +48,8 @@ class Network {
   // Closes the agent's end of the stream after the messages that the agent has
   // sent.
   void HangUp(rendezvous::StreamId stream);
-  // Resets the connection. Each end learns of it after a delay of its own.
+  // Resets the connection. The agent and the coordinator each notice the reset
+  // after a random delay.
   void Break(rendezvous::StreamId stream);
   enum class Death {
     kProcess,  // the agent's process died: the kernel closes its stream

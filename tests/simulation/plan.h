@@ -19,7 +19,7 @@ struct Plan {
   // number of slots, each of which runs at most one agent; includes spares
   int slots = 1;
   int workers = 1;          // number of workers on each node
-  bool node_ranks = false;  // slot k has --node-rank=k
+  bool node_ranks = false;  // whether slot k has --node-rank=k
   // Whether the agents of slot 0 and of the last slot have the same node rank.
   bool rival = false;
   // Whether a node whose node rank is in use waits until the rank is free

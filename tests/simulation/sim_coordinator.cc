@@ -19,14 +19,14 @@ using rendezvous::Standby;
 // First stream number of strangers. The network never assigns so high a number.
 constexpr rendezvous::StreamId kFirstImpostor = uint64_t{1} << 40;
 
-// A coordinator may outlive its process's agent. It then checks at each
-// interval kLook whether the process may end. The process ends after it has had
-// no stream for kAbandoned.
+// A coordinator may outlive the agent in its process. The process then ends
+// when the job no longer needs the coordinator, or when the coordinator has had
+// no stream for kAbandoned. Both are checked at intervals of kLook.
 constexpr Duration kLook = std::chrono::milliseconds(100);
 constexpr Duration kAbandoned = std::chrono::seconds(2);
 constexpr int kTimesCounted = 3;  // how often Judge counts each machine fault
 // Number of nodes from which the limit of the quarantine is computed. At most
-// one of kShare nodes may be quarantined, here two machines.
+// 1/kShare of the nodes may be quarantined, here two machines.
 constexpr int kNodesForShare = 2 * rendezvous::NodeMemory::kShare;
 constexpr Duration kAnnounceInterval = std::chrono::seconds(1);
 

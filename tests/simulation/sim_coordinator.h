@@ -114,7 +114,7 @@ class SimCoordinator {
   void Perform(const rendezvous::Standby::Step& step);
   void TakeOver(uint64_t epoch);
   void StartJob(const rendezvous::Report& report);
-  // Makes the new job recall what is recorded in the journal (Job::Recall).
+  // Makes the new job continue from the record in the journal (Job::Recall).
   void Recall();
   // Removes the record of the finished job, unless the job timed out.
   void ForgetRecord();
@@ -155,8 +155,8 @@ class SimCoordinator {
   };
   // The record in the journal; nullopt: no journal, or nothing is written yet.
   std::optional<Kept> journal_;
-  // The record from which the current job knows what an earlier coordinator did
-  // (Job::Recall); nullopt: the job is new.
+  // The record of an earlier coordinator from which the current job has
+  // continued (Job::Recall); nullopt: none.
   std::optional<rendezvous::JobRecord> recalled_;
   std::optional<Moment> crash_at_;
   std::function<void()> crashed_;
@@ -177,7 +177,8 @@ class SimCoordinator {
   // The standby in this process; null while the process coordinates the job.
   std::unique_ptr<rendezvous::Standby> standby_;
   uint64_t life_ = 0;  // number of starts and ends of the process so far
-  // Whether this coordinator was elected by nodes that knew another one.
+  // Whether this coordinator was elected by nodes that knew an earlier
+  // coordinator.
   bool took_over_ = false;
   // newest coordinator of this process's agent
   std::optional<rendezvous::Standby::Leader> followed_;

@@ -5,8 +5,8 @@
 namespace muster::simulation {
 namespace {
 
-// Whether a coordinator gives this verdict only after a majority of nodes knows
-// it.
+// Whether a coordinator gives `verdict` only after a majority of the nodes
+// knows this verdict.
 bool NeedsMajority(const rendezvous::Verdict& verdict) {
   return verdict.outcome == rendezvous::Outcome::kSucceeded ||
          verdict.outcome == rendezvous::Outcome::kFailed;

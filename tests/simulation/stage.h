@@ -63,8 +63,9 @@ struct Stage {
   std::string failure;
   // how often each kind of event has occurred
   std::map<std::string, int> census;
-  // Key: a coordinator's epoch. Value: if several coordinators have continued
-  // one journal, the epoch of the first of them, else the same epoch.
+  // Key: a coordinator's epoch. Value: the epoch of the coordinator that began
+  // the journal which the coordinator has continued, or the coordinator's own
+  // epoch if it has continued no journal.
   std::map<uint64_t, uint64_t> memories;
   // newest_epoch: epoch of the newest coordinator. ended_epoch: epoch of the
   // newest coordinator that has ended the job.

@@ -199,7 +199,8 @@ TEST_F(TakeoverCheckersTest, RestartsMayBeForgottenWithTheAgentsThatKnowThem) {
   Fails(kZero, 1, 1);
   Starts(kZero, 1, 2, 0, 1);
   checker_->OnAgentEnded(kZero);
-  // The world has begun on all of its nodes, but n0 has died meanwhile.
+  // The world has now begun on all of its nodes. But n0, which knew the used
+  // restart, has ended.
   Starts(kOne, 1, 2, 1, 1);
   Starts(kTwo, 2, 3, 0, 0);
   EXPECT_EQ(checker_->breach(), "");
@@ -293,7 +294,7 @@ TEST_F(TakeoverTimeCheckerTest, AWorldThatMayHaveBegunNeedsItsOwnMajority) {
   Starts(kZero, 1, 2, 0);
   Tick(seconds(60));
   EXPECT_EQ(checker_->breach(), "");
-  // Now all nodes of the world have begun it, so they can elect a coordinator.
+  // Now both nodes of the world have begun it, so they can elect a coordinator.
   Starts(kOne, 1, 2, 1);
   Sent told{.to = kZero};
   told.directive.electorate = {

@@ -129,8 +129,9 @@ void WorkerModel::HangOne() {
   }
 }
 
-// Simulates that the agent looks at its workers' processes. All of them sleep:
-// a worker that hangs looks like a worker that waits for it.
+// Simulates that the agent inspects the processes of its workers. All processes
+// sleep, so the agent cannot distinguish a worker that hangs from the workers
+// that wait for that worker.
 void WorkerModel::Look(const agent::LookAtWorkers& order) {
   stage_->queue.In(Duration::zero(),
                    [this, generation = generation_, round = order.round] {

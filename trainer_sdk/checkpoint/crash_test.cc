@@ -158,7 +158,7 @@ absl::StatusOr<int64_t> AtEveryOperation(const Scenario& scenario, int ranks,
 
 // Checks that the newest checkpoint is intact and has the step of the save with
 // the fault. If that save reported an error, the newest checkpoint may also be
-// the one of the save before.
+// that of the previous save.
 absl::Status CheckNewest(const Scenario& scenario, MemoryDisk& disk,
                          const absl::Status& saved) {
   const absl::StatusOr<int64_t> newest = NewestWhole(disk);

@@ -83,8 +83,8 @@ class CudaDevice : public Device {
   CudaStream stream_ = nullptr;
   CudaStream side_stream_ = nullptr;
   CudaEvent reached_ = nullptr;
-  // CUDA events for time marks, which are kept and reused. The first `marked_`
-  // events belong to current marks.
+  // CUDA events for time marks, kept for reuse. The first `marked_` events
+  // belong to the marks since the last call of ReadMarks.
   std::vector<CudaEvent> marks_;
   size_t marked_ = 0;
 };

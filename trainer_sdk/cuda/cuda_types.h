@@ -10,11 +10,12 @@ struct CUevent_st;
 
 namespace muster {
 
-// The same type as CUDA's cudaStream_t, so functions with such a parameter have
-// the same mangled C++ names. Null is the default stream.
+// The same type as CUDA's cudaStream_t, so a function with a CudaStream
+// parameter has the same mangled C++ name as one with a cudaStream_t. Null is
+// the default stream.
 using CudaStream = ::CUstream_st*;
-// The same type as CUDA's cudaEvent_t, so functions with such a parameter have
-// the same mangled C++ names.
+// The same type as CUDA's cudaEvent_t, so a function with a CudaEvent parameter
+// has the same mangled C++ name as one with a cudaEvent_t.
 using CudaEvent = ::CUevent_st*;
 
 // A bfloat16 number as in cuBLAS and NCCL: the upper half of a float32.

@@ -75,8 +75,8 @@ __device__ inline float Rounded(float value, DType precision) {
   return value;
 }
 
-// Calls `launch` with the pointer converted to a pointer to its element type:
-// float32, bfloat16 or float16.
+// Calls `launch` with `data`, converted to a pointer to the element type
+// `type`: float32, bfloat16 or float16.
 template <typename Launches>
 void WithElements(void* data, DType type, Launches launch) {
   if (type == DType::kBFloat16) {

@@ -44,9 +44,9 @@ class DataParallel {
   // Prepares the training of `tensors`. Collective, with the same tensors on
   // every rank. Blocks. Copies the values of rank 0 to every rank. Gradients
   // are averaged in a new group that is split from `world`. InvalidArgument:
-  // CheckTensors rejects the tensors; nothing has been sent.
-  // FailedPrecondition: the ranks' tensors differ; the message names the tensor
-  // and the ranks.
+  // CheckTensors rejects the tensors (nothing has been sent), or the rule or an
+  // option is not valid. FailedPrecondition: the ranks' tensors differ; the
+  // message names the tensor and the ranks.
   static absl::StatusOr<std::unique_ptr<DataParallel>> Create(
       ProcessGroup& world, const std::vector<Tensor>& tensors,
       std::shared_ptr<const UpdateRule> rule, DataParallelOptions options = {});

@@ -107,8 +107,8 @@ class BackwardTracker {
   const ParameterUse use_;
   Phase phase_ = Phase::kIdle;
   GradientSync sync_ = GradientSync::kReduce;
-  // Whether the first reduced pass of a static graph is over. From then on it
-  // is known which gradients each pass produces.
+  // Whether the first reduced pass of a static graph is over. After this pass
+  // the tracker knows which gradients every pass produces.
   bool learned_ = false;
   // Whether the previous pass was reduced, so that the next pass begins a new
   // step.

@@ -12,11 +12,11 @@ namespace muster {
 void TimesThin(const float* m, const float* q, int64_t rows, int64_t columns,
                int64_t rank, float* p);
 
-// Computes q[columns, rank] = m^T p, with the sizes of TimesThin.
+// Computes q[columns, rank] = m^T p, with m[rows, columns] and p[rows, rank].
 void TransposedTimesThin(const float* m, const float* p, int64_t rows,
                          int64_t columns, int64_t rank, float* q);
 
-// Computes m[rows, columns] = p q^T, with the sizes of TimesThin.
+// Computes m[rows, columns] = p q^T, with p[rows, rank] and q[columns, rank].
 void TimesTransposed(const float* p, const float* q, int64_t rows,
                      int64_t columns, int64_t rank, float* m);
 

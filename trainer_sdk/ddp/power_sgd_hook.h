@@ -95,7 +95,7 @@ class PowerSgdHook : public CommHook {
 
   const PowerSgdOptions options_;
   PowerSgdState state_;
-  // Key: the bucket's index.
+  // The plan of each bucket. Key: the bucket's index.
   std::map<int, Plan> plans_;
   // A copy, in host memory, of a bucket that is in the memory of a device.
   std::vector<float> staged_;

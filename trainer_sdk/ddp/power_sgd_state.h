@@ -15,7 +15,8 @@ struct PowerSgdMatrix {
   std::string name;  // name of the parameter
   int64_t rows = 0;
   int64_t columns = 0;
-  // The matrix Q, columns x r elements; equal on all ranks.
+  // The matrix Q: columns x r elements, where r is the rank of the
+  // approximation; equal on all ranks.
   std::vector<float> q;
   // The approximation error of this rank's gradient, rows x columns elements.
   std::vector<float> error;

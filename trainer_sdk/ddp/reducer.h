@@ -116,7 +116,8 @@ class Reducer {
       ProcessGroup& group, std::vector<Tensor> tensors,
       DdpOptions options = {});
 
-  // Blocks until pending reductions are done.
+  // Waits for the reduction that is running, and drops those that have not
+  // started. On a device: waits until all enqueued work is done.
   ~Reducer();
   Reducer(const Reducer&) = delete;
   Reducer& operator=(const Reducer&) = delete;

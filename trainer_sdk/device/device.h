@@ -40,8 +40,8 @@ struct WeightUpdate {
 // kCommunication and arithmetic on either. A stream performs its work in order
 // and asynchronously. An operation of a process group is enqueued on a stream
 // by Operation::stream. Addresses are those of the device's memory unless a
-// comment says "host". Elements are those of TensorData; a count of 0 is always
-// allowed.
+// comment says "host". Element types are given by TensorData::dtype; a count of
+// 0 is always allowed.
 //
 // Methods without a Stream use kCompute. Not thread-safe, except for the host.
 class Device {
@@ -128,10 +128,10 @@ absl::Status RunFromHost(Device& device, ProcessGroup& group,
                          Operation operation);
 
 // Blocks until the device has done all its work, and then returns OK if the
-// group is intact. Needed because a stream continues after its group has
-// broken, with undefined contents in the buffers of the failed operation.
-// Collective. On the host it does not block, because each operation has already
-// returned its result.
+// group is intact. The check is needed because a stream continues after its
+// group has broken, with undefined contents in the buffers of the failed
+// operation. Collective. On the host it does not block, because each operation
+// has already returned its result.
 absl::Status ConfirmIntact(Device& device, ProcessGroup& group);
 
 }  // namespace muster

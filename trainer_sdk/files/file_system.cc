@@ -76,8 +76,8 @@ bool RunsHere(const std::string& owner) {
 
 void WriteOwner(int fd) {
   const std::string owner = absl::StrCat(ThisHost(), getpid(), "\n");
-  // If the disk is full, the owner's name is not written, and other processes
-  // cannot tell who owns the lock.
+  // Ignore errors, such as a full disk: this process owns the lock, but other
+  // processes cannot read its name in the lock file.
   if (ftruncate(fd, 0) != 0) return;
   if (pwrite(fd, owner.data(), owner.size(), 0) < 0) return;
   // The name must reach the disk, so that other hosts can read it even if this

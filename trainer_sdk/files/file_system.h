@@ -88,9 +88,9 @@ class FileSystem {
   // Removes a file, or a folder with all its content. OK if the path does not
   // exist.
   virtual absl::Status Remove(const std::string& path) = 0;
-  // Blocks until no other process holds the folder's lock. FailedPrecondition:
-  // another process still holds the lock at the deadline for that process; the
-  // message names the process.
+  // Takes the lock of a folder. Blocks while another process holds the lock.
+  // FailedPrecondition: that process still holds the lock at its deadline (see
+  // LockDeadlines); the message names the process.
   virtual absl::StatusOr<std::unique_ptr<FolderLock>> Lock(
       const std::string& folder, LockDeadlines deadlines) = 0;
 };

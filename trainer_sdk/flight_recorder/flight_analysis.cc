@@ -573,8 +573,8 @@ class Analysis {
   }
 
   // Finds ranks that are still in an operation that other ranks have finished.
-  // Needed only if no rank waits for these ranks; otherwise FindBehind has
-  // found them.
+  // This step is needed only if no rank waits for these ranks; otherwise
+  // FindBehind has found them.
   void FindLeftAlone() {
     for (const auto& [rank, log] : logs_) {
       const FlightRecord* const stuck = StuckRecord(*log, moment_);
@@ -606,12 +606,12 @@ class Analysis {
   }
 
   // Finds ranks that have called fewer operations of a group than other ranks.
-  // Needed for transports that only launch operations, such as NCCL's: their
-  // records never show a rank that waits.
+  // This step is needed for transports that only launch operations, such as
+  // NCCL's: their records never show a rank that waits.
   void FindRanksWithFewerCalls(const GroupKey& key, const Calls& calls) {
     // If the group broke and was created again, ranks may have left the old
-    // group at different calls. Then a missing call does not mean that a rank
-    // was late.
+    // group at different calls. In this case a missing call does not mean that
+    // a rank was late.
     if (calls_.WasReplaced(key)) return;
     std::map<int, uint64_t> last = LastCalls(calls);
     const uint64_t front = calls.empty() ? 0 : calls.rbegin()->first;

@@ -18,8 +18,8 @@ struct FlightPosition {
   std::string operation;  // the ranks' last operation; empty: none was recorded
   std::string group;
   // The state of `operation`: "done", "in it for 12.3 s", "failed:
-  // UNAVAILABLE". If it is known how the process ended, the text ends with
-  // that, such as ", then died" or ", then stopped".
+  // UNAVAILABLE". If an agent has reported how the ranks' processes ended, the
+  // text ends with this, such as ", then died" or ", then stopped".
   std::string state;
 };
 

@@ -98,8 +98,8 @@ TEST(FlightAnalysisTest, RankInAFinishedOperationIsBehind) {
                   "4 float32 (16 bytes), sum in group world"));
 }
 
-// Makes the logs of three ranks. Rank 1 is stuck in the operation `in`, number
-// 1 of the world. The other ranks have finished this operation and wait for
+// Makes the logs of three ranks. Rank 1 is stuck in `in`, the first operation
+// in group world. The other ranks have finished this operation and wait for
 // rank 1 in another group.
 std::vector<FlightLog> StoppedIn(const Operation& in,
                                  State state = State::kIn) {

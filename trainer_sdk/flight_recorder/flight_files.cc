@@ -383,7 +383,8 @@ class Collection {
     unreadable_.emplace_back(why.message());
   }
 
-  // Returns what the added files contain. InvalidArgument: no file was added.
+  // Returns what the added files contain. InvalidArgument: no readable file was
+  // added.
   absl::StatusOr<Flight> Take() {
     if (world_size_ == 0) {
       return absl::InvalidArgumentError(

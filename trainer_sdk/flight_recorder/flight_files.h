@@ -24,9 +24,9 @@ absl::StatusOr<FlightLog> ParseFlight(const std::string& bytes);
 struct Flight {
   // The latest log of each rank, ordered by rank.
   std::vector<FlightLog> logs;
-  // How the ranks' processes ended, in the newest round for which a file states
-  // it. One entry per rank, ordered by rank. If a rank has several ends, the
-  // entry is its latest one.
+  // How the ranks' processes ended in the newest round that a file
+  // workers.N.json describes. One entry per rank, ordered by rank. If a rank
+  // has several ends, the entry is its latest one.
   std::vector<FlightEnd> ends;
   // Whether a process that writes one of the ring files is still running. The
   // process may be on this host, or on a host whose file locks are visible

@@ -88,8 +88,8 @@ TEST_F(FlightFilesTest, OfSeveralOfARankTheLatestCounts) {
   ASSERT_THAT(logs->logs, SizeIs(1));
   EXPECT_EQ(logs->logs[0].pid, 77);
   EXPECT_EQ(logs->logs[0].reason, "") << "another process's";
-  // Both files are now dumps of one process with the same last record, but only
-  // the first contains the reason for a failure. This reason must be kept.
+  // Make both files dumps of one process with the same last record. Only the
+  // first file contains the reason for a failure. This reason must be kept.
   late.written = early.written;
   late.pid = early.pid;
   Write("rank_2.json", FlightJson(late));

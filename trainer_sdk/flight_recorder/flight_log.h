@@ -19,7 +19,8 @@ struct FlightRecord {
   uint64_t number = 0;
   int group = 0;  // index of the operation's group in FlightLog::groups
   OperationSignature signature;
-  // For a batch, the ranks of its peers in the group (see BatchPeersOf).
+  // For a batch of sends and receives: the ranks of its peers in the group;
+  // empty if there are more than eight (see BatchPeersOf).
   std::vector<int> peers;
   int64_t bytes = 0;
   double queued = 0;
@@ -50,9 +51,9 @@ struct FlightLog {
   int world_size = 1;
   std::string host;
   int64_t pid = 0;
-  // The reason for the first failure of a group, unless that group has been
-  // created again since. Empty: there was no such failure, or the process was
-  // killed before it recorded one.
+  // The reason for the first failure of a group, unless that group, or a group
+  // from which it was split, has been created again since. Empty: there was no
+  // such failure, or the process was killed before it recorded one.
   std::string reason;
   // The reason for a dump that was requested without a failure; empty: no dump
   // was requested.

@@ -70,9 +70,9 @@ TEST(FlightMessagesTest, RankThatAnsweredTheBatchIsNotBlamed) {
                      RankLog(3, 4)})
           .findings,
       ElementsAre(HasSubstr("rank 2 (node2, pid 102) did not answer batch")));
-  // Rank 2 must be blamed for not answering rank 0's batch. Its other
-  // operations do not answer the batch: messages with another sequence number,
-  // in another group or with another rank, and a collective.
+  // Rank 2 must be blamed, because it called no operation that matches rank 0's
+  // batch. It called only messages with another sequence number, in another
+  // group or with another rank, or a collective.
   const std::vector<int> both = {0, 2};
   for (const RankLog& other :
        {RankLog(2, 3).Does(Swap({0}), 2),
@@ -85,9 +85,9 @@ TEST(FlightMessagesTest, RankThatAnsweredTheBatchIsNotBlamed) {
                     .findings,
                 ElementsAre(HasSubstr("rank 2 (node2, pid 102) did not")));
   }
-  // Both peers of rank 0 have answered its batch, so the logs do not show for
-  // which peer rank 0 waits. All peers of rank 0 that are in no operation are
-  // named.
+  // Both peers of rank 0 have finished a batch that matches rank 0's, so the
+  // logs do not show for which peer rank 0 waits. Both peers must be named,
+  // because both are in no operation.
   EXPECT_THAT(AnalyseFlight({RankLog(0, 3).Does(Swap({1, 2}), 3, State::kIn),
                              RankLog(1, 3).Does(Swap({0}), 3),
                              RankLog(2, 3).Does(Swap({0}), 3)})

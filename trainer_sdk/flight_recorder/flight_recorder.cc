@@ -157,8 +157,9 @@ int FlightRecorder::AddGroup(const std::string& name, int rank, int size,
   if (failed == name || absl::StartsWith(failed, absl::StrCat(name, "/"))) {
     image_->failed.store(0, std::memory_order_release);
   }
-  // Choose a free entry of the table. If there is none, choose the entry of the
-  // removed group that was created first.
+  // Choose a free entry of the group table. If there is none, choose the entry
+  // of the removed group that was created first. If no group was removed, use
+  // the last entry, which several groups share.
   constexpr int kFurther = kRingGroups - 1;
   int chosen = kFurther;
   for (int i = 0; i < kFurther; i++) {

@@ -73,11 +73,14 @@ class FlightRecorder {
   FlightLog Snapshot() const;
 
   // Records that the group called `group` failed, and writes "rank_N.json".
-  // Only the reason of the first failure is kept, until that group is created
-  // again. Returns OK without writing if there is no directory.
+  // Only the reason of the first failure is kept, until that group, or a group
+  // from which it was split, is created again. Returns OK without writing if
+  // there is no directory.
   absl::Status Fail(const std::string& group, const std::string& reason);
 
-  // Writes "rank_N.json" on request, without a failure.
+  // Writes "rank_N.json" although nothing has failed. `request`: the reason for
+  // the dump; the file contains it. Returns OK without writing if there is no
+  // directory.
   absl::Status Dump(const std::string& request);
 
  private:
@@ -98,8 +101,8 @@ class FlightRecorder {
   std::array<bool, kRingGroups> removed_{};
 };
 
-// Writes the dump of the process's recorder ("rank_N.json") because the program
-// requests it. The request does not count as a failure.
+// Writes the dump of this process's recorder, "rank_N.json", although nothing
+// has failed. `request`: the reason for the dump; the file contains it.
 absl::Status DumpAll(const std::string& request);
 
 }  // namespace muster

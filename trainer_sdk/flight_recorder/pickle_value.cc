@@ -24,7 +24,7 @@ constexpr size_t kMaxPerByte = 16;
 constexpr size_t kMaxRepeated = 64 << 20;
 
 // The pickle opcodes that ParsePickle accepts, with the names of Python's
-// pickletools. They make plain values only and run no code.
+// pickletools. These opcodes only create plain values; they run no code.
 enum Opcode : uint8_t {
   kMark = '(',
   kStop = '.',

@@ -70,15 +70,16 @@ struct GlooPlugin {
   // Makes a buffer for sending or receiving the `bytes` bytes at `data`.
   void* (*new_buffer)(void* context, void* data, size_t bytes);
   void (*delete_buffer)(void* buffer);
-  // `send` and `receive` start a transfer. A send goes to the receive of the
-  // peer that has the same `slot`. `wait_send` and `wait_receive` wait until
-  // the transfer is complete, for at most `timeout_ms` milliseconds.
+  // `send` and `receive` start a transfer. The data of a `send` goes to the
+  // peer's `receive` with the same `slot`. `wait_send` and `wait_receive` wait
+  // until the transfer is complete, for at most `timeout_ms` milliseconds.
   GlooOutcome (*send)(void* buffer, int32_t peer, uint64_t slot, GlooText* why);
   GlooOutcome (*receive)(void* buffer, int32_t peer, uint64_t slot,
                          GlooText* why);
   GlooOutcome (*wait_send)(void* buffer, int64_t timeout_ms, GlooText* why);
   GlooOutcome (*wait_receive)(void* buffer, int64_t timeout_ms, GlooText* why);
-  // Ends a running wait for this buffer. Any thread.
+  // Ends a running wait_send or wait_receive of this buffer, which then returns
+  // kInterrupted. Any thread.
   void (*interrupt)(void* buffer);
 };
 

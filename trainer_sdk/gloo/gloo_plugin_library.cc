@@ -38,7 +38,7 @@ gloo::transport::tcp::Address::fromPeerName(int fd) {
   socklen_t size = sizeof(peer);
   if (getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) != 0) {
     peer = sockaddr_storage{};
-    peer.ss_family = AF_INET;  // address unknown; Gloo prints it as 0.0.0.0
+    peer.ss_family = AF_INET;  // the peer is unknown: Gloo prints 0.0.0.0
   }
   return Address(peer);
 }
@@ -188,9 +188,10 @@ class MeshContext final : public gloo::Context {
  private:
   static constexpr int kNobody = -1;
   // Interrupt closes the pair of a peer. If this rank is opening the connection
-  // to the peer, Interrupt first waits up to this time for Connect to end.
-  // Connecting to a live host takes less. If the peer's host is dead, closing
-  // the pair resets no connection.
+  // to the peer, Interrupt first waits up to this time for Connect to end. This
+  // time is enough to connect to a live host. If the peer's host is dead, no
+  // connection exists, so closing the pair cannot harm a peer (see
+  // GlooPlugin::reset_connections).
   static constexpr std::chrono::milliseconds kCallGrace{250};
 
   std::mutex mutex_;

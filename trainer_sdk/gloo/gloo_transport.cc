@@ -45,8 +45,9 @@ using GlooHandle = std::unique_ptr<void, GlooDelete>;
 
 // A mesh of Gloo pairs; a thread of Gloo moves the data. At the beginning of a
 // collective, each rank sends the operation's signature to the next rank, which
-// compares it with its own. A message's label is sent before its data. In an
-// all_to_all with counts, a part's length is sent before the part.
+// compares it with the signature of the operation that it has called. A
+// message's label is sent before its data. In an all_to_all with counts, a
+// part's length is sent before the part.
 class GlooMesh final : public Mesh {
  public:
   // `plugin` made `context`. `names` has the names of all ranks, indexed by
@@ -82,8 +83,8 @@ class GlooMesh final : public Mesh {
   void Close() override;
 
   // Prepares the destruction of a mesh that could not be connected completely;
-  // called instead of Close. Sends no goodbye and resets no connection (see
-  // GlooPlugin::reset_connections for the reason).
+  // called instead of Close. Sends no goodbye message (see PeerWatch) and
+  // resets no connection (see GlooPlugin::reset_connections for the reason).
   void Abandon();
 
  private:
@@ -94,7 +95,7 @@ class GlooMesh final : public Mesh {
 
   struct Outgoing {
     int peer = 0;
-    // The memory that `buffer` uses; null: it uses memory of the caller.
+    // The memory that `buffer` uses; null: `buffer` uses memory of the caller.
     std::unique_ptr<Note> note;
     GlooHandle buffer;
   };

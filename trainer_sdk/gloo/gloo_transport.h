@@ -22,9 +22,10 @@ struct GlooOptions {
 
 // Makes a transport for collectives between CPU hosts over Gloo's connections.
 // Its name is "gloo". It uses the algorithms of the transport "tcp", but Gloo's
-// own thread moves the data. Compared with "tcp", small messages are slower,
-// because each message wakes that thread; a computation on the same core is
-// disturbed less. Collective: every rank of `place`'s group calls it.
+// own thread moves the data. Small messages take longer than with "tcp",
+// because each message wakes Gloo's thread. But the transport disturbs
+// computations on the same core less than "tcp" does. Collective: every rank of
+// `place`'s group calls it.
 //
 // Loads libmuster_gloo.so, and with it libgloo. No program links libgloo.
 //   NotFound          one of the libraries is missing; the message says how to

@@ -14,11 +14,11 @@
 
 namespace muster {
 
-// Detects the death of a peer by an otherwise idle connection to each peer. If
-// a connection ends without a goodbye, the peer's process has died or has
-// called Cut. Gloo alone does not detect every death. If a connection breaks in
-// the middle of a payload, Gloo forgets that payload, and a wait for it never
-// ends.
+// Detects the death of a peer by an otherwise idle connection to each peer. A
+// peer that leaves normally sends a goodbye message. If a connection ends
+// without this message, the peer's process has died or has called Cut. Gloo
+// alone does not detect every death. If a connection breaks in the middle of a
+// payload, Gloo forgets that payload, and a wait for it never ends.
 class PeerWatch {
  public:
   // Called at most once, on PeerWatch's own thread, with the rank of the peer
@@ -26,15 +26,15 @@ class PeerWatch {
   using OnGone = std::function<void(int peer)>;
 
   // Starts the thread. `sockets`: connections to the peers, indexed by rank;
-  // not open for this rank. `grace`: the delay between the end of the first
-  // connection and the call of `on_gone`. During this delay, data that the peer
-  // sent earlier can still arrive. ResourceExhausted: no descriptor or thread
-  // is left.
+  // the entry of this rank is not open. `grace`: the delay between the end of
+  // the first connection and the call of `on_gone`. During this delay, data
+  // that the peer sent earlier can still arrive. ResourceExhausted: no
+  // descriptor or thread is left.
   static absl::StatusOr<std::unique_ptr<PeerWatch>> Start(
       std::vector<OwnedFd> sockets, Duration grace, OnGone on_gone);
 
-  // Says goodbye to the peers, unless Cut was called. When the destructor
-  // returns, `on_gone` is not running and will not be called.
+  // Sends a goodbye message to each peer, unless Cut was called. When the
+  // destructor returns, `on_gone` is not running and will not be called.
   ~PeerWatch();
   PeerWatch(const PeerWatch&) = delete;
   PeerWatch& operator=(const PeerWatch&) = delete;
@@ -44,15 +44,15 @@ class PeerWatch {
   // thread-safe.
   bool PeerHungUp() { return hangups_.Any(); }
 
-  // Closes the connections without a goodbye, so that the peers take this rank
-  // for dead. Any thread, any time.
+  // Closes the connections without a goodbye message, so that the peers take
+  // this rank for dead. Any thread, any time.
   void Cut();
 
  private:
   PeerWatch(std::vector<OwnedFd> sockets, Duration grace, OnGone on_gone);
   void Run();
-  // Blocks until the connection to a peer ends without a goodbye, and returns
-  // that peer. Returns kNobody when Wake is called.
+  // Blocks until the connection to a peer ends without a goodbye message, and
+  // returns that peer. Returns kNobody when Wake is called.
   int AwaitEnd();
   void Wake();
 

@@ -84,9 +84,9 @@ class TieredOperation {
 
   // Performs the operation over the network among all ranks. Before that, the
   // first ranks of all hosts perform a barrier that carries this operation's
-  // signature. The barrier fails if the ranks of a host called another
-  // collective, because the first ranks exchange messages with the signature in
-  // every collective.
+  // signature. The barrier fails if the ranks of another host called a
+  // different collective, because the first ranks of the hosts compare
+  // signatures in every collective.
   absl::Status ComparedFlat() {
     if (tiers_.leads()) {
       absl::Status s = Across(Barrier());
@@ -316,8 +316,8 @@ class TieredOperation {
   Tiers& tiers_;
   const HostLayout& layout_;
   const int64_t element_;
-  // Whether all ranks of this host have called an operation, and have compared
-  // which operation each called.
+  // Whether the ranks of this host have compared the operations that they
+  // called. If so, each of them has called one.
   bool compared_ = false;
 };
 

@@ -19,8 +19,7 @@ class FakeLibrary {
   explicit FakeLibrary(const std::string& name = kFakeNccl);
 
   FakeNcclControl& control() const { return *control_; }
-  // Resets all settings to their defaults. Counters of live objects are not
-  // changed.
+  // Resets all settings to their defaults. Counters are not changed.
   void Reset() const;
 
   // NCCL transport options that name this library both as NCCL and as the CUDA
@@ -36,8 +35,8 @@ class FakeLibrary {
   void (*drain_)(void*) = nullptr;
 };
 
-// Access to the fake device's memory, which is host memory. Read first waits
-// for pending work.
+// Access to the fake device's memory, which is host memory. Read and Write
+// first wait for pending work.
 class FakeDeviceMemory final : public ConformanceMemory {
  public:
   explicit FakeDeviceMemory(FakeLibrary library)

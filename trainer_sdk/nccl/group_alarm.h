@@ -18,9 +18,9 @@ class GroupAlarm {
  public:
   // `on_alarm` is called at most once, on this object's own thread, and never
   // after the destructor has returned. Its argument is the status that a peer
-  // passed to Raise, with the peer's rank added to the message. If the store is
-  // gone, the round is over, and the argument is Unavailable. `on_alarm` must
-  // not block or call this object.
+  // passed to Raise, with the peer's rank added to the message. If the store
+  // cannot be read, the round is over, and the argument is Unavailable.
+  // `on_alarm` must not block or call this object.
   GroupAlarm(GroupPlace place, std::function<void(absl::Status)> on_alarm);
   // Waits up to two seconds until a raised cause is published. If the store
   // does not answer within this time, the alarm's thread keeps running until

@@ -33,7 +33,8 @@ class NcclCommunicator {
 
   // Joins the communicator of a new group. `what` names this step in error
   // messages. DeadlineExceeded: not all ranks joined by `deadline`.
-  // Unavailable: NCCL failed. Both errors break the communicator.
+  // Unavailable: NCCL failed. FailedPrecondition: NCCL rejected the arguments.
+  // Every error breaks the communicator.
   absl::Status Join(const nccl::NcclUniqueId& id, int rank, int size,
                     const std::string& what, Instant deadline);
 

@@ -408,8 +408,8 @@ void NcclGroup::Watch() {
       // operations look complete.
       const std::optional<OperationSignature> current = watch_.Current();
       communicator_.Abort();
-      // Explained reads the store, which may be gone. So it runs after the
-      // abort: the device must not wait for the store.
+      // Call Explained after the abort: it may block for seconds if the store
+      // does not answer, and the device must not wait for that.
       const absl::Status explained = Explained(cause, current);
       communicator_.Explain(explained);
       {

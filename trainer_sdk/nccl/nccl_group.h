@@ -31,8 +31,8 @@ class NcclGroup {
   ~NcclGroup();
 
   // Join creates the group's communicator together with the other ranks;
-  // JoinBySplit splits the communicator from that of `parent`. If the split
-  // fails, `parent` breaks.
+  // JoinBySplit creates it by a split of the communicator of `parent`, in which
+  // all ranks of `parent` take part. If the split fails, `parent` breaks.
   absl::Status Join(Instant deadline);
   absl::Status JoinBySplit(NcclGroup& parent, int color, int key,
                            Instant deadline);

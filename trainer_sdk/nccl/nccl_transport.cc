@@ -36,7 +36,7 @@ class NcclTransport final : public Transport {
   explicit NcclTransport(std::shared_ptr<NcclGroup> group)
       : group_(std::move(group)),
         // The watching thread shares ownership of the group: if an abort never
-        // returns, the destructor leaves the thread behind instead of waiting.
+        // returns, the destructor detaches the thread instead of waiting.
         watcher_([group = group_] { group->Watch(); }) {}
 
   ~NcclTransport() override {

@@ -29,7 +29,7 @@ struct NcclOptions {
   Duration close_timeout = std::chrono::seconds(10);
   // If an operation of this rank is late, the rank waits for its peers' reports
   // of their unfinished operations, at most for this time. The error compares
-  // the operations that are known by then.
+  // the operations that have been reported by then.
   Duration explanation_timeout = std::chrono::seconds(3);
   // Called once, on the transport's own thread, when the group breaks. This
   // callback is needed because an operation may fail after Execute has enqueued
@@ -49,9 +49,9 @@ struct NcclOptions {
 // launched it; only a barrier blocks the host. A thread watches each operation
 // until the device has completed it. The group breaks if an operation is late,
 // NCCL reports a broken connection, a peer has failed, the round has ended (the
-// store is gone), or Abort is called. Then NCCL aborts pending operations, the
-// streams continue with undefined contents of the buffers, and every later call
-// fails with the cause.
+// store cannot be read), or Abort is called. Then NCCL aborts pending
+// operations, the streams continue with undefined contents of the buffers, and
+// every later call fails with the cause.
 //
 // If an operation is late, the ranks exchange their oldest unfinished
 // operations through the store. The error names the ranks that called a
@@ -78,10 +78,11 @@ absl::StatusOr<std::unique_ptr<Transport>> NewNcclTransport(GroupPlace place,
 // `place` must have the resulting rank. A rank with a negative color gets null.
 // If NCCL has ncclCommSplit (2.18 or newer), uses it, which reuses the parent's
 // knowledge of the topology. Otherwise exchanges a new NCCL id through the new
-// group's store. If the split fails on one rank, `parent` breaks and the other
-// ranks fail as well. They fail immediately if place.formation is set,
-// otherwise within one or two seconds. DeadlineExceeded: some ranks did not
-// call this function; the message names them.
+// group's store. If the split fails on one rank, it fails on the other ranks,
+// too: immediately if place.formation is set, otherwise within one or two
+// seconds. If NCCL has ncclCommSplit, a failed split also breaks `parent`.
+// DeadlineExceeded: some ranks did not call this function; the message names
+// them.
 absl::StatusOr<std::unique_ptr<Transport>> SplitNcclTransport(
     Transport& parent, int color, int key, GroupPlace place, Instant deadline);
 

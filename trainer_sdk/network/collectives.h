@@ -30,10 +30,11 @@ absl::Status AllReduceOver(Mesh& mesh, AllReduceWay way, Reduction reduction,
                            const void* input, void* output, int64_t count,
                            Scratch& scratch);
 
-// Performs `operation` over `mesh`. The caller calls Begin before and Finish
-// after it. All elements are reduced in the same order on every rank, so the
-// result is bit-identical on every rank. The algorithm depends only on the
-// operation's kind, the group's size and the number of bytes.
+// Performs `operation` over `mesh`. The caller must call Mesh::Begin before,
+// and Mesh::Finish after this function. All elements are reduced in the same
+// order on every rank, so the result is bit-identical on every rank. The
+// algorithm depends only on the operation's kind, the group's size and the
+// number of bytes.
 absl::Status RunOverMesh(const Operation& operation, Mesh& mesh,
                          Scratch& scratch);
 

@@ -18,8 +18,8 @@ class HangupWatch {
 
   // Whether a peer has closed its end of a connection since the last call. Each
   // close is reported once. Data that the peer sent before the close may still
-  // be unread. Always true if the system had no descriptor left for the epoll
-  // instance.
+  // be unread. Always true if the system could not set up the epoll instance,
+  // for example because no descriptor was left.
   bool Any();
 
  private:

@@ -13,18 +13,20 @@ struct LocalAddressOptions {
   // A network interface ("eth0") or an address of this host. If set,
   // `reachable_host` is ignored.
   std::string interface;
-  // The name or address of a host that all ranks can reach. The result is this
-  // host's local address on the route to it. Empty: the loopback address.
+  // The name or address of a host that all ranks can reach. LocalAddress
+  // returns the address from which this host reaches that host. Empty:
+  // LocalAddress returns the loopback address.
   std::string reachable_host;
 };
 
 // Reads the options from the environment. `interface`: MUSTER_SOCKET_IFNAME,
 // else GLOO_SOCKET_IFNAME. `reachable_host`: MASTER_ADDR, the host of the
-// store; if that is a relay on this host, MUSTER_NODE_ADDRESS.
+// store. If MASTER_ADDR is a loopback address, as it is with a relay of the
+// store on this host: MUSTER_NODE_ADDRESS, if set.
 LocalAddressOptions LocalAddressFromEnvironment();
 
 // Finds the address of this host that `options` describe, as a numeric IPv4 or
-// IPv6 address. NotFound: no address fits; the message lists the interfaces.
+// IPv6 address. NotFound: no address fits; the message says why.
 absl::StatusOr<std::string> LocalAddress(const LocalAddressOptions& options);
 
 }  // namespace muster

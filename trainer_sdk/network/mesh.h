@@ -43,10 +43,10 @@ struct MessageLabel {
 using Ticket = int;
 
 // A network as the collective algorithms see it: ordered messages between every
-// two ranks of a group. A collective's parts from one peer arrive in the order
-// in which they were sent. They go to the receives in the order in which the
-// receives were posted. Point-to-point messages of one peer and tag have the
-// same order.
+// two ranks of a group. The n-th part of a collective that a peer sends to this
+// rank goes to the n-th receive that this rank posts for that peer. In the same
+// way, the n-th point-to-point message of a peer with a tag goes to the n-th
+// receive for this peer and tag.
 //
 // Not thread-safe, except for Close. Errors are those of Transport and name the
 // peer. After the first error only Close may be called.

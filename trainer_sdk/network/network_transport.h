@@ -38,14 +38,15 @@ class NetworkTransport final : public Transport {
   absl::StatusOr<std::unique_ptr<TransportMemory>> Allocate(
       int64_t bytes, const OperationContext& context) override;
 
-  // Called after an operation that succeeded on this rank. Returns the group's
-  // cause if another rank has given up the group meanwhile, even though this
-  // rank received all its data. Otherwise returns OK. Asks the store only if a
-  // peer has closed its connection.
+  // Called after an operation that succeeded on this rank. If another rank has
+  // given up the group meanwhile, breaks this rank's part of the group, too,
+  // and returns the cause, even though this rank received all its data.
+  // Otherwise returns OK. Asks the store only if a peer has closed its
+  // connection.
   absl::Status BrokenElsewhere();
 
-  // Breaks the group like Abort, but with any cause. Returns the group's cause,
-  // which may be an earlier one than `cause`. Any thread.
+  // Breaks the group like Abort, but with any cause. Returns the cause on which
+  // the ranks agreed: `cause`, or an earlier one of any rank. Any thread.
   absl::Status Break(const absl::Status& cause);
 
  private:

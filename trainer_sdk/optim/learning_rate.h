@@ -5,8 +5,9 @@
 
 namespace muster {
 
-// A learning rate as a function of the step: linear warmup, then linear or
-// cosine decay, then constant. Pure.
+// A learning rate as a function of the step: linear warmup, then a linear or
+// cosine decay, then constant. Without decay it is constant after the warmup.
+// Pure.
 struct LearningRateSchedule {
   enum class Decay { kNone, kLinear, kCosine };
 

@@ -12,8 +12,8 @@ namespace muster {
 
 // An optimizer that keeps the whole state on every rank and does not
 // communicate. Ranks that start with equal weights and get equal gradients, as
-// with DDP, keep equal weights. A SumOfSquares or Step that fails changes
-// nothing. Errors:
+// with DDP, keep equal weights. A SumOfSquares or Step that fails with one of
+// these errors changes nothing:
 //   InvalidArgument     a gradient has another number of elements than its
 //                       parameter; the step or learning rate was not given; the
 //                       device does not support the rule

@@ -41,8 +41,9 @@ class FailureRecord {
 
   // Called by a rank whose deadline passed during `operation`. Records the
   // timeout in the store, and waits up to `grace` for other ranks that timed
-  // out in the same operation. Returns one entry per rank, this one included;
-  // empty if the store does not answer.
+  // out in the same operation. Returns one entry per rank, this one included:
+  // kLateToo if the rank has recorded a timeout, otherwise kSilent. Returns an
+  // empty list if the store does not answer.
   std::vector<LateRank> CompareLate(const std::string& operation, int size,
                                     Duration grace) const;
 

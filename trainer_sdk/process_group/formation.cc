@@ -19,11 +19,11 @@
 namespace muster {
 namespace {
 
-// The thread that watches the store while a group forms waits for a failure in
-// several waits. kFirstWatch is the length of the first wait; later waits are
-// longer, up to kLongestWatch. A wait cannot be cancelled, so the thread lives
-// until its current wait ends. Most groups form quickly, so the first wait is
-// short.
+// While a group forms, a thread watches the store for a failure. It waits
+// several times in succession, because a wait cannot be cancelled and the
+// thread lives until its current wait ends. kFirstWatch is the length of the
+// first wait, which is short because most groups form quickly; later waits are
+// longer, up to kLongestWatch.
 constexpr Duration kFirstWatch = std::chrono::milliseconds(50);
 constexpr Duration kLongestWatch = std::chrono::seconds(1);
 // The longest time to wait for an answer of the store, which a broken network

@@ -20,10 +20,10 @@ namespace muster {
 // tells how the last calls differ. The line names:
 // - The latest collectives, each with the ranks that called it.
 // - The ranks whose last call was an earlier collective.
-// - The ranks whose last call was a message.
-// - The ranks whose last call is not known. A rank that `told`, the message of
-// the failure, names ("rank 3") is left out.
-// Empty if all ranks called the same collective. Pure.
+// - The ranks whose last call was a send, a receive or a batch.
+// - The ranks whose last call is not known, except those that the error
+//   message `told` already names (as in "rank 3").
+// Returns an empty text if all ranks called the same collective. Pure.
 std::string CompareLastOperations(
     const std::vector<std::optional<OperationSignature>>& operations,
     const std::string& told);

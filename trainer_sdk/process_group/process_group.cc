@@ -338,8 +338,8 @@ class ProcessGroup::Body {
     return call;
   }
 
-  // Blocks until the queue is empty and no thread owns the transport; the
-  // calling thread then owns it until Release.
+  // Blocks until the queue is empty and no thread owns the transport. The
+  // calling thread then owns the transport until it calls Release.
   absl::Status TakeTurn(Instant deadline) {
     std::unique_lock<std::mutex> lock(mutex_);
     const bool came = changed_.wait_until(lock, ToSteady(deadline), [&] {

@@ -58,8 +58,8 @@ struct CallOptions {
 struct ProcessGroupOptions {
   // Timeout of Create, and of operations whose CallOptions set no timeout.
   Duration timeout = std::chrono::minutes(10);
-  // A rank whose operation failed waits up to this time before it returns the
-  // error. Meanwhile its peers report which operations they called. An
+  // A rank whose operation timed out waits up to this time before it returns
+  // the error. Meanwhile its peers report which operations they called. An
   // unresponsive store adds up to one second.
   Duration explanation_timeout = std::chrono::seconds(2);
   // The members' world ranks, indexed by rank in the group. Empty: the group is
@@ -130,8 +130,8 @@ class ProcessGroup {
   // Queues `operation` and returns at once. The operation's buffers must stay
   // valid until the returned work is completed. Operations run one after
   // another, in the order of the calls. The result is never null. All failures,
-  // including invalid arguments, are in the work's status. A caller that drops
-  // the work does not see them.
+  // including invalid arguments, are in the work's status only, so a caller
+  // must not discard the work.
   [[nodiscard]] std::shared_ptr<Work> Start(Operation operation,
                                             CallOptions options = {});
 

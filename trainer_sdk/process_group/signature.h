@@ -12,8 +12,8 @@ namespace muster {
 
 // The properties of an operation that must be equal on all ranks for a
 // collective to match. Further properties only describe the operation in
-// messages. Small and flat: signatures are stored in rings, sent over the
-// network and written to the store.
+// messages. A signature is small and has no pointers, because it is stored in
+// ring buffers, sent over the network and written to the store.
 struct OperationSignature {
   uint64_t sequence = 0;
   OperationKind kind = OperationKind::kBarrier;
@@ -29,7 +29,7 @@ struct OperationSignature {
   // of a batch, the sum of the counts.
   int64_t count = 0;
   // Whether the root of the collective and the reduction are unknown, as in
-  // dumps of PyTorch.
+  // dumps of PyTorch's flight recorder.
   bool is_partial = false;
   // A hash of the operation's `counts`; 0 if the operation has none. Must be
   // equal on all ranks, except for an all_to_all, whose counts may differ.
@@ -68,9 +68,10 @@ bool SameCollective(const OperationSignature& a, const OperationSignature& b);
 //   barrier #4
 //   send after #4 of 2 float32 (8 bytes) to rank 1
 //   batch after #4 of 2 messages, 5 float64 (40 bytes)
-//   batch after #4 of 2 messages (28 bytes)            of several types
+//   batch after #4 of 2 messages (28 bytes)
 //   all_gather #3 of 6 int64 (48 bytes in parts, counts 3f0a)
 //
+// The messages of the second batch have several types, so no type is shown.
 // The last example has a count per rank. Its four hexadecimal digits are a part
 // of a hash of the counts. So different counts nearly always give different
 // texts, even if their sums are equal.

@@ -41,8 +41,9 @@ struct OperationContext {
 //
 // Execute is called by one thread at a time, in the same order of collectives
 // on every rank. It blocks until `operation.output` is written and
-// `operation.input` may be changed (CUDA: until both hold in the order of
-// `operation.stream`). Abort may be called at any time by any thread.
+// `operation.input` may be changed (CUDA: until the operation is enqueued, so
+// that both hold for work that is enqueued on `operation.stream` later). Abort
+// may be called at any time by any thread.
 //
 // Every error message names the peer by its rank in the group (with host and
 // pid if known), the operation, its sequence number and its bytes:

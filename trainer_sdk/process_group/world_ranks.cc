@@ -80,8 +80,8 @@ std::string InWorldRanks(std::string_view text,
     const std::string_view noun = several ? kSeveral : kOne;
     List list = ListAt(text.substr(noun.size()), global_ranks);
     if (!several && !list.ranks.empty()) {
-      // After the singular "rank" only the first number is a rank; in "rank 1,
-      // 2 of ..." the 2 is not.
+      // After the singular "rank" only the first number is a rank: in "rank 1,
+      // 2 of ..." the number 2 is not a rank.
       list.length = NumberAt(text.substr(noun.size())).length;
       list.ranks.resize(1);
     }

@@ -29,8 +29,8 @@ std::string OneLine(std::string text) {
   return text;
 }
 
-// Append the line KEY=VALUE, in the same way in every locale. A double has at
-// most 9 significant digits.
+// Appends the line KEY=VALUE to `text`, in the same way in every locale. A
+// double has at most 9 significant digits.
 void Append(const char* key, const std::string& value, std::string& text) {
   text.append(key).append("=").append(value).append("\n");
 }

@@ -15,8 +15,8 @@
 namespace muster {
 
 // All element types of the format (safetensors 0.8), narrow ones first. The
-// reference library orders a file by this list in reverse, so that all tensors
-// are aligned.
+// reference library writes tensors in the reverse order of this list, so that
+// all tensors are aligned.
 enum class SafetensorsType : uint8_t {
   kBool,
   kF4,

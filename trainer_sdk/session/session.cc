@@ -69,7 +69,7 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Start(
   absl::Status done = session->OpenStore(deadline);
   if (done.ok()) done = session->CompletePlace(deadline);
   if (!done.ok()) {
-    // without a store, the destructor does not wait for the other ranks
+    // The destructor does not wait for the other ranks if there is no store.
     session->store_.reset();
     return With(absl::StrCat("rank ", plan.rank, " of ", plan.world_size,
                              " cannot join its world: "),

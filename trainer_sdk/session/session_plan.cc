@@ -50,8 +50,8 @@ class EnvironmentReader {
   std::optional<int64_t> Number(const std::string& name, int64_t least,
                                 int64_t most);
   // Reads a variable as Number does, but an unset variable is an error too. The
-  // message then says that the variable `beside` is set without it. Returns
-  // `least` after an error.
+  // error message then says that the variable `beside` is set and the variable
+  // `name` is not. Returns `least` after an error.
   int64_t Required(const std::string& name, int64_t least, int64_t most,
                    const std::string& beside);
 

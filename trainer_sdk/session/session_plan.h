@@ -14,12 +14,12 @@ namespace muster {
 enum class Launcher {
   kAlone,     // no launcher: a world of one rank
   kMuster,    // Muster's own launcher, `launch`
-  kTorchrun,  // torchrun
+  kTorchrun,  // PyTorch's torchrun
   // another program that sets RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT
   kEnvironment,
   kOpenMpi,  // Open MPI's mpirun
   kPmi,      // mpiexec of MPICH, Intel MPI and others that use PMI
-  kSlurm,    // srun
+  kSlurm,    // Slurm's srun
 };
 
 // The name of a launcher, such as "torchrun".

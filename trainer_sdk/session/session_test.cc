@@ -150,8 +150,9 @@ TEST(Session, ADeadRankDoesNotHoldRankZero) {
   plan.group_world_size = 1;
   auto session = Session::Start(plan, {.linger = Duration::zero()}).value();
   session.reset();
-  // Rank 0's destructor has not waited for rank 1, which never connected: the
-  // store's port is free again.
+  // Rank 0's destructor must not have waited for rank 1, which never connected.
+  // That the store's port is free again shows that the store's server has
+  // stopped.
   EXPECT_TRUE(store::StoreServer::Start({.port = port}).ok());
 }
 

@@ -6,9 +6,9 @@
 
 namespace muster {
 
-// Tells a training program whether it was asked to stop. There are three ways
-// to ask. SIGTERM: launch, torchrun and Slurm send it some time before they
-// kill a process. SIGINT: Ctrl-C, which launch forwards. The file named by
+// Tells a training program whether it was asked to stop. There are three kinds
+// of requests. SIGTERM: launch, torchrun and Slurm send it some time before
+// they kill a process. SIGINT: Ctrl-C, which launch forwards. The file named by
 // MUSTER_PREEMPTION_FILE: launch creates it when the cluster announces a
 // preemption, whatever signal the cluster uses (--preempt-signal). The program
 // should then write a last checkpoint and stop at its next step. Thread-safe.

@@ -18,14 +18,14 @@
 namespace muster {
 namespace {
 
-// A wait condition: every rank has posted its call of collective `number`.
+// A wait condition: every rank has published its call of collective `number`.
 class Arrival final : public WaitCondition {
  public:
   Arrival(const Peers& peers, uint64_t number)
       : peers_(peers), number_(number) {}
 
   bool IsTrue() const override {
-    // Once posted, a call stays posted. So each check starts at the first rank
+    // A published call is not withdrawn. So each check starts at the first rank
     // whose call was still missing in the last check.
     while (next_ < peers_.size() && HasCome(next_)) ++next_;
     return next_ == peers_.size();
@@ -295,8 +295,8 @@ namespace {
 
 // The smallest size in bytes for which buffers in the symmetric heap are used
 // without copies to staging slots. Direct use saves copies but needs a second
-// synchronization of all ranks. A synchronization is slower if ranks share
-// cores, so then the limit is kDirectFromIfCrowded.
+// synchronization of all ranks. kDirectFromIfCrowded applies if ranks share
+// cores, because a synchronization is slower then.
 constexpr int64_t kDirectFrom = 1 << 10;
 constexpr int64_t kDirectFromIfCrowded = 16 << 10;
 // The smallest size in bytes, summed over the inputs of all ranks, for which
@@ -364,8 +364,8 @@ Agreement::Terms Collectives::MakeTerms(const Run& run) const {
   Agreement::Terms terms;
   const bool sends =
       run.flow.Sends(rank) &&
-      // In a gather, the root copies nothing to its slot: no other rank needs
-      // its part.
+      // In a gather, the root copies nothing to its slot, because no other
+      // rank needs the root's part.
       !(operation.kind == OperationKind::kGather && operation.root == rank);
   if (!sends || MovesNothing(operation.kind)) return terms;
   terms.offer = Offer::kStaged;
@@ -415,8 +415,9 @@ int64_t Collectives::Rounds(const Run& run) const {
       }
     }
   }
-  // An operation without elements has one round, too: each rank has used the
-  // slot of the first round before the ranks were synchronized.
+  // An operation without elements counts as one round, too: each rank prepared
+  // the slot of round 0 for this operation before the ranks were synchronized,
+  // so the next operation must use the next slot.
   return std::max<int64_t>(
       1, (longest + run.lane_elements - 1) / run.lane_elements);
 }

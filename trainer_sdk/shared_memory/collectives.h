@@ -22,7 +22,7 @@ class Agreement {
  public:
   explicit Agreement(Peers* peers) : peers_(peers) {}
 
-  // The data that a rank posts in addition to its operation: how the rank
+  // The data that a rank publishes together with its operation: how the rank
   // offers its input, the positions of its buffers in the symmetric heap, and
   // the size of an allocation.
   struct Terms {
@@ -32,10 +32,10 @@ class Agreement {
     int64_t allocation = 0;
   };
 
-  // Posts this rank's call, blocks until every rank has posted its call, and
-  // compares the calls. FailedPrecondition: the calls differ; the group is
-  // broken. On success CallOf(rank) and the counts are valid for every rank
-  // until the next Meet.
+  // Publishes this rank's call to the other ranks, blocks until every rank has
+  // published its call, and compares the calls. FailedPrecondition: the calls
+  // differ; the group is broken. On success CallOf(rank) and the counts are
+  // valid for every rank until the next Meet.
   absl::Status Meet(const Operation& operation, const Terms& terms,
                     const Waiting& waiting);
 
@@ -79,8 +79,8 @@ class Flow {
  public:
   Flow(const Operation& operation, int rank, int size);
 
-  // Whether receivers combine what the senders send, elementwise and in rank
-  // order.
+  // Whether receivers combine the elements of all senders, elementwise and in
+  // rank order.
   bool reduces() const { return reduces_; }
   // Whether all receivers get the same elements, so that a sender needs only
   // one lane and not one for each receiver.
@@ -192,7 +192,9 @@ class Collectives {
   Peers* const peers_;
   Heap* const heap_;
   Agreement agreement_;
-  int64_t next_slot_ = 0;  // number of rounds so far, over all collectives
+  // The number of rounds of all earlier collectives. Round r of the current
+  // collective uses the staging slot (next_slot_ + r) % kStagingSlots.
+  int64_t next_slot_ = 0;
 };
 
 }  // namespace muster

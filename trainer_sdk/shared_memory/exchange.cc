@@ -193,8 +193,8 @@ std::string ReceiveQueue::DescribeUnfinished() const {
 
 namespace {
 
-// The state of one batch: one queue per peer and direction. As a wait
-// condition, a batch is true if any of its queues can make progress.
+// The state of one batch: one queue per peer and direction. As a WaitCondition
+// it is true while at least one of these queues can make progress.
 class Batch final : public WaitCondition {
  public:
   Batch(Peers* peers, Heap* heap, uint64_t sequence)

@@ -337,7 +337,7 @@ absl::StatusOr<Gathered> Gather(const GroupPlace& place,
   absl::Status done;
   if (place.rank == 0) {
     done = Invite(place, deadline, &gathered);
-    // Rank 0 has failed. It sets kKey to its error message, for ranks that wait
+    // If rank 0 fails, it sets kKey to its error message, for ranks that wait
     // for kKey in the store. Ranks that have read kKey earlier wait at rank 0's
     // socket instead.
     if (!done.ok() && place.size > 1) {

@@ -18,8 +18,8 @@
 namespace muster {
 
 // One collective allocation of the symmetric heap: a memory file with a part of
-// equal length for each rank, mapped in this process. Unmapped once every rank
-// has freed its part.
+// equal length for each rank, mapped in this process. The file is unmapped once
+// every rank has freed its part.
 class HeapSegment {
  public:
   HeapSegment(Mapping mapping, int rank, int size, int64_t bytes);

@@ -48,9 +48,9 @@ enum class Offer : uint32_t {
   kDirect,  // the rank's buffers are in the heap: peers access them directly
 };
 
-// One rank's call of a collective, posted for the other ranks. The call is
-// valid once `stamp` is the number of the collective; collectives are counted
-// from 1.
+// One rank's call of a collective, which the rank publishes for the other
+// ranks. The call is valid once `stamp` is the number of the collective;
+// collectives are counted from 1.
 struct alignas(kCacheLine) Call {
   std::atomic<uint64_t> stamp;
   OperationSignature signature;
@@ -65,8 +65,8 @@ struct alignas(kCacheLine) Call {
 // ranks also write when they wake this rank.
 struct alignas(2 * kCacheLine) RankPage {
   // The call of collective number k is in calls[k % 2]. Two entries are enough.
-  // A rank posts call k + 2 only after it has seen call k + 1 of all ranks. By
-  // then all ranks have finished collective k.
+  // A rank publishes call k + 2 only after it has seen call k + 1 of all ranks.
+  // By then all ranks have finished collective k.
   Call calls[2];
   // The number of steps that the rank has reached, over all collectives.
   alignas(kCacheLine) std::atomic<uint64_t> phase;

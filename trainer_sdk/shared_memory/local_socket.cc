@@ -63,7 +63,7 @@ absl::Status CheckSameUser(int socket) {
 // The interval at which a wait calls LocalWaitLimits::look.
 constexpr Duration kLook = std::chrono::milliseconds(20);
 
-// Checks whether a wait may continue. During a wait it must be called at
+// Checks whether a wait may continue. A waiting function must call Look at
 // intervals of at most kLook.
 absl::Status Look(const LocalWaitLimits& limits, const char* late) {
   if (limits.look != nullptr) {
@@ -112,9 +112,9 @@ absl::StatusOr<OwnedFd> ConnectLocal(const std::string& name,
                                      const LocalWaitLimits& limits) {
   OwnedFd fd(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   if (!fd.open()) return Failed("create a local socket", errno);
-  // connect blocks, because poll cannot wait for a free place in a listener's
-  // backlog. Each connect has the timeout kLook, so that
-  // LocalWaitLimits::look is called in between.
+  // The socket is in blocking mode, because poll cannot wait for a free place
+  // in a listener's backlog. A single call of connect blocks for at most kLook,
+  // so that LocalWaitLimits::look is called in between.
   const timeval slice = {
       0, std::chrono::duration_cast<std::chrono::microseconds>(kLook).count()};
   if (setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &slice, sizeof(slice)) !=

@@ -128,7 +128,7 @@ absl::Status Exhausted(const char* what, int64_t bytes, int error) {
 }  // namespace
 
 absl::StatusOr<OwnedFd> CreateMemoryFile(int64_t bytes) {
-  // The size is checked against this limit first: if a file grows beyond the
+  // The size is checked against RLIMIT_FSIZE first: if a file grows beyond this
   // limit, the kernel sends SIGXFSZ, which kills the process by default.
   rlimit limit;
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&

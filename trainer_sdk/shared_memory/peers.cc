@@ -35,7 +35,7 @@ void SetCause(GroupPage& group, int rank, const absl::Status& cause) {
 absl::Status CauseOf(const GroupPage& group) {
   // SetCause marks the group as broken first and completes the cause
   // microseconds later. The process that calls SetCause may be killed in
-  // between, so this wait has a time limit.
+  // between, so the loop below has a time limit.
   const Instant give_up = MonotonicNow() + std::chrono::seconds(1);
   uint32_t state;
   while (((state = group.broken.load(std::memory_order_acquire)) &

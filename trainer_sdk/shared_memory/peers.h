@@ -124,9 +124,10 @@ class Peers {
   absl::Status Await(const WaitCondition& condition, Bell& bell,
                      const Waiting& waiting);
 
-  // Called repeatedly during a wait for the ranks `awaited` that is not made by
-  // Await. Breaks the group if one of these ranks has left or died. Returns OK,
-  // or the cause for which the group is broken.
+  // Makes one check for a caller that waits for the ranks `awaited` without
+  // Await; such a caller calls Look repeatedly. Breaks the group if one of
+  // these ranks has left or died. Returns OK, or the cause for which the group
+  // is broken.
   absl::Status Look(const std::vector<int>& awaited, const Waiting& waiting);
 
   bool broken() const { return IsBroken(group()); }

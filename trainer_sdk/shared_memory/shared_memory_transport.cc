@@ -109,8 +109,7 @@ SharedMemoryTransport::Allocate(int64_t bytes,
     return absl::InvalidArgumentError(
         absl::StrCat("allocation of ", bytes, " bytes"));
   }
-  // A larger size is refused, because the length of the memory file would
-  // overflow.
+  // Refuse a size for which the length of the memory file would overflow.
   if (bytes > std::numeric_limits<int64_t>::max() / 2 / peers_->size()) {
     return absl::ResourceExhaustedError(absl::StrCat("allocation of ", bytes,
                                                      " bytes on each of ",

@@ -81,7 +81,7 @@ TEST_F(SharedMemoryTransportTest, AnAllocationBeyondTheHostIsRefusedToAll) {
       EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
     }
   }
-  // The failed allocation leaves the group usable.
+  // The group must stay usable after the failed allocation.
   for (const absl::Status& status : RunRanks(3, [&](int rank) {
          auto memory = transports_[rank]->Allocate(100, Context(0));
          if (!memory.ok()) return memory.status();

@@ -91,7 +91,7 @@ class FrameInbox : public FrameSink {
   int kept_frames_ = 0;
 
   OperationSignature current_;  // the last collective that this rank began
-  OperationSignature asked_;    // the operation in progress, else the last one
+  OperationSignature asked_;    // the operation in progress, or the last one
   static constexpr int kHistory = 64;
   // recent collectives of this rank, indexed by sequence % kHistory
   std::array<OperationSignature, kHistory> history_;

@@ -93,9 +93,9 @@ struct ArrivingHello {
   State Read(StreamSocket& socket);
 };
 
-// Sends a greeting. At most a TLS handshake may have been sent on the socket
-// before, so that the socket's buffer has room for the whole greeting. Returns
-// false if sending fails.
+// Sends a greeting. Nothing except a TLS handshake may have been sent on the
+// socket before, so that the socket's buffer has room for the whole greeting.
+// Returns false if sending fails.
 bool SendHello(StreamSocket& socket, const Hello& hello);
 
 // A listener holds at most this number of accepted connections that have not

@@ -1,6 +1,7 @@
 #include "trainer_sdk/tcp/send_counters.h"
 
-// The tcp_info of <netinet/tcp.h> lacks the members that are read here.
+// The struct tcp_info of <netinet/tcp.h> lacks members that this file reads,
+// such as tcpi_delivery_rate.
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <sys/socket.h>

@@ -29,10 +29,10 @@ std::optional<SendCounters> ReadSendCounters(int fd);
 // Returns for how long the network limited the sends between two states of the
 // counters. The result is the time that the acknowledged bytes take at the
 // connection's rate, but at most the time for which data was under way (sent
-// and not acknowledged). The time under way alone would be too long: a receiver
-// that computes acknowledges the end of a transfer up to 40 ms late (delayed
-// ACK). Transfers that fit into the congestion window may not show that a link
-// has become slow. Pure.
+// and not acknowledged) and the receiver's window was not full. The time under
+// way alone would be too long: a receiver that computes acknowledges the end of
+// a transfer up to 40 ms late (delayed ACK). Transfers that fit into the
+// congestion window may not show that a link has become slow. Pure.
 Duration NetworkLimited(const SendCounters& from, const SendCounters& to);
 
 // Measures for how long the network limits the connections of a group to ranks

@@ -64,7 +64,8 @@ class TcpMesh final : public Mesh {
   };
 
   // `sockets` are connected to all other ranks, indexed by rank.
-  // `global_ranks`: as in GroupPlace.
+  // `global_ranks`: the members' ranks in the world, indexed by rank. Empty:
+  // not known.
   TcpMesh(int rank, std::vector<PeerName> names,
           const std::vector<int>& global_ranks,
           std::vector<StreamSocket> sockets, const Options& options);

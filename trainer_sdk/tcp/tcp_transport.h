@@ -27,7 +27,8 @@ struct TcpOptions {
   // Empty: error messages show the ranks in this group.
   std::vector<int> ranks_in_errors;
   // The longest time for which a waiting thread polls before it sleeps; it may
-  // yield its core between polls. Most waits are shorter than a wake-up takes.
+  // yield its core between polls. Polling is faster than sleeping at once,
+  // because most waits are shorter than the time that a wake-up takes.
   Duration spin = std::chrono::microseconds(200);
   // Limit in bytes for messages that arrive before their receive is posted. A
   // message beyond the limit stays at its sender until its receive is posted.

@@ -19,11 +19,11 @@ namespace muster {
 // An optimizer with ZeRO stage 1 (Rajbhandari et al., SC 2020): each rank keeps
 // only its part of the optimizer's state and master weights. A rank updates the
 // elements whose averaged gradients it has (ScatterHook). Then the ranks gather
-// the new values in the memory of the gradient buckets. So only the state needs
-// additional memory. With 16-bit values and AdamW, P elements on N ranks need
-// 12 P / N bytes per rank instead of 12 P. The values are bit-identical to
-// those of a ReplicatedOptimizer with a Reducer whose reductions are equally
-// exact.
+// the new values in the memory of the gradient buckets. So only the state and
+// the master weights need additional memory. With 16-bit values and AdamW these
+// need 12 P / N bytes per rank for P elements on N ranks, instead of 12 P. The
+// values are bit-identical to those of a ReplicatedOptimizer with a Reducer
+// whose reductions are equally exact.
 //
 // With GradientPlace::kInPlace, the values are gathered directly in their own
 // memory, under two conditions. The distances between tensors, in elements, are

@@ -32,8 +32,8 @@ struct ToyPlan {
   DType precision = DType::kFloat32;
   // The number of micro-batches in a step, of all ranks together.
   int micro_batches = 12;
-  // The kind of the gradients. kWhole: integers, whose sums and averages are
-  // exact for any number of ranks.
+  // The kind of the gradients. kReal: any real numbers. kWhole: integers, whose
+  // sums and averages are exact for any number of ranks.
   enum class Gradients { kReal, kWhole } gradients = Gradients::kReal;
   double clip = 0;
   std::optional<LossScalerOptions> loss_scale = {};

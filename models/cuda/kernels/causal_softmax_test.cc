@@ -63,9 +63,9 @@ TYPED_TEST(CudaCausalSoftmaxTest, AsItIsDefined) {
     }
     auto own = this->Narrowed(scores);
     CausalSoftmaxForward(kMatrices, time, kFactor, own.data(), nullptr);
-    // The longest chain of roundings in one result: a product, an exponential
-    // with an error of two units in the last place, the sum of a row, and a
-    // quotient.
+    // Maximum number of successive roundings in one result: those of a product,
+    // an exponential (accurate to two units in the last place), the sum of a
+    // row, and a quotient.
     const auto operations = static_cast<double>(time) + 6;
     this->ExpectRounded({this->FoundOf(own)}, operations,
                         [&](Disturbance disturb) {

@@ -35,8 +35,8 @@ class CudaCrossEntropyTest : public KernelTest<Case> {
     const auto only = static_cast<float>(loss);
     CrossEntropyWithGradient(own.data(), targets.data(), rows, classes, stride,
                              kFactor, losses.data(), &loss, nullptr);
-    // The longest chain of roundings in one result: the sum over the classes,
-    // its exponentials and logarithm, and two products.
+    // Maximum number of successive roundings in one result: those of the sum
+    // over the classes, its exponentials and logarithm, and two products.
     this->ExpectRounded(
         {{{only}}, {{static_cast<float>(loss)}}, this->FoundOf(own)},
         static_cast<double>(classes) + 10, [&](Disturbance disturb) {

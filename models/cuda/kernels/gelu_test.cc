@@ -10,7 +10,9 @@ class CudaGeluTest : public KernelTest<Case> {
  public:
   using Element = typename KernelTest<Case>::Element;
 
-  // `bias`: one number for all columns, or one number for each column.
+  // Compares the kernels' outputs and gradients with those of the CPU. `bias`:
+  // one number for all columns, or one number for each column; `bias_data`: the
+  // same for the kernels, or null.
   void CompareWithCpu(const std::vector<float>& input,
                       const std::vector<float>& bias, const Element* bias_data,
                       int64_t rows, const std::vector<float>& given) {
@@ -22,9 +24,9 @@ class CudaGeluTest : public KernelTest<Case> {
     auto gradient = this->Narrowed(given);
     BiasGeluBackward(narrow_input.data(), bias_data, rows, width,
                      gradient.data(), nullptr);
-    // The longest chain of roundings in one result: an exponential with an
-    // error of two units in the last place, and the products and sums around
-    // it.
+    // Maximum number of successive roundings in one result: those of an
+    // exponential (accurate to two units in the last place), and of the
+    // products and sums around it.
     constexpr int kOperations = 20;
     this->ExpectRounded(
         {this->FoundOf(output), this->FoundOf(gradient)}, kOperations,

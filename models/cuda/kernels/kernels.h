@@ -25,8 +25,8 @@ void CausalSoftmaxBackward(const T* probabilities, int64_t matrices,
                            int64_t time, float factor, T* gradient,
                            CudaStream stream);
 
-// For sums over rows, the rows are divided into parts; separate thread blocks
-// sum each part. Returns the number of parts of `rows` rows.
+// Returns the number of parts into which `rows` rows are divided for a sum over
+// the rows. Separate thread blocks sum each part.
 int64_t RowParts(int64_t rows);
 
 // The number of elements of `scratch` that ColumnSums needs.

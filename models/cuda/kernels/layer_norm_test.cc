@@ -71,8 +71,8 @@ class CudaLayerNormTest : public KernelTest<Case> {
       for (int i = 3; i < 6; ++i) disturb(made[i]);
       return made;
     };
-    // The longest chain of roundings in one result: two sums over a row, the
-    // sum over the rows, a root and products.
+    // Maximum number of successive roundings in one result: those of two sums
+    // over a row, the sum over the rows, a root and products.
     this->ExpectRounded({this->FoundOf(output),
                          {mean},
                          {scale},

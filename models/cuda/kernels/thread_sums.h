@@ -12,8 +12,8 @@ namespace muster::models::cuda {
 
 using namespace ::muster::cuda;
 
-// Sums and maxima over a warp or a block. All threads of the warp or block get
-// the result.
+// WarpSum, WarpMax, BlockSum and BlockMax compute sums and maxima over the
+// threads of a warp or a block. Each of these threads gets the result.
 
 constexpr int kWarp = 32;
 constexpr unsigned kAllLanes = 0xffffffff;
@@ -58,8 +58,8 @@ __device__ float BlockMax(float value, SharedArray<float, warps>& line) {
   return most;
 }
 
-// Sums over the rows of a matrix, by thread blocks that each handle one tile of
-// columns and one part of the rows.
+// The functions below sum a matrix over its rows. Each thread block handles one
+// tile of kTileColumns columns and one part of kRowsOfPart rows.
 
 constexpr int kTileColumns = 32;
 constexpr int kTileRows = 8;

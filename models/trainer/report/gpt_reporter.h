@@ -13,7 +13,7 @@ namespace muster::models {
 
 // One report of a training's progress.
 struct StepReport {
-  // Number of steps done so far, and number of all steps.
+  // step: number of steps done so far. steps: number of all steps.
   int64_t step = 0;
   int64_t steps = 0;
   // The results of the last step.
@@ -79,7 +79,7 @@ class GptReporter {
   // requested.
   void Stopped(int64_t step);
 
-  // Print any other line on rank 0: Say to stdout, Warn to stderr.
+  // Print a line on rank 0: Say to stdout, Warn to stderr.
   void Say(const std::string& line);
   void Warn(const std::string& line);
 

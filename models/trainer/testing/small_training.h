@@ -42,8 +42,9 @@ inline std::shared_ptr<const Tokens> LearnableText() {
   return std::make_shared<TokensInMemory>(std::move(tokens));
 }
 
-// The longest chain of roundings in a training step: the longest product, and a
-// gradient's sum over the tokens and micro-batches.
+// Maximum number of successive roundings in a training step: those of the
+// longest dot product, and those of a gradient's sum over the tokens and
+// micro-batches.
 inline double RoundingsOf(const GptTrainingOptions& options) {
   return static_cast<double>(4 * options.model.width +
                              options.batch * options.model.context +

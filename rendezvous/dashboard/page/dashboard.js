@@ -647,7 +647,7 @@ function slowRanksText(job) {
     `${slow.phase}, ${slow.ratio.toFixed(2)} × ` +
     (slow.phase === 'network' ? 'the other links' : 'the median') +
     (slow.persistent ? '' : ', for now'));
-  // The gain does not include slow networks.
+  // job.slow_ranks_gain does not include slow networks.
   if (job.slow_ranks.every((slow) => slow.phase === 'network')) {
     return ranks.join('; ');
   }
@@ -749,7 +749,8 @@ const view = {
     byId('state').className = `pill ${toneOf(state)}`;
     byId('state').dataset.state = state;
     byId('reason').textContent = job.reason;
-    byId('reason').hidden = job.verdict !== null;  // shown in the verdict
+    // The verdict shows the reason.
+    byId('reason').hidden = job.verdict !== null;
     showFactsOf(job);
     showVerdict(job.verdict);
     grid.show(job);

@@ -1,5 +1,6 @@
 // Measures asynchronous saves of a replicated state, with ranks that share
-// memory; see `run`. Prints for each save of rank 0
+// memory. The script `run` in this folder starts it. Prints for each save of
+// rank 0
 //
 //   BLOCKED_MS WRITTEN_MS COMPARED_MS
 //

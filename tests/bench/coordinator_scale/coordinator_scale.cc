@@ -131,7 +131,7 @@ struct Figures {
   double join_cpu = 0;
   // CPU cores that the coordinator uses while each node reports once per second
   double steady_cpu = 0;
-  // seconds of the median and of the slowest request for /metrics
+  // median and maximum duration of a request for /metrics, in seconds
   double scrape = 0;
   double slowest_scrape = 0;
   double page_bytes = 0;
@@ -139,8 +139,8 @@ struct Figures {
 
 constexpr char kMetricsPath[] = "/metrics";
 
-// Returns the HTTP response of the server at `port`; empty: the server did not
-// answer.
+// Requests /metrics from the server at `port` and returns the HTTP response;
+// empty: the server did not answer.
 std::string Fetch(int port) {
   const SocketAddress address = *NumericAddress("127.0.0.1", port);
   const OwnedFd connection(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));

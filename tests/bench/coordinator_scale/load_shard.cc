@@ -204,7 +204,8 @@ class SimulatedAgent : private rendezvous::AgentStream::Listener {
   std::unique_ptr<rendezvous::AgentStream> stream_;
 };
 
-// Waits for `pause`. Returns false as soon as stdin has ended.
+// Waits for the time `pause` and returns true. Returns false as soon as stdin
+// has ended.
 bool PauseWhileWanted(std::chrono::microseconds pause) {
   return !PollUntil(STDIN_FILENO, POLLIN, MonotonicNow() + pause);
 }

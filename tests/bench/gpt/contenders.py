@@ -38,8 +38,9 @@ def commands(binaries, start, options, ranks):
   found = {'ours': [os.path.join(binaries, 'steps'), *options]}
   for name, interpreter in PYTORCHES:
     found[name] = [interpreter, script, start]
-    # Compiled PyTorch is measured for information only: Muster's targets are
-    # relative to eager PyTorch. Only PyTorch 2.x has torch.compile.
+    # Measure compiled PyTorch too, but only on one rank and only for
+    # information: the speed targets of Muster are relative to eager PyTorch.
+    # PyTorch 1.13 has no torch.compile.
     if ranks == 1 and name != 'PyTorch 1.13':
       found[name + ', compiled'] = [interpreter, script, start, 'compiled']
   return found

@@ -3,7 +3,8 @@
 import math
 
 _WIDTH, _LEFT, _RIGHT = 720, 70, 20
-# Top and bottom of the upper and of the lower panel, in pixels.
+# Top and bottom, in pixels, of the panel with the losses and of the panel with
+# their differences.
 _LOSSES, _DIFFERENCES = (50, 330), (400, 520)
 _HEIGHT = 570
 _OURS, _THEIRS, _FAINT = '#0b5394', '#f0a860', '#dddddd'

@@ -1,12 +1,12 @@
 // Compares a pipeline's steps with the time that its schedule would take if
-// messages cost nothing, with ranks that share memory; see `run`. Prints for
-// each step
+// messages cost nothing, with ranks that share memory. The script `run` in this
+// folder starts it. Prints for each step
 //
 //   STEP IDEAL IDEAL_OF_ITS_OWN_PASSES     (microseconds)
 //
 // Both ideal times are simulated. IDEAL uses the times of the stages' passes
 // without a pipeline, measured just before the step while all ranks compute.
-// IDEAL_OF_ITS_OWN_PASSES uses their times in the step itself.
+// IDEAL_OF_ITS_OWN_PASSES uses the times of the passes in the step itself.
 //
 // usage: pipeline_bench RANKS CHUNKS SCHEDULE MICRO_BATCHES STEPS
 

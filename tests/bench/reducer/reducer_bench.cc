@@ -1,5 +1,6 @@
 // Measures a backward pass with and without the Reducer, alternately, with
-// ranks that share memory; see `run`. Prints for each pair of steps of rank 0
+// ranks that share memory. The script `run` in this folder starts it. Prints
+// for each pair of steps of rank 0
 //
 //   BARE_MICROSECONDS REDUCED_MICROSECONDS EXPOSED_MICROSECONDS
 //

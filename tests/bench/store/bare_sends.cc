@@ -68,8 +68,8 @@ class BareServer {
   }
 
  private:
-  // What the server has sent on a connection so far: nothing, or the answer to
-  // the greeting.
+  // What the server has sent on a connection so far: nothing (kNothing), or the
+  // reply to the client's greeting (kAnswer).
   enum class Stage { kNothing, kAnswer };
 
   void Watch(int fd) {
@@ -111,8 +111,8 @@ class BareServer {
     return true;
   }
 
-  // Answers a client's greeting: GETNUMKEYS in the old framing, VALIDATE and
-  // PING 1 in the new one.
+  // Replies to a client's greeting: GETNUMKEYS in the old framing, VALIDATE and
+  // PING 1 in the modern one.
   void Answer(int fd, std::string_view greeting) {
     old_ = greeting.size() == 1;
     const std::string_view answer("\1\0\0\0\0\0\0\0", old_ ? 8 : 4);

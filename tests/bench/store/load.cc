@@ -1,5 +1,6 @@
 // A load generator for store servers with little overhead: raw connections in
-// one epoll set, the same for every server. Supports both framings.
+// one epoll set, the same for every server. Supports both framings. Prints the
+// time in microseconds.
 //
 //   load connect FRAMING PORT PID N    N connections with greetings are in the
 //                                      backlog of the server PID, which is
@@ -11,8 +12,8 @@
 //                                      the running server: the time until all
 //                                      are answered
 //
-// FRAMING: modern, or old (GETNUMKEYS instead of a greeting). Prints the time
-// in microseconds.
+// FRAMING: modern or old. The greeting is what a client sends first: VALIDATE
+// and PING in the modern framing, GETNUMKEYS in the old one.
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -14,8 +14,8 @@ inline constexpr char kLaunch[] = "launcher/launch";
 inline constexpr char kDaemon[] = "rendezvous/daemon/rendezvousd";
 inline constexpr char kWorker[] = "tests/integration/worker.sh";
 
-// Adds the setting mixed_nodes=1 to `flags`: the nodes of a job may then have
-// different worker commands.
+// Returns `flags` with the additional setting mixed_nodes=1 of --rdzv-conf: the
+// nodes of a job may then have different worker commands.
 std::vector<std::string> WithMixedNodes(std::vector<std::string> flags);
 
 // A real rendezvousd on a free port. The nodes that join it are real launches
@@ -39,8 +39,9 @@ class LocalCluster {
   // endpoint.
   void FailOver();
 
-  // Starts one node: `launch` with `flags`, and the test worker with `deed` as
-  // its arguments. The nodes of a job may have different `deed`.
+  // Starts one node: `launch` with `flags`. `deed`: arguments of the test
+  // worker, which say what the worker does. The nodes of a job may have
+  // different `deed`.
   std::unique_ptr<Subprocess> Node(std::vector<std::string> flags,
                                    std::vector<std::string> deed);
 

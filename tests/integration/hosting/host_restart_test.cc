@@ -214,8 +214,8 @@ TEST_P(HostRestartAtTheEnd, AVerdictIsToldAgain) {
   other->Signal(SIGCONT);
 }
 
-// Each case: --nnodes, and last_call_timeout in seconds. In a job of up to 3
-// nodes, another node could take over.
+// Each case: --nnodes, and last_call_timeout in seconds. In the second case
+// another node could take over, because the job may have 3 nodes.
 INSTANTIATE_TEST_SUITE_P(
     , HostRestartAtTheEnd,
     ::testing::Values(std::vector<std::string>{"1:2", "60"},

@@ -1,6 +1,6 @@
 // Tests that no process of a node outlives its agent, however the agent ends.
-// The tests use real binaries. The descendants of their workers have left their
-// process groups, sessions and parents.
+// The tests use real binaries. The workers start descendants that have left the
+// process group, the session and the parent in which they were started.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

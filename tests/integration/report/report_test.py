@@ -227,7 +227,8 @@ class Report(unittest.TestCase):
       self.skipTest('SKIPPED: there is no Chromium')
     options = webdriver.ChromeOptions()
     options.binary_location = _CHROMIUM
-    # Chromium's sandbox refuses to run as root; the page is our own.
+    # Chromium's sandbox refuses to run as root. It is not needed, because the
+    # browser loads only Muster's own page.
     for flag in ('--headless=new', '--no-sandbox', '--disable-dev-shm-usage',
                  '--disable-gpu', '--window-size=1280,1000'):
       options.add_argument(flag)
@@ -338,7 +339,8 @@ class Report(unittest.TestCase):
     self.assertIn('the last line is cut off', text)
     self.assertEqual(document.facts['nodes and workers'], '2 nodes, 2 workers')
     self.assertIn('productive (ETTR)', document.facts)
-    # With the log folder of the other node, no file is missing.
+    # The first report has no files of n1. If the command line also names the
+    # log folder of n1, the report must miss no file.
     other = glob.glob(other_logs + '/a-job*')[0]
     made = self.report(run, other, '-o', 'cut.html')
     self.assertNotIn('ot here', made.stderr)

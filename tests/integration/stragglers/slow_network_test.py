@@ -25,8 +25,9 @@ _NODES = ('a', 'b', 'c')
 _SLOW_NODE = 1  # the index of the node with the slow network
 # The number of float32 elements that the ranks reduce in each step: 3 MB.
 _ELEMENTS = 3 << 18
-# Seconds. On a busy machine, a slow rank may be found only after many more
-# windows of steps than on a quiet one.
+# Maximum time in seconds that a test waits for an event. It is long because on
+# a busy machine a slow rank is found only after many more windows of steps than
+# on a quiet one.
 process.LONGEST_S = 240
 
 

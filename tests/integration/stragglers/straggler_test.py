@@ -22,8 +22,9 @@ _DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
 _WORKER = os.path.realpath('tests/integration/stragglers/slow_worker')
 _PLUGIN = os.path.realpath(
     'trainer_sdk/nccl_profiler/libmuster_nccl_profiler.so')
-# Seconds. On a busy machine, a slow rank may be found only after many more
-# windows of steps than on a quiet one.
+# Maximum time in seconds that a test waits for an event. It is long because on
+# a busy machine a slow rank is found only after many more windows of steps than
+# on a quiet one.
 process.LONGEST_S = 240
 
 

@@ -22,8 +22,8 @@ import xml_main
 _LAUNCH = os.path.realpath('launcher/launch')
 _COORDINATES = 'launch: this node coordinates the job now'
 _MOVED = r'launch: the job is coordinated at (127\.0\.0\.(\d)):\d+ now'
-# The worker reads words from the node's FIFO: "step", or the code with which it
-# exits.
+# The worker reads words from its node's FIFO: "step" makes the worker do a
+# step; any other word is the exit code of the worker.
 _WORKER = '''
 exec 3<>"%s/$NODE"
 echo "$NODE starts, one of $WORLD_SIZE"
@@ -69,8 +69,8 @@ class Takeover(unittest.TestCase):
     self.nodes = {}
     # number of steps that each node's worker has done in the current round
     self.steps = {}
-    # number of starts already awaited, by (process, number of nodes in the
-    # round)
+    # By (process, number of nodes in the round): how many rounds with this
+    # number of nodes wait_for_round has awaited from the process.
     self.rounds = {}
     self.token = None
 

@@ -33,9 +33,10 @@ class PipelineTraining : public Training {
   }
 };
 
-// Three disturbances in a row. First rank 3 is killed, and launch restarts all
-// ranks. Then rank 0 is killed, which writes the log and leads the checkpoints.
-// Last, rank 1 is asked to stop, and another launch runs the remaining steps.
+// Disturbs a training three times. First rank 3 is killed, and launch restarts
+// all ranks. Then rank 0, which writes the log and leads the checkpoints, is
+// killed. Last, rank 1 gets SIGTERM, and another launch runs the remaining
+// steps.
 TEST_F(PipelineTraining, KilledAndStoppedRanksDoNotChangeTheLosses) {
   const auto undisturbed = Launch(Command(), "undisturbed", kWorkers);
   EXPECT_EQ(undisturbed->ExitCode(), 0) << undisturbed->Output();

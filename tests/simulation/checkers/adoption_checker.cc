@@ -50,7 +50,8 @@ class AdoptionChecker : public Checker {
 
  private:
   struct Come {
-    // whether the agent's first report promised to obey no coordinator
+    // whether the promised_epoch of the agent's first report was 0: the agent
+    // had just started
     bool is_fresh = false;
     uint64_t sequence = 0;
     // highest age of the job in the agent's reports
@@ -63,7 +64,7 @@ class AdoptionChecker : public Checker {
     int nodes = 0;
   };
 
-  // Whether no further agent can come, so that the coordinator need not wait
+  // Whether no further agent can report, so that the coordinator need not wait
   // for the whole lease. With takeover=auto a job has at most max_nodes agents,
   // and every agent counts. Without takeovers, an agent counts only if it has
   // just started or has reported its world.
@@ -104,9 +105,9 @@ class AdoptionChecker : public Checker {
     }
   }
 
-  // Checks that the job is at least as old as its nodes have reported. A node
-  // that waits until another node gives up its place does not belong to the job
-  // yet.
+  // Checks that the job is at least as old as its nodes have reported. The
+  // report of a node that waits until another node gives up its place does not
+  // count: the waiting node does not belong to the job yet.
   void CheckAge(const rendezvous::JobStatus& status) {
     Duration oldest = Duration::zero();
     for (const rendezvous::NodeStatus& node : status.nodes) {

@@ -120,8 +120,8 @@ class AttributionChecker : public Checker {
     } else if (is_adopted_ &&
                (why.find("a new coordinator does not know it") == 0 ||
                 why.find("the job went on without this node") == 0)) {
-      // These two reasons need no fault. They name a node that an earlier
-      // coordinator told to stop.
+      // The two reasons above need no fault: they are the reasons of a node
+      // that an earlier coordinator told to stop.
     } else if (!Troubled(SlotOf(why)) && now() > resumed_ + kMaxLate) {
       Fail("nothing had happened to it: " + why);
     }
@@ -174,7 +174,8 @@ class AttributionChecker : public Checker {
     const auto found = trouble_.find(slot);
     const Duration lease = plan().spec.lease();
     Instant oldest = began_ - lease - plan().coordinator_timeout;
-    // After a suspension of the coordinator each lease begins anew.
+    // After a suspension the coordinator begins each lease again. So faults
+    // from before the suspension may still have an effect.
     if (resumed_ >= oldest) oldest = std::min(oldest, paused_ - lease);
     return found != trouble_.end() && found->second >= oldest;
   }

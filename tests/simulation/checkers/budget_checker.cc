@@ -98,10 +98,10 @@ class BudgetChecker : public Checker {
   }
 
  private:
-  // Decides whether the failure that broke the adopted round has used up a
-  // restart: `restarts_used` from the job's status shows it. It may have used
-  // none. A node that missed a later directive may still report the failure
-  // although the round has another cause.
+  // Decides from `restarts_used`, of the job's status, whether the failure that
+  // broke the adopted round has used up a restart. It has used none if the
+  // round has another cause: a node that missed a later directive may still
+  // report the failure.
   void Settle(int restarts_used) {
     if (!std::exchange(is_unsettled_, false)) return;
     spent_ = std::clamp(restarts_used, spent_, spent_ + 1);

@@ -17,9 +17,11 @@ namespace muster::simulation {
 std::unique_ptr<Checker> NewAdoptionChecker(const Plan& plan);
 // A round breaks only for a cause that occurred in that round.
 std::unique_ptr<Checker> NewAttributionChecker(const Plan& plan);
-// Restarts never exceed the budget, and only failures use it.
+// The number of used restarts never exceeds the budget (max_restarts). Only
+// failures use up restarts.
 std::unique_ptr<Checker> NewBudgetChecker(const Plan& plan);
-// Every wait has a deadline, and no deadline passes unnoticed.
+// An unfinished job and an agent that has not left always have a next deadline,
+// which is in the future. A finished job has none.
 std::unique_ptr<Checker> NewDeadlineChecker(const Plan& plan);
 // A dead or silent node is removed within its lease. A node whose stream is
 // broken is removed within the reconnect grace.
@@ -59,8 +61,8 @@ std::unique_ptr<Checker> NewVerdictChecker(const Plan& plan);
 // agent's time twice.
 std::unique_ptr<Checker> NewTimeChecker(const Plan& plan);
 // The group ranks of a world are 0 to n - 1, and n is from min_nodes to
-// max_nodes. The places (ranks, addresses, ids) that its members get fit
-// together.
+// max_nodes. The places that the members get are consistent: ranks, addresses,
+// NCCL id and run tag.
 std::unique_ptr<Checker> NewWorldChecker(const Plan& plan);
 
 // --- invariants of plans with takeovers only
@@ -79,8 +81,8 @@ std::unique_ptr<Checker> NewSpendingChecker(const Plan& plan);
 // its nodes.
 std::unique_ptr<Checker> NewSplitBrainChecker(const Plan& plan);
 // If the coordinator is lost, another one takes over in time. This needs two
-// living majorities: of the newest world's nodes, and of the nodes that elect a
-// coordinator.
+// majorities of living nodes: of the nodes of the newest world, and of the
+// nodes that elect a coordinator.
 std::unique_ptr<Checker> NewTakeoverTimeChecker(const Plan& plan);
 
 // Returns the checkers that observe one coordinator. Report the steps of other

@@ -18,8 +18,8 @@ using std::chrono::seconds;
 
 // Maximum time that an agent waits for the stack of a worker.
 constexpr Duration kLook = seconds(15);
-// Maximum delay of an agent's actions because of a fault. For example, an agent
-// is suspended for up to 15 s.
+// Maximum delay that a fault can cause in the actions of an agent. For example,
+// an agent may be suspended for up to 15 s.
 constexpr Duration kTrouble = seconds(16);
 constexpr Duration kSlack = milliseconds(1);
 

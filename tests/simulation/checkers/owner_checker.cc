@@ -63,7 +63,7 @@ class OwnerChecker : public Checker {
     int round;
   };
   // The epoch that each agent has promised to obey, by the agent's incarnation.
-  // Without takeovers agents make no promise, and the epoch is 0.
+  // Recorded only in plans with takeovers; otherwise every epoch is 0.
   std::map<uint64_t, uint64_t> promised_;
   // By slot: the agent and the round whose worker processes may still run.
   std::map<int, Work> work_;

@@ -142,7 +142,7 @@ class PreemptionChecker : public Checker {
   // not
   std::optional<Instant> known_since_;
   uint64_t epoch_ = 0;
-  // whether a crashed or suspended coordinator knew the preemption
+  // whether a crashed or suspended coordinator knew of the preemption
   bool recorded_ = false;
   bool ended_ = false;
   // agents that know of the preemption, by incarnation

@@ -54,8 +54,9 @@ class SpendingChecker : public Checker {
   }
 
  private:
-  // Whether every coordinator that can be elected has an agent that knows the
-  // number of used restarts. A restarted agent does not know it.
+  // Whether every coordinator that can be elected learns the number of used
+  // restarts from one of the agents that elect it. A restarted agent does not
+  // know this number.
   bool IsKnown() const {
     const rendezvous::JobSpec& spec = plan().spec;
     const int witnesses = static_cast<int>(witnesses_.size());
@@ -63,7 +64,8 @@ class SpendingChecker : public Checker {
                                 spec.takeover == rendezvous::Takeover::kAuto &&
                                 2 * spec.min_nodes > spec.max_nodes;
     if (count_suffices && witnesses <= spec.max_nodes - spec.min_nodes) {
-      // the min_nodes agents that elected a coordinator may not know the number
+      // perhaps none of the min_nodes agents that elect a coordinator knows the
+      // number
       return false;
     }
     return 2 * witnesses > newest_nodes_;

@@ -106,10 +106,10 @@ class TakeoverTimeChecker : public Checker {
         [this](const auto& one) { return Votes(one.second); });
     return 2 * here > found->second.nodes;
   }
-  // Whether no coordinator can be elected because of a newer world. A living
-  // node has begun this world, which is newer than the electorate's world. But
-  // no majority of its nodes is alive. So nobody knows whether it began on all
-  // of its nodes.
+  // Whether no coordinator can be elected because of a newer world: a living
+  // node has begun a world that is newer than the electorate's world, but no
+  // majority of the newer world's nodes is alive. So no coordinator can know
+  // whether the newer world has begun on all of its nodes.
   bool LacksNewerWorld() const {
     return std::ranges::any_of(places_, [this](const auto& one) {
       const rendezvous::WorldId world = one.second;

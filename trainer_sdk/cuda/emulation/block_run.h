@@ -88,8 +88,8 @@ class BlockRun {
     unsigned exchanges = 0;
   };
 
-  // The state of a barrier: how many threads have arrived at it, and the place
-  // in the source at which they wait.
+  // The state of a barrier or of a warp exchange: how many threads have
+  // arrived, and the place in the source at which they wait.
   struct Gathering {
     unsigned arrived = 0;
     std::source_location place;

@@ -89,11 +89,11 @@ class KernelTest : public testing::Test {
             std::is_same_v<Element, float> ? 0 : kBfloat16Roundoff};
   }
 
-  // Expects that only rounding causes the difference between `found` and the
-  // results of `exact`. The bound allows `operations` successive roundings to
-  // float32, and one rounding to the results' type. Also expects that results
-  // multiplied by a slightly wrong factor exceed the bound, so that the bound
-  // is not too loose.
+  // Expects that `found` differs only by rounding from the results that `exact`
+  // computes. The bound allows `operations` successive roundings to float32,
+  // and one rounding to the results' type. Also expects that results multiplied
+  // by a slightly wrong factor exceed the bound, so that the bound is not too
+  // loose.
   static void ExpectRounded(const std::vector<Found>& found, double operations,
                             const Disturbed& exact) {
     const RoundingReference reference(exact);

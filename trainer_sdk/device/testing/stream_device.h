@@ -67,8 +67,8 @@ class StreamDevice final : public Device {
   void Wait() override { compute_->Drain(); }
   absl::Status status() override { return absl::OkStatus(); }
 
-  // There converts a host address to the device's address of the same memory;
-  // Here converts it back. Null stays null.
+  // `There` converts a host address to the device's address of the same memory;
+  // `Here` converts a device's address back. Null stays null.
   static void* There(void* host);
   static void* Here(const void* device);
 
@@ -83,10 +83,11 @@ class StreamDevice final : public Device {
       std::make_unique<WorkStream>();
 };
 
-// Makes transports that accept memory of StreamDevices. Each operation is
-// enqueued on its stream and performed by a transport of `inner`. After a
-// failed operation the next operation fails, too, as with NCCL.
-// InvalidArgument: the operation has no stream.
+// Makes transports that accept memory of StreamDevices. A transport of `inner`
+// performs the operations. Each operation is enqueued on its stream. Only
+// barriers and splits have no stream: they wait for all enqueued operations and
+// block. After a failed operation the next enqueued operation fails, too, as
+// with NCCL. InvalidArgument: the operation needs a stream and has none.
 TransportFactory OnStreams(TransportFactory inner);
 
 }  // namespace muster

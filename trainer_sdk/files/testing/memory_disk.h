@@ -14,10 +14,10 @@
 
 namespace muster {
 
-// A file system in memory, for tests. A test can stop it after any byte
-// written, and then get the file system that remains. After the end of the
-// process, everything remains. After a power loss, all synced data remains, and
-// the part of the unsynced data that the test chooses. Thread-safe.
+// A file system in memory, for tests. A test can stop the file system after any
+// written byte, and then get what a new process would find. After the end of a
+// process, this is all written data. After a power loss, it is all synced data
+// and a random part of the unsynced data. Thread-safe.
 class MemoryDisk : public FileSystem {
  public:
   MemoryDisk();
@@ -36,8 +36,8 @@ class MemoryDisk : public FileSystem {
   // paths. An empty path makes all paths removable again.
   void KeepBusy(const std::string& path);
 
-  // Returns the file system that the next process finds after this process has
-  // ended.
+  // Returns a copy of the file system as a new process finds it after the old
+  // process has ended: with all written data.
   std::unique_ptr<MemoryDisk> AfterProcess() const;
   // Returns the file system after a power loss. Each folder has its synced or
   // its latest names; each file has its synced content, its latest content or

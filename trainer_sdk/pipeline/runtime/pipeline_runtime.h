@@ -38,17 +38,17 @@ struct MeasuredAction {
 // An error breaks the pipeline permanently, on all ranks as soon as they can be
 // notified; every later call fails with the first error. The error names the
 // stage, the micro-batch and the peer:
-//   DeadlineExceeded  a neighbour did not arrive in time
+//   DeadlineExceeded  a neighbour did not send or receive in time
 //   Unavailable       a neighbour died
 //   Aborted           another rank failed; gives the reason of that rank
 // A stage's own errors are returned as well. Not thread-safe.
 class PipelineRuntime {
  public:
   // Makes the runtime of this rank. Collective over `group`, with the same
-  // schedule on every rank. Rank r of the group is rank r of the pipeline.
-  // AddCommunication is applied to a schedule without communication. `stages`:
-  // this rank's stages, which are the stages rank, rank + p, ... if there are p
-  // ranks. They must outlive the runtime; `group` need not.
+  // schedule on every rank. Rank r of the group is rank r of the pipeline. If
+  // the schedule has no sends and receives, they are added (AddCommunication).
+  // `stages`: this rank's stages, which are the stages rank, rank + p, ... if
+  // there are p ranks. The stages must outlive the runtime; `group` need not.
   //   InvalidArgument     the schedule is invalid, or is for another number of
   //                       ranks or stages
   //   FailedPrecondition  ranks have different schedules, or a stage's output
@@ -89,10 +89,11 @@ class PipelineRuntime {
   std::unique_ptr<Body> body_;
 };
 
-// The timeline of the last Step, in nanoseconds from the start of its first
-// pass. It can be passed to DrawSchedule and MeasuredCosts. Collective over
-// `group`, which has the pipeline's ranks in order. Call it after a Step. The
-// result is the same on all ranks.
+// Returns the timeline of the last Step, in nanoseconds from the start of its
+// first pass. DrawSchedule and MeasuredCosts take such a timeline. Collective
+// over `group`, which has the pipeline's ranks in order. The result is the same
+// on all ranks. FailedPrecondition: no whole Step has been measured.
+//
 // The clocks of hosts differ. The function measures these differences with a
 // few barriers and corrects the times. Times of different ranks are therefore
 // only as exact as this measurement.

@@ -139,8 +139,9 @@ void ExpectPerformed(const PipelineSchedule& schedule, TransportChoice choice,
           EXPECT_EQ(stage->last_weight_passes.size(), 3u);
         }
         if (group.rank() == shape.ranks - 1) {
-          // Step has the argument 8, and each loss must be multiplied by 8 /
-          // micro_batches: the division must not be left out or happen twice.
+          // Each Step has the argument 8, so Loss must get the factor 8 /
+          // micro_batches: the runtime must divide by the number of
+          // micro-batches exactly once.
           auto& factors = mine.stages.back()->factors;
           std::sort(factors.begin(), factors.end(), std::greater<>());
           const size_t steps = static_cast<size_t>(shape.micro_batches) * 3;

@@ -30,11 +30,11 @@ struct StreamShape {
   bool operator==(const StreamShape&) const = default;
 };
 
-// Formats a shape as in "float32[12, 64, 128]".
+// Formats a shape as text. Example: "float32[12, 64, 128]".
 std::string ToString(const StreamShape& shape);
 
-// Whether the step has later passes that add to the gradients of the stage's
-// weights (kMoreToCome), or this pass is the last one that does (kLast).
+// kLast: the pass is the last one of the step that adds to the gradients of the
+// stage's weights. kMoreToCome: any other pass.
 enum class WeightPass { kMoreToCome, kLast };
 
 // The arguments of one pass of a stage.
@@ -52,9 +52,9 @@ struct PipelinePass {
   // has micro-batches in flight at the stage.
   int activation_slot = 0;
   Purpose purpose = Purpose::kTraining;
-  // kLast: this pass is the step's last one that adds to the gradients of the
-  // stage's weights. Passes that add nothing to these gradients have
-  // kMoreToCome.
+  // kLast if this pass is the step's last one that adds to the gradients of the
+  // stage's weights. All other passes have kMoreToCome, even those that add
+  // nothing to these gradients.
   WeightPass weights = WeightPass::kMoreToCome;
 };
 

@@ -158,8 +158,9 @@ TEST(ChannelRoundsTest, SingleRankHasNoChannels) {
 TEST(ChannelRoundsTest, TheEndsAreNeighboursOnlyWithSeveralStages) {
   EXPECT_THAT(ChannelRounds({2, 1, 4}),
               ElementsAre(ElementsAre(Neighbours{0, 1})));
-  // Two ranks with two stages each. Rank 1 has stage 1 and rank 0 has stage 2,
-  // so there is a second channel, from rank 1 to rank 0.
+  // Two ranks with two stages each: the output of stage 1 (on rank 1) goes to
+  // stage 2 (on rank 0), so there is a second pair of neighbours, from rank 1
+  // to rank 0.
   EXPECT_THAT(ChannelRounds({2, 2, 4}),
               ElementsAre(ElementsAre(Neighbours{0, 1}),
                           ElementsAre(Neighbours{1, 0})));

@@ -11,9 +11,10 @@
 
 namespace muster {
 
-// The agreement of the ranks before the first step: they exchange their
-// schedules and shapes, encoded as numbers for an all_gather. All functions of
-// this file are pure.
+// These functions compare the schedules and the shapes of all ranks before the
+// first step. Each rank encodes its schedule and shapes as numbers, and the
+// ranks exchange the numbers with an all_gather. All functions of this file are
+// pure.
 
 struct StageStreams {
   StreamShape input;
@@ -22,8 +23,9 @@ struct StageStreams {
   bool operator==(const StageStreams&) const = default;
 };
 
-// The number of int64_t values in which a rank encodes its schedule's shape and
-// actions. The values must be equal on all ranks.
+// The number of int64_t values that describe a rank's schedule: three for its
+// shape, and a hash of the actions of all ranks. The values must be equal on
+// all ranks.
 inline constexpr int kScheduleNumbers = 4;
 std::vector<int64_t> EncodeSchedule(const PipelineSchedule& schedule);
 

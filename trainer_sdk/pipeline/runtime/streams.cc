@@ -70,9 +70,9 @@ absl::Status PipelineChannels::Connect(ProcessGroup& group,
     if (color < 0) continue;
     Channel& made = by_kind_[IndexOf(role == kSender ? send : receive)];
     made.group = *std::move(channel);
-    // All ranks reserve the buffers of a channel directly after the Split call
-    // that makes the channel. Allocate is collective, so with another order on
-    // some rank, ranks could wait for each other in a circle.
+    // Reserve the buffers of a channel directly after the Split that makes the
+    // channel. Allocate is collective, so all ranks must reserve in the same
+    // order; otherwise ranks could wait for each other in a circle.
     absl::Status reserved = ReserveBuffers(made);
     if (!reserved.ok()) return reserved;
   }

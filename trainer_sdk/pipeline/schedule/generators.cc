@@ -113,8 +113,8 @@ std::vector<Action> OfRank(ScheduleKind kind, const PipelineShape& shape,
                            int rank) {
   const RankOrder order(shape, rank);
   const int behind = shape.ranks - 1 - rank;
-  // The number of forward passes until the first group of micro-batches has
-  // passed all of the rank's chunks (stages) except the last.
+  // The number of this rank's forward passes until the first group of
+  // micro-batches has passed all of the rank's chunks (stages) except the last.
   const int chunks_ahead = (shape.stages_per_rank - 1) * order.group();
   switch (kind) {
     case ScheduleKind::kGPipe:

@@ -33,8 +33,8 @@ struct TimedAction {
   int64_t end = 0;
 };
 
-// The timeline of a schedule. Each rank starts each computation as soon as the
-// rank's previous computation is done and the input is available.
+// The computations of a schedule with their begin and end times, either
+// simulated (Simulate) or measured (MeasuredTimeline).
 struct PipelineTimeline {
   PipelineShape shape;
   // Indexed by rank: the rank's computations, in order.
@@ -49,8 +49,9 @@ struct PipelineTimeline {
   // including the computation of weight gradients.
   std::vector<int> max_held;
 
-  // The pipeline bubble: idle time divided by the computing time of the busiest
-  // rank. (p-1)/m for 1F1B with p ranks, m micro-batches and equal stages.
+  // The pipeline bubble: the idle time of the busiest rank, divided by its
+  // computing time. (p-1)/m for 1F1B with p ranks, m micro-batches and equal
+  // stages.
   double BubbleOverIdeal() const;
 };
 
@@ -59,10 +60,12 @@ struct PipelineTimeline {
 PipelineTimeline TimelineOf(const PipelineShape& shape,
                             std::vector<std::vector<TimedAction>> ranks);
 
-// Computes the timeline of a schedule with the given costs. Sends and receives
-// in the schedule are ignored. InvalidArgument: the schedule is invalid
-// (CheckComputations), a cost is negative or too large, or the number of costs
-// is neither 1 nor the number of stages.
+// Computes the timeline of a schedule with the given costs. Each rank starts
+// each computation as soon as the rank's previous computation is done and the
+// input is available. Sends and receives in the schedule are ignored.
+// InvalidArgument: the schedule is invalid (CheckComputations), a cost is
+// negative or too large, or the number of costs is neither 1 nor the number of
+// stages.
 absl::StatusOr<PipelineTimeline> Simulate(const PipelineSchedule& schedule,
                                           const PipelineCosts& costs);
 

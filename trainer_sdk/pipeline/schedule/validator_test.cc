@@ -48,9 +48,9 @@ TEST(ValidatorTest, ABackwardBeforeItsForwardWaitsForEver) {
 }
 
 TEST(ValidatorTest, RanksThatWaitInACircleAreNamed) {
-  // Rank 0 needs the gradient of micro-batch 0 before its second forward pass.
-  // Rank 1 needs the output of that forward pass before it computes this
-  // gradient.
+  // A deadlock: rank 0 needs the gradient of micro-batch 0 before its second
+  // forward pass, but rank 1 needs the output of that forward pass before it
+  // computes this gradient.
   PipelineSchedule schedule{.shape = {2, 1, 2}, .ranks = {}};
   schedule.ranks = {{{0, ActionKind::kForward, 0},
                      {0, ActionKind::kBackward, 0},

@@ -7,7 +7,7 @@
 #include "trainer_sdk/process_group/testing/conformance_subject.h"
 
 // The checks of the conformance suite, with threads as ranks. Each check makes
-// its own groups. The error says what the transport does wrong.
+// its own groups. The returned error says what the transport does wrong.
 
 namespace muster {
 
@@ -47,9 +47,9 @@ absl::Status CheckDeadline(const ConformanceSubject& subject, int size);
 // Checks that Abort makes pending and later operations fail with its reason.
 absl::Status CheckAbort(const ConformanceSubject& subject, int size);
 
-// One rank gives up before any other arrives. Checks that later calls of the
-// other ranks fail too. They must fail even if the rank that gave up has sent
-// all data that they need from it.
+// One rank's operation times out before any other rank calls the operation.
+// Checks that later calls of the other ranks fail too, even if the rank that
+// timed out has sent all data that they need from it.
 absl::Status CheckBrokenForAll(const ConformanceSubject& subject, int size);
 
 // Several groups are formed. In the first one, one rank fails at its first

@@ -291,8 +291,9 @@ TEST(ConformanceChecksTest, SeeAGroupThatIsBrokenForOneRankOnly) {
   const auto forgets = [](Transport& right, const Operation& operation,
                           const OperationContext& context) {
     const absl::Status status = right.Execute(operation, context);
-    // The planted defect: the first barrier succeeds although another rank gave
-    // up. A rank that had received all its data before would behave like this.
+    // The planted defect: the first barrier succeeds although another rank has
+    // failed. A transport has this defect if it completes an operation for a
+    // rank that has already received all its data.
     return operation.kind == OperationKind::kBarrier && context.sequence == 1
                ? absl::OkStatus()
                : status;

@@ -22,8 +22,8 @@ class ConformanceMemory {
 };
 
 // Fewer cases run under sanitizers: ThreadSanitizer makes a case about 20 times
-// slower and AddressSanitizer twice. A defect that a sanitizer finds shows in
-// more than one case.
+// slower, AddressSanitizer about two times. A defect that a sanitizer finds
+// shows in more than one case.
 #if defined(__SANITIZE_THREAD__)
 inline constexpr int kUsualNth = 23;
 #elif defined(__SANITIZE_ADDRESS__)
@@ -39,8 +39,8 @@ struct ConformanceSubject {
 
   // `sizes`: the group sizes to try. Each stratum (kind, type, reduction and
   // length) has a list of pairs (size, variant). Of these pairs only every
-  // `every_nth`-th is tried, but at least one. With a larger `every_nth`, a
-  // transport that is slow with threads as ranks omits cases.
+  // `every_nth`-th is tried, but at least one. A larger `every_nth` saves time
+  // for a transport that is slow if its ranks are threads.
   std::vector<int> sizes = {1, 2, 3, 4, 5, 6, 7, 8};
   int every_nth = kUsualNth;
   // Of the strata with the longest length (a buffer of 600 KB), about one in n

@@ -397,7 +397,8 @@ TransportFactory ReferenceTransports() {
     }
     const absl::Status status = place.store->Wait({"all"}, deadline);
     if (status.ok()) return transport;
-    // Abort ends the operations of ranks that have entered the group already.
+    // The wait for the other ranks failed. Abort ends the operations of ranks
+    // that have entered the room already.
     transport->Abort(
         absl::StrCat("rank ", place.rank, ": ", std::string(status.message())));
     return status;

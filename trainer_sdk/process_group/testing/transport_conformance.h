@@ -15,7 +15,8 @@ namespace muster {
 class TransportConformance : public testing::TestWithParam<ConformanceSubject> {
 };
 
-// Prints the subject's name in test output; googletest would print its bytes.
+// Makes googletest print the subject's name. Without this function, googletest
+// prints the bytes of the struct.
 void PrintTo(const ConformanceSubject& subject, std::ostream* out);
 
 }  // namespace muster

@@ -36,8 +36,9 @@ void* MapShared(size_t bytes) {
 class ForkedStore::Lock {
  public:
   explicit Lock(pthread_mutex_t* mutex) : mutex_(mutex) {
-    // EOWNERDEAD: a process was killed while it held the lock. It has left at
-    // most one half-written value, and no other process waits for that value.
+    // EOWNERDEAD: a process was killed while it held the lock. The store stays
+    // usable: at most one value is half written, and no other process waits for
+    // that value.
     if (pthread_mutex_lock(mutex_) == EOWNERDEAD) {
       pthread_mutex_consistent(mutex_);
     }
@@ -90,8 +91,8 @@ void ForkedStore::Changed() {
 }
 
 void ForkedStore::AwaitChange(uint32_t seen, Instant deadline) const {
-  // Each wait is short, and its caller repeats it. A process may be killed
-  // after it changed the store and before it woke the waiting processes.
+  // Each wait is short, and its caller repeats it, because a process may be
+  // killed after it changed the store and before it woke the waiting processes.
   const Duration left =
       std::clamp<Duration>(deadline - MonotonicNow(), Duration::zero(),
                            std::chrono::milliseconds(100));

@@ -11,8 +11,9 @@
 
 namespace muster {
 
-// The reaction of a store to an Add whose sum overflows int64. PyTorch's server
-// adds without a check.
+// The reaction of a store to an Add whose sum overflows int64. kRefused: the
+// store returns FailedPrecondition. kUnchecked: the store adds without a check,
+// as PyTorch's server does.
 enum class Overflow { kRefused, kUnchecked };
 
 // Makes empty stores for the tests of one implementation.
