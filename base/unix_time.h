@@ -3,6 +3,8 @@
 
 #include <chrono>
 
+#include "base/time.h"
+
 namespace muster {
 
 // The wall clock in seconds since 1970. For code that does I/O; pure code gets
@@ -12,6 +14,12 @@ inline double UnixSeconds() {
   return std::chrono::duration<double>(
              std::chrono::system_clock::now().time_since_epoch())
       .count();
+}
+
+// The same as a Duration.
+inline Duration UnixTime() {
+  return std::chrono::duration_cast<Duration>(
+      std::chrono::system_clock::now().time_since_epoch());
 }
 
 }  // namespace muster

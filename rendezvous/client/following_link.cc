@@ -40,8 +40,8 @@ void FollowingLink::Open(LinkEvents events) {
             if (ComesFromCoordinator(directive)) {
               own_->Follow(Standby::Leader{.endpoint = connected_to_,
                                            .epoch = directive.epoch});
+              own_->Learn(directive);
             }
-            if (directive.kind == DirectiveKind::kFinished) own_->OnVerdict();
             events_.on_directive(std::move(directive));
           },
       .on_disconnected =

@@ -190,6 +190,29 @@ bool IsEnding(const JobRecord& record) {
           record.stopping.consequence.verdict().has_value());
 }
 
+bool LearnFrom(const Directive& directive, Duration elapsed,
+               JobRecord& record) {
+  const int last = std::max(record.round, record.claimed_round);
+  const bool has_place = directive.kind == DirectiveKind::kRun;
+  const int round = has_place ? directive.place.round : 0;
+  const int restarts =
+      std::min(directive.restarts_used.value_or(0), record.spec.max_restarts);
+  if (round <= last && restarts <= record.restarts_used) return false;
+  record.restarts_used = std::max(restarts, record.restarts_used);
+  record.age = std::max(record.age + elapsed, directive.job_age);
+  if (round <= last) return true;
+  // The recorded round has ended, and so has whatever was to follow it.
+  record.phase = JobPhase::kGathering;
+  record.why.clear();
+  record.claimed_round = round;
+  record.stopping = Stopping();
+  record.verdict.reset();
+  record.members.clear();
+  record.world = World();
+  record.world.reached_step = directive.place.reached_step;
+  return true;
+}
+
 absl::Status CheckRecord(const JobRecord& record) {
   if (const absl::Status valid = record.spec.Validate(); !valid.ok()) {
     return Unsound(absl::StrCat("has a setting that ", valid.message()));

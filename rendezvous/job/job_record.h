@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "base/time.h"
 #include "rendezvous/job/job_state.h"
+#include "rendezvous/protocol/directive.h"
 
 namespace muster::rendezvous {
 
@@ -79,6 +80,13 @@ JobRecord RecordOf(const JobState& state);
 // `record` must have passed CheckRecord.
 JobState StateOf(const JobRecord& record, uint64_t epoch, Instant now,
                  Duration elapsed);
+
+// Adds to `record` what a directive of another coordinator says about the job:
+// a later round, the restarts used, and the job's age. `elapsed`: time since
+// the record was written. Returns whether the round or the number of restarts
+// has grown; otherwise `record` is unchanged. After a later round the record
+// suffices for Job::Recall, not for StateOf: it has no nodes.
+bool LearnFrom(const Directive& directive, Duration elapsed, JobRecord& record);
 
 // Whether the job of `record` has ended, or will begin no further round.
 bool IsEnding(const JobRecord& record);

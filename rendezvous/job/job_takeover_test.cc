@@ -434,6 +434,77 @@ TEST(JobRecallTest, ARecalledJobYieldsToItsNodes) {
 
 // The job has ended. Its verdict was recorded, but may not have reached the
 // nodes.
+// Directive of another coordinator in round `round` after `restarts` restarts.
+Directive RunsElsewhere(int round, int restarts) {
+  Directive directive = {.kind = DirectiveKind::kRun};
+  directive.place = {.round = round, .reached_step = 30};
+  directive.restarts_used = restarts;
+  directive.job_age = seconds(500);
+  return directive;
+}
+
+TEST(LearnFromTest, ALaterRoundReplacesTheRecordedOne) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  job.Step(CancelAsked{"enough"});
+  JobRecord record = job.job().Record();
+  EXPECT_TRUE(LearnFrom(RunsElsewhere(4, 0), seconds(1), record));
+  EXPECT_EQ(record.claimed_round, 4);
+  EXPECT_EQ(record.age, seconds(500));
+  EXPECT_EQ(record.world.reached_step, 30);
+  EXPECT_TRUE(CheckRecord(record).ok()) << CheckRecord(record);
+  // What was to follow the recorded round is void.
+  EXPECT_FALSE(IsEnding(record));
+  JobFixture again(QuickSpec(2, 2));
+  again.Recall(record);
+  again.StartAll({"a", "b"});
+  EXPECT_EQ(again.round(), 5);
+}
+
+TEST(LearnFromTest, ALaterRoundVoidsAVerdict) {
+  JobFixture job(QuickSpec(1, 1));
+  job.StartAll({"a"});
+  job.Succeeds("a");
+  JobRecord record = job.job().Record();
+  ASSERT_TRUE(IsEnding(record));
+  EXPECT_TRUE(LearnFrom(RunsElsewhere(2, 0), seconds(1), record));
+  EXPECT_FALSE(IsEnding(record));
+  EXPECT_TRUE(CheckRecord(record).ok()) << CheckRecord(record);
+}
+
+TEST(LearnFromTest, ARestartOfTheRecordedRoundOnlyCounts) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  JobRecord record = job.job().Record();
+  EXPECT_FALSE(LearnFrom(RunsElsewhere(1, 0), seconds(1), record));
+  EXPECT_LT(record.age, seconds(1));
+  EXPECT_TRUE(LearnFrom(RunsElsewhere(1, 1), seconds(1), record));
+  EXPECT_EQ(record.restarts_used, 1);
+  EXPECT_EQ(record.phase, JobPhase::kRunning);
+  EXPECT_FALSE(LearnFrom(RunsElsewhere(1, 1000), seconds(1), record));
+  EXPECT_EQ(record.restarts_used, record.spec.max_restarts);
+}
+
+TEST(LearnFromTest, OnlyAnOrderToRunHasARound) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  JobRecord record = job.job().Record();
+  Directive directive = RunsElsewhere(4, 0);
+  directive.kind = DirectiveKind::kWait;
+  EXPECT_FALSE(LearnFrom(directive, seconds(1), record));
+  EXPECT_EQ(record.round, 1);
+}
+
+TEST(LearnFromTest, TheAgeNeverShrinks) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  JobRecord record = job.job().Record();
+  Directive directive = RunsElsewhere(2, 0);
+  directive.job_age = Duration::zero();
+  EXPECT_TRUE(LearnFrom(directive, seconds(90), record));
+  EXPECT_GE(record.age, seconds(90));
+}
+
 class JobRecallVerdictTest : public ::testing::Test {
  protected:
   JobRecallVerdictTest() {

@@ -23,6 +23,7 @@
 #include "rendezvous/server/directive_sink.h"
 #include "rendezvous/server/driven_job.h"
 #include "rendezvous/wire/memory_wire.h"
+#include "rendezvous/wire/record_wire.h"
 
 namespace muster::rendezvous {
 namespace {
@@ -48,8 +49,7 @@ static_assert(kJobBits == kDrawnEpochBits);
 
 uint64_t UnixMilliseconds() {
   return static_cast<uint64_t>(
-      std::chrono::duration_cast<std::chrono::milliseconds>(
-          std::chrono::system_clock::now().time_since_epoch())
+      std::chrono::duration_cast<std::chrono::milliseconds>(UnixTime())
           .count());
 }
 
@@ -92,6 +92,12 @@ uint64_t FirstEpoch(const Journal* journal) {
   return journal != nullptr ? journal->epoch() << kJobBits : DrawEpoch();
 }
 
+// Whether the same command can continue the job after this verdict, so that its
+// record is kept.
+bool MayBeTriedAgain(const Verdict& verdict) {
+  return verdict.outcome == Outcome::kTimedOut;
+}
+
 // Returns the run tag that the nodes report; empty: no node has begun a round.
 std::string ReportedRunTag(const std::map<StreamId, Report>& reports) {
   for (const auto& [stream, report] : reports) {
@@ -117,11 +123,7 @@ class Coordinator::Impl {
                 .kept = std::move(options_.remembered),
                 .quarantine = options_.quarantine,
                 .on_quarantine = options_.on_quarantine,
-                .clock =
-                    [] {
-                      return std::chrono::duration_cast<Duration>(
-                          std::chrono::system_clock::now().time_since_epoch());
-                    }}),
+                .clock = UnixTime}),
         next_epoch_(FirstEpoch(
             options_.takeover.has_value() ? nullptr : options_.journal.get())) {
     if (options_.takeover.has_value()) {
@@ -337,9 +339,20 @@ class Coordinator::Impl {
     if (standby_ != nullptr) standby_->Follow(followed_);
   }
 
-  void OnVerdict() {
+  void Learn(const Directive& directive) {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (standby_ != nullptr) ForgetRecord();
+    if (standby_ == nullptr || directive.epoch < learned_epoch_) return;
+    learned_epoch_ = directive.epoch;
+    if (directive.kind == DirectiveKind::kFinished) {
+      if (!MayBeTriedAgain(directive.verdict)) ForgetRecord();
+      return;
+    }
+    const Duration now = UnixTime();
+    for (KeptJob& kept : options_.kept) {
+      if (!LearnFrom(directive, AgeOf(kept, now), kept.job)) continue;
+      kept.written_at = now;
+      options_.journal->Put(options_.only_run_id, ToBytes(kept), [] {});
+    }
   }
 
   absl::Status Told(const std::string& run_id, uint64_t epoch,
@@ -885,11 +898,9 @@ class Coordinator::Impl {
     // Copy the id, because erase destroys the list's element, to which `job`
     // may refer.
     const std::string run_id = job->run_id();
-    // Keep the record of a job that timed out: the same command can continue
-    // the job.
     const std::optional<Verdict> verdict = job->Summary().verdict;
     const bool goes_on = options_.takeover.has_value() && verdict.has_value() &&
-                         verdict->outcome == Outcome::kTimedOut;
+                         MayBeTriedAgain(*verdict);
     finished_.erase(found);
     jobs_.erase(run_id);
     if (options_.journal != nullptr && !goes_on) {
@@ -926,6 +937,8 @@ class Coordinator::Impl {
   // The coordinator to which this process's agent is connected; nullopt: none,
   // or this one.
   std::optional<Standby::Leader> followed_;
+  // The highest epoch of a directive that Learn has got.
+  uint64_t learned_epoch_ = 0;
   std::vector<std::string> standbys_;  // the argument of SetStandbys
   // The endpoints of other standbys that have announced themselves to this one,
   // at most kMaxStandbys. This process's agent may not know them, because it
@@ -1143,7 +1156,7 @@ void Coordinator::Follow(std::optional<Standby::Leader> leader) {
   impl_->Follow(std::move(leader));
 }
 
-void Coordinator::OnVerdict() { impl_->OnVerdict(); }
+void Coordinator::Learn(const Directive& directive) { impl_->Learn(directive); }
 
 std::optional<Standby::Leader> Coordinator::Known(
     const std::string& run_id) const {

@@ -192,10 +192,11 @@ class Coordinator {
   // Tells this coordinator to which coordinator this process's agent is
   // connected (perhaps to this one); nullopt: to none.
   void Follow(std::optional<Standby::Leader> leader);
-  // Tells this coordinator that this process's agent has received the job's
-  // verdict. If another process has coordinated the job, removes the job's
-  // record, so that the same command begins a new job.
-  void OnVerdict();
+  // Tells this coordinator what the job's coordinator has sent to this
+  // process's agent. If another process coordinates the job, its rounds and
+  // restarts are added to this journal's record. After its verdict the record
+  // is removed, so that the same command begins a new job.
+  void Learn(const Directive& directive);
   // Handles an announcement of another coordinator of the job, which listens at
   // `endpoint`. NotFound: this coordinator has no such job.
   absl::Status Told(const std::string& run_id, uint64_t epoch,

@@ -941,21 +941,54 @@ TEST_F(CoordinatorJournalTest, ARoundThatANodeKnowsIsNotRecalled) {
   EXPECT_EQ(a.WaitFor(DirectiveKind::kRun).place.round, 2);
 }
 
+// The verdict of another coordinator, with a higher epoch than all others.
+Directive Ended() {
+  return {.epoch = ~uint64_t{0}, .kind = DirectiveKind::kFinished};
+}
+
 TEST_F(CoordinatorJournalTest, AJobThatEndedElsewhereHasNoRecord) {
   {
     Coordinator coordinator(FounderOptions(Options()));
     Attached a(&coordinator, FirstReport("job", "node-a", 1));
     a.WaitFor(DirectiveKind::kRun);
     // This process has coordinated the job, so the record stays.
-    coordinator.OnVerdict();
+    coordinator.Learn(Ended());
   }
   {
     Coordinator::Options options = FounderOptions(Options());
     EXPECT_THAT(options.kept, SizeIs(1));
     Coordinator coordinator(std::move(options));
-    coordinator.OnVerdict();
+    coordinator.Learn(Ended());
   }
   EXPECT_THAT(Options().kept, SizeIs(0));
+}
+
+TEST_F(CoordinatorJournalTest, ARecordLearnsWhatAnotherCoordinatorDoes) {
+  {
+    Coordinator coordinator(FounderOptions(Options()));
+    Report report = FirstReport("job", "node-a", 1);
+    report.spec.max_restarts = 3;
+    Attached a(&coordinator, report);
+    a.WaitFor(DirectiveKind::kRun);
+  }
+  {
+    Coordinator coordinator(FounderOptions(Options()));
+    Directive run = {.epoch = 9, .kind = DirectiveKind::kRun};
+    run.place = {.round = 7};
+    run.restarts_used = 2;
+    coordinator.Learn(run);
+    run.epoch = 8;  // of an older coordinator
+    run.place.round = 8;
+    coordinator.Learn(run);
+    // The same command can continue a job that timed out.
+    Directive ended = Ended();
+    ended.verdict.outcome = Outcome::kTimedOut;
+    coordinator.Learn(ended);
+  }
+  const std::vector<KeptJob> kept = Options().kept;
+  ASSERT_THAT(kept, SizeIs(1));
+  EXPECT_EQ(kept[0].job.claimed_round, 7);
+  EXPECT_EQ(kept[0].job.restarts_used, 2);
 }
 
 // Returns the report of a node that has lost its coordinator, which had the

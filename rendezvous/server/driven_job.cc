@@ -12,6 +12,7 @@
 #include "base/channel_key.h"
 #include "base/check.h"
 #include "base/monotonic_clock.h"
+#include "base/unix_time.h"
 
 namespace muster::rendezvous {
 namespace {
@@ -34,12 +35,6 @@ uint64_t DrawInquiryId() {
     MUSTER_CHECK(drawn == static_cast<ssize_t>(sizeof(id))) << drawn;
   }
   return id;
-}
-
-// The wall clock's time since 1970. The clock may jump forwards or backwards.
-Duration UnixNow() {
-  return std::chrono::duration_cast<Duration>(
-      std::chrono::system_clock::now().time_since_epoch());
 }
 
 }  // namespace
@@ -147,12 +142,6 @@ namespace {
 constexpr char kDeposed[] =
     "this coordinator does not coordinate the job any more; try again";
 
-// Returns the time since the record was written; zero if the clock was set
-// back.
-Duration AgeOf(const KeptJob& kept) {
-  return std::max(UnixNow() - kept.written_at, Duration::zero());
-}
-
 }  // namespace
 
 DrivenJob::DrivenJob(const KeptJob& kept, uint64_t epoch,
@@ -163,7 +152,7 @@ DrivenJob::DrivenJob(const KeptJob& kept, uint64_t epoch,
       surroundings_(std::move(surroundings)),
       observer_(std::move(observer)),
       watchers_(observer_.on_decision, epoch),
-      job_(StateOf(kept.job, epoch, MonotonicNow(), AgeOf(kept))),
+      job_(StateOf(kept.job, epoch, MonotonicNow(), AgeOf(kept, UnixTime()))),
       inquiries_(DrawInquiryId),
       told_finished_(job_.finished()) {
   keys_.Restore(kept.job.round, kept.channel_key);
@@ -176,12 +165,12 @@ void DrivenJob::Resume() {
 
 void DrivenJob::Recall(const KeptJob& kept) {
   std::lock_guard<std::mutex> lock(mutex_);
-  job_.Recall(kept.job, AgeOf(kept));
+  job_.Recall(kept.job, AgeOf(kept, UnixTime()));
 }
 
 KeptJob DrivenJob::Record() const {
   std::lock_guard<std::mutex> lock(mutex_);
-  return {.job = job_.Record(), .written_at = UnixNow(), .owner = owner_};
+  return {.job = job_.Record(), .written_at = UnixTime(), .owner = owner_};
 }
 
 std::function<void()> DrivenJob::Begin(const Reports& reports) {
@@ -507,7 +496,7 @@ void DrivenJob::Write() {
   // A deposed job writes no record. This process may coordinate the job again
   // with a new DrivenJob, whose newer record must not be overwritten.
   if (deposed_ || written_ == changes_ || written_ != durable_) return;
-  KeptJob kept{.job = job_.Record(), .written_at = UnixNow(), .owner = owner_};
+  KeptJob kept{.job = job_.Record(), .written_at = UnixTime(), .owner = owner_};
   if (encryption_ == Encryption::kWorkers && kept.job.round > 0) {
     kept.channel_key = keys_.KeyOf(kept.job.round);
   }

@@ -292,6 +292,10 @@ void FromWire(const v1::JobRecord& wire, BoundedReader* reader,
 
 }  // namespace
 
+Duration AgeOf(const KeptJob& kept, Duration now) {
+  return std::max(now - kept.written_at, Duration::zero());
+}
+
 std::string ToBytes(const KeptJob& kept) {
   const JobRecord& job = kept.job;
   v1::JobRecord wire;

@@ -25,6 +25,10 @@ struct KeptJob {
   std::string channel_key;  // the round's Place::channel_key; empty: none
 };
 
+// Returns the time from the writing of the record until `now`, the wall clock's
+// time since 1970; zero if the clock was set back.
+Duration AgeOf(const KeptJob& kept, Duration now);
+
 // Serialises a record for a journal (proto/journal.proto).
 std::string ToBytes(const KeptJob& kept);
 

@@ -251,6 +251,8 @@ void SimCoordinator::Step(const rendezvous::JobEvent& event) {
       stage_->plan.host_journal && host_ == 0 && step.record_changed;
   if ((is_recorded || host_records) && !step.deposed) {
     journal_ = Kept{job_->Record(), now};
+    learned_round_ = 0;
+    learned_restarts_ = 0;
   }
   CoordinatorStepped stepped;
   stepped.host = host_;
@@ -417,6 +419,7 @@ void SimCoordinator::Begin() {
   up_ = true;
   without_power_ = false;
   standbys_.clear();
+  learned_epoch_ = 0;
   StandBy(may_found_(host_) ? Standby::Kind::kFounder
                             : Standby::Kind::kSuccessor);
   AnnounceAgain(life_);
@@ -554,6 +557,13 @@ void SimCoordinator::Recall() {
   recalled_.reset();
   if (!journal_.has_value()) return;
   recalled_ = journal_->record;
+  if (LastRound(*recalled_) < learned_round_ ||
+      recalled_->restarts_used < learned_restarts_) {
+    stage_->Fail(absl::StrCat("the record knows round ", LastRound(*recalled_),
+                              " and ", recalled_->restarts_used,
+                              " restarts, not round ", learned_round_, " and ",
+                              learned_restarts_, " restarts"));
+  }
   if (const absl::Status sound = rendezvous::CheckRecord(*recalled_);
       !sound.ok()) {
     stage_->Fail(std::string(sound.message()));
@@ -598,8 +608,26 @@ void SimCoordinator::ForgetRecord() {
   if (!goes_on) journal_.reset();
 }
 
-void SimCoordinator::OnVerdict() {
-  if (standby_ != nullptr) journal_.reset();
+void SimCoordinator::Learn(const rendezvous::Directive& directive) {
+  if (standby_ == nullptr || directive.epoch < learned_epoch_) return;
+  learned_epoch_ = directive.epoch;
+  if (directive.kind == rendezvous::DirectiveKind::kFinished &&
+      directive.verdict.outcome != rendezvous::Outcome::kTimedOut) {
+    journal_.reset();
+  }
+  if (!journal_.has_value()) return;
+  if (directive.kind == rendezvous::DirectiveKind::kRun) {
+    learned_round_ = std::max(learned_round_, directive.place.round);
+  }
+  learned_restarts_ =
+      std::max(learned_restarts_, directive.restarts_used.value_or(0));
+  const Instant now = stage_->queue.now();
+  if (!rendezvous::LearnFrom(directive, now - journal_->written_at,
+                             journal_->record)) {
+    return;
+  }
+  journal_->written_at = now;
+  ++stage_->census["learned for the record"];
 }
 
 bool SimCoordinator::Announces() const {

@@ -99,8 +99,8 @@ class SimCoordinator {
   // `tell` with the answer if this coordinator knows it.
   void Asked(const std::function<void(uint64_t epoch,
                                       const std::string& endpoint)>& tell);
-  // Called when the process's agent has received the job's verdict.
-  void OnVerdict();
+  // Called with each directive of the job's coordinator to the process's agent.
+  void Learn(const rendezvous::Directive& directive);
   // Called when the process's agent has left. The coordinator continues while
   // other nodes need it.
   void AgentLeft();
@@ -158,6 +158,13 @@ class SimCoordinator {
   // The record of an earlier coordinator from which the current job has
   // continued (Job::Recall); nullopt: none.
   std::optional<rendezvous::JobRecord> recalled_;
+  // The highest epoch of a directive that Learn has got.
+  uint64_t learned_epoch_ = 0;
+  // The newest round and the most restarts in the directives that Learn has got
+  // since this coordinator has written a record. The record must not forget
+  // them.
+  int learned_round_ = 0;
+  int learned_restarts_ = 0;
   std::optional<Moment> crash_at_;
   std::function<void()> crashed_;
   uint64_t epoch_ = 1;

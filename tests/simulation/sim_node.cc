@@ -212,7 +212,7 @@ void SimNode::Follow(const agent::LifecycleEvent& event,
   own_->Follow(
       rendezvous::Standby::Leader{.endpoint = EndpointOf(talking_on_.host),
                                   .epoch = came->directive.epoch});
-  if (came->directive.kind == DirectiveKind::kFinished) own_->OnVerdict();
+  own_->Learn(came->directive);
 }
 
 void SimNode::End() {
