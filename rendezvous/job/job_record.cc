@@ -206,6 +206,7 @@ bool LearnFrom(const Directive& directive, Duration elapsed,
   record.why.clear();
   record.claimed_round = round;
   record.stopping = Stopping();
+  record.preemption.reset();
   record.verdict.reset();
   record.members.clear();
   record.world = World();

@@ -461,6 +461,16 @@ TEST(LearnFromTest, ALaterRoundReplacesTheRecordedOne) {
   EXPECT_EQ(again.round(), 5);
 }
 
+TEST(LearnFromTest, ALaterRoundVoidsAPreemption) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  JobRecord record = job.job().Record();
+  record.preemption = PreemptionNotice{};
+  ASSERT_TRUE(IsEnding(record));
+  EXPECT_TRUE(LearnFrom(RunsElsewhere(2, 0), seconds(1), record));
+  EXPECT_FALSE(IsEnding(record));
+}
+
 TEST(LearnFromTest, ALaterRoundVoidsAVerdict) {
   JobFixture job(QuickSpec(1, 1));
   job.StartAll({"a"});
@@ -483,6 +493,15 @@ TEST(LearnFromTest, ARestartOfTheRecordedRoundOnlyCounts) {
   EXPECT_EQ(record.phase, JobPhase::kRunning);
   EXPECT_FALSE(LearnFrom(RunsElsewhere(1, 1000), seconds(1), record));
   EXPECT_EQ(record.restarts_used, record.spec.max_restarts);
+}
+
+TEST(LearnFromTest, NoRestartIsGivenBack) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  JobRecord record = job.job().Record();
+  EXPECT_TRUE(LearnFrom(RunsElsewhere(2, 1), seconds(1), record));
+  EXPECT_TRUE(LearnFrom(RunsElsewhere(3, 0), seconds(1), record));
+  EXPECT_EQ(record.restarts_used, 1);
 }
 
 TEST(LearnFromTest, OnlyAnOrderToRunHasARound) {

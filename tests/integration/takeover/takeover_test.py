@@ -368,6 +368,28 @@ class Takeover(unittest.TestCase):
     self.assertNotIn('goes on', self.nodes['a'].output)
     self.assert_job_succeeds()
 
+  def test_the_record_knows_what_a_successor_has_done(self):
+    options = ('--nnodes=2:3', '--max-restarts=2',
+               '--state-dir=%s/state' % self.folder)
+    self.start_job('abc', *options)
+    self.kill_node('a')
+    self.wait_for_successor()
+    self.wait_for_round()
+    self.start_node('a', *options)
+    self.wait_for_round()
+    self.say('b', 7)
+    self.wait_for_round()
+    for name in 'abc':
+      self.kill_node(name)
+    self.start_job('abc', *options)
+    self.assertIn('goes on with job job of %s/state: round 4, 1 of 2 restarts '
+                  'used' % self.folder, self.nodes['a'].output)
+    self.assertRegex(self.command('status', 'a'), 'round +5')
+    for name in 'abc':
+      self.say(name, 0)
+    for node in self.nodes.values():
+      self.assertEqual(node.exit_code(), 0, node.output)
+
   def test_a_job_that_ended_elsewhere_leaves_no_record(self):
     options = ('--nnodes=2:3', '--state-dir=%s/state' % self.folder)
     self.start_job('abc', *options)
