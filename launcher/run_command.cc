@@ -280,12 +280,6 @@ int RunCommand(const std::string& name, const RunOptions& options,
   }
 
   agent::AgentOptions agent = std::move(plan->agent);
-  // The journal has the job's verdict, but another node may coordinate the job
-  // now, so the agent asks that node. Although the workers of this node never
-  // ran, this process then exits with the verdict's exit code.
-  if (own->hosts() && here->recorded_verdict()) {
-    agent.policy.never_ran_exit_code.reset();
-  }
   // If another `launch` started this agent, that `launch` reads the agent's
   // output. That `launch` may stop reading while its console is full. This
   // agent therefore waits for a long time before it drops output.

@@ -51,7 +51,7 @@ struct AgentPolicy {
   // The exit code if the job succeeded and this node never got a place in it.
   // nullopt: an earlier agent of this node had a place, so the verdict's exit
   // code counts.
-  std::optional<int> never_ran_exit_code = rendezvous::kNeverRanExitCode;
+  int never_ran_exit_code = rendezvous::kNeverRanExitCode;
 
   bool operator==(const AgentPolicy&) const = default;
 };

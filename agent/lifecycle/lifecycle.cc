@@ -385,15 +385,15 @@ Leave Lifecycle::LeaveWith(const rendezvous::Directive& finished) const {
               .acts_for_job = finished.acts_for_job,
               .verdict = verdict,
               .reason = verdict.reason};
-  if (round_ > 0 || verdict.outcome != rendezvous::Outcome::kSucceeded ||
-      !config_.policy.never_ran_exit_code.has_value()) {
+  if (round_ > 0 || finished.took_part ||
+      verdict.outcome != rendezvous::Outcome::kSucceeded) {
     return leave;
   }
   leave.never_ran = true;
   leave.reason =
       "this node stayed a spare, and its program never ran; the job has "
       "succeeded without it";
-  leave.exit_code = *config_.policy.never_ran_exit_code;
+  leave.exit_code = config_.policy.never_ran_exit_code;
   return leave;
 }
 

@@ -291,11 +291,12 @@ TEST(LifecycleSpare, ExitCodeOfASpareIsConfigurable) {
 }
 
 TEST(LifecycleSpare, ARestartedAgentOfANodeThatHasRunIsNone) {
-  Lifecycle::Config config = LifecycleFixture::QuickConfig();
-  config.policy.never_ran_exit_code.reset();
-  LifecycleFixture agent(config);
+  LifecycleFixture agent;
   agent.Connect();
-  agent.TellFinished(0);
+  rendezvous::Directive finished =
+      DirectiveOf(rendezvous::DirectiveKind::kFinished);
+  finished.took_part = true;
+  agent.Tell(finished);
   EXPECT_EQ(agent.leave->exit_code, 0);
   EXPECT_FALSE(agent.leave->never_ran);
 }

@@ -196,6 +196,17 @@ bool MustKnowVerdict(const JobState& state, const Node& node) {
   });
 }
 
+// See Directive::took_part. `node_id` and `host` are those of the agent.
+// O(nodes of the world).
+bool TookPart(const JobState& state, const std::string& node_id,
+              const std::string& host) {
+  if (state.recalled.has_value()) return true;
+  return std::ranges::any_of(
+      state.world.members, [&](const World::Member& member) {
+        return member.node_id == node_id && member.host == host;
+      });
+}
+
 }  // namespace
 
 DirectiveKey KeyFor(const JobState& state, const Node& node) {
@@ -323,6 +334,9 @@ Directive DirectiveFor(const JobState& state, const Node& node) {
       directive.verdict = *state.verdict;
       directive.stop = StopOrderFor(state, node.round);
       directive.acts_for_job = node.identity.node_id == state.speaker;
+      directive.took_part =
+          node.part != Part::kNone ||
+          TookPart(state, node.identity.node_id, node.identity.host);
       break;
     case DirectiveKind::kReleased:
       directive.reason = node.going_why;
@@ -442,8 +456,15 @@ void Outbox::TellStream(StreamId stream, DirectiveKind kind,
   directive.reason = std::move(reason);
   directive.prints_for_job = true;
   directive.stop.grace = state_.spec.shutdown_timeout;
-  if (kind == DirectiveKind::kFinished) directive.verdict = *state_.verdict;
   step_.deliveries.push_back({stream, std::move(directive)});
+}
+
+void Outbox::TellFinished(StreamId stream, const std::string& node_id,
+                          const std::string& host) {
+  TellStream(stream, DirectiveKind::kFinished, state_.why);
+  Directive& directive = step_.deliveries.back().directive;
+  directive.verdict = *state_.verdict;
+  directive.took_part = TookPart(state_, node_id, host);
 }
 
 void Outbox::Refuse(StreamId stream, const Objection& objection) {

@@ -70,6 +70,11 @@ class Outbox {
   void Tell(Node& node);
   // Sends a directive to an agent that is not a node of the job.
   void TellStream(StreamId stream, DirectiveKind kind, std::string reason);
+  // Sends the verdict to an agent that is not a node of the job. `node_id`: the
+  // id of the agent's node, or of the node whose place the agent waits for.
+  // `host`: the agent's host.
+  void TellFinished(StreamId stream, const std::string& node_id,
+                    const std::string& host);
   void Refuse(StreamId stream, const Objection& objection);
 
   // Records that the text for waiting nodes has changed. Each waiting node gets

@@ -274,7 +274,7 @@ Node* Job::Admit(const ReportArrived& event) {
     // A node that took part in the job, or waits for a place in it, gets the
     // verdict; any other node is refused.
     if (report.round > 0 || state_.successors.contains(stream)) {
-      outbox_.TellStream(stream, DirectiveKind::kFinished, state_.why);
+      outbox_.TellFinished(stream, report.node.node_id, report.node.host);
     } else {
       outbox_.Refuse(
           stream,

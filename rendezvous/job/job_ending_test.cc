@@ -156,6 +156,22 @@ TEST(JobLeaving, ANodeThatHasSucceededLeavesWithoutABreak) {
 
 // One report may contain both the success and the leave, because a newer report
 // replaces an unsent one. The effect must be that of two reports.
+TEST(JobLeaving, ANodeThatHasSucceededTookPartAlsoAfterItsRestart) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b", "spare"});
+  job.Succeeds("b");
+  job.Lose("b");
+  job.Restart("b");
+  ASSERT_EQ(job.phase(), JobPhase::kRunning);
+  job.Succeeds("a");
+  ASSERT_EQ(job.status().verdict->outcome, Outcome::kSucceeded);
+  EXPECT_EQ(job.kind("b"), DirectiveKind::kFinished);
+  EXPECT_TRUE(job.told("a").took_part);
+  EXPECT_TRUE(job.told("b").took_part);
+  EXPECT_EQ(job.kind("spare"), DirectiveKind::kFinished);
+  EXPECT_FALSE(job.told("spare").took_part);
+}
+
 TEST(JobLeaving, LeavingTogetherWithSuccessBreaksNothing) {
   JobFixture job(QuickSpec(1, 2));
   job.StartAll({"a", "b"});

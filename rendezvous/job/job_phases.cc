@@ -1005,7 +1005,7 @@ void Job::Finish(Verdict verdict) {
   outbox_.Note("finish", "", state_.why);
   for (auto& [id, node] : state_.nodes.nodes()) outbox_.Tell(node);
   for (const auto& [stream, successor] : state_.successors) {
-    outbox_.TellStream(stream, DirectiveKind::kFinished, state_.why);
+    outbox_.TellFinished(stream, successor.node_id, successor.host);
   }
 }
 

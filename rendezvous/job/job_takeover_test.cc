@@ -549,6 +549,8 @@ TEST_F(JobRecallVerdictTest, TheVerdictIsToldOnceNoCoordinatorIsExpected) {
   EXPECT_EQ(job_.kind("b"), DirectiveKind::kFinished);
   const Verdict& verdict = job_.told("a").verdict;
   EXPECT_EQ(job_.kind("a"), DirectiveKind::kFinished);
+  // Whoever comes after the end exits with the exit code of the verdict.
+  EXPECT_TRUE(job_.told("a").took_part);
   EXPECT_EQ(record_.verdict->rounds, 1);
   EXPECT_EQ(verdict.outcome, Outcome::kSucceeded);
   EXPECT_EQ(verdict.rounds, record_.round);

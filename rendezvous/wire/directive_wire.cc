@@ -181,6 +181,7 @@ void ToWire(const Directive& directive, v1::Directive* wire) {
   if (directive.kind == DirectiveKind::kFinished) {
     ToWire(directive.verdict, wire->mutable_verdict());
     wire->set_acts_for_job(directive.acts_for_job);
+    wire->set_took_part(directive.took_part);
   }
 }
 
@@ -244,6 +245,7 @@ absl::Status FromWire(const v1::Directive& wire, Directive* directive) {
                              : WaitsFor::kNodes;
   directive->answered_report = wire.answered_report();
   directive->acts_for_job = wire.acts_for_job();
+  directive->took_part = wire.took_part();
   directive->prints_for_job = wire.prints_for_job();
   directive->another_job = wire.another_job();
   if (Stops(directive->kind)) {

@@ -25,9 +25,10 @@ v1::Directive WireOf(DirectiveKind kind) {
 }
 
 TEST(DirectiveWireTest, WritesWhatTheKindNeedsAndNothingElse) {
-  EXPECT_THAT(UnsetFields(WireOf(DirectiveKind::kRun)),
-              UnorderedElementsAre("stop", "verdict", "acts_for_job",
-                                   "another_job", "waits_for", "pair_check"));
+  EXPECT_THAT(
+      UnsetFields(WireOf(DirectiveKind::kRun)),
+      UnorderedElementsAre("stop", "verdict", "acts_for_job", "took_part",
+                           "another_job", "waits_for", "pair_check"));
   EXPECT_THAT(UnsetFields(WireOf(DirectiveKind::kFinished)),
               UnorderedElementsAre("place", "answered_report", "signals",
                                    "preemption", "prints_for_job",
@@ -35,11 +36,11 @@ TEST(DirectiveWireTest, WritesWhatTheKindNeedsAndNothingElse) {
   EXPECT_THAT(UnsetFields(WireOf(DirectiveKind::kStop)),
               UnorderedElementsAre("place", "answered_report", "signals",
                                    "verdict", "acts_for_job", "another_job",
-                                   "waits_for", "pair_check"));
-  EXPECT_THAT(
-      UnsetFields(WireOf(DirectiveKind::kWait)),
-      UnorderedElementsAre("place", "answered_report", "signals", "preemption",
-                           "stop", "verdict", "acts_for_job", "another_job"));
+                                   "took_part", "waits_for", "pair_check"));
+  EXPECT_THAT(UnsetFields(WireOf(DirectiveKind::kWait)),
+              UnorderedElementsAre("place", "answered_report", "signals",
+                                   "preemption", "stop", "verdict",
+                                   "acts_for_job", "another_job", "took_part"));
   EXPECT_THAT(UnsetFields(WireOf(DirectiveKind::kRefused)),
               Not(Contains("another_job")));
 }

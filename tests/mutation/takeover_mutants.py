@@ -351,6 +351,10 @@ ALL = [Mutant(*mutant) for mutant in (
     ('recall: late orders are obeyed', _JOB, 'TimeToLearn', 'return',
      swap('spec.order_life()', 'Duration::zero()')),
     ('recall: a restarted agent of a node that has run is a spare',
-     'agent/lifecycle', 'Lifecycle::LeaveWith', 'if',
-     without('never_ran_exit_code')),
+     'agent/lifecycle', 'Lifecycle::LeaveWith', 'if', without('took_part')),
+    ('recall: a node that comes after the end is a spare', _JOB, 'TookPart',
+     'if recalled', FALSE),
+    ('a restarted agent of the last world is a spare', _JOB, 'TookPart',
+     'return any_of', FALSE),
+    ('each spare took part', _JOB, 'TookPart', 'return any_of', TRUE),
 )]

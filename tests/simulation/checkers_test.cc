@@ -390,6 +390,16 @@ TEST_F(CheckersTest, SuccessOutsideOfTheRoundLeavesRoom) {
   EXPECT_TRUE(room.MustLetIn(step.status));
 }
 
+// A step that tells node zero the end of the job, as a spare or as a member.
+CoordinatorStepped EndTold(bool took_part) {
+  Sent sent{.to = kZero};
+  sent.directive.kind = rendezvous::DirectiveKind::kFinished;
+  sent.directive.took_part = took_part;
+  CoordinatorStepped step;
+  step.sent = {sent};
+  return step;
+}
+
 TEST_F(CheckersTest, ReportsSuccessOfANodeThatNeverRan) {
   agent::LifecycleStep step;
   step.leave = agent::Leave{
@@ -405,11 +415,43 @@ TEST_F(CheckersTest, ReportsSuccessOfANodeThatNeverRan) {
   checker_->OnWorkersStarted(kZero, 1, Run(kZero, 1, 0).directive.place);
   checker_->OnAgentStepped(kZero, step, std::nullopt);
   EXPECT_EQ(checker_->breach(), "");
+  // The next agent of the same node has not run, but the node has.
+  checker_->OnAgentStepped({.slot = kZero.slot, .incarnation = 99}, step,
+                           std::nullopt);
+  EXPECT_EQ(checker_->breach(), "");
   step.leave = agent::Leave{
       .exit_code = 69, .never_ran = true, .verdict = rendezvous::Verdict()};
   Use(NewVerdictChecker);
   checker_->OnAgentStepped(kOne, step, std::nullopt);
   EXPECT_EQ(checker_->breach(), "");
+  checker_->OnWorkersStarted(kOne, 1, Run(kOne, 1, 0).directive.place);
+  checker_->OnAgentStepped(kOne, step, std::nullopt);
+  EXPECT_THAT(checker_->breach(), HasSubstr("says that it never ran"));
+}
+
+TEST_F(CheckersTest, ReportsAWrongPartInTheJob) {
+  Use(NewVerdictChecker);
+  checker_->OnStep(EndTold(/*took_part=*/true));
+  EXPECT_THAT(checker_->breach(), HasSubstr("has run no workers"));
+  Use(NewVerdictChecker);
+  CoordinatorStepped recalled = EndTold(/*took_part=*/true);
+  recalled.recalled_round = 1;
+  checker_->OnStep(recalled);
+  EXPECT_EQ(checker_->breach(), "");
+  for (const bool took_part : {false, true}) {
+    Use(NewVerdictChecker);
+    CoordinatorStepped began;
+    began.sent = {Run(kZero, 1, 0)};
+    checker_->OnStep(began);
+    checker_->OnWorkersStarted(kZero, 1, began.sent[0].directive.place);
+    // The node's agent has been started again.
+    CoordinatorStepped ended = EndTold(took_part);
+    ended.sent[0].to.incarnation = kZero.incarnation + 1;
+    ended.status.round = 1;
+    checker_->OnStep(ended);
+    EXPECT_EQ(checker_->breach(),
+              took_part ? "" : "verdict: n0 had a place, and took no part");
+  }
 }
 
 TEST_F(CheckersTest, ReportsTwoVerdicts) {

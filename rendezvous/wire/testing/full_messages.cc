@@ -265,6 +265,7 @@ Directive FullDirective(DirectiveKind kind) {
   directive.signals = {{1, 10}};
   directive.preemption = PreemptionNotice{10, "h2", milliseconds(1400)};
   directive.acts_for_job = true;
+  directive.took_part = true;
   directive.prints_for_job = true;
   directive.another_job = true;
   directive.restarts_used = 23;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -39,6 +40,7 @@ class VerdictChecker : public Checker {
       }
       if (sent.directive.kind == rendezvous::DirectiveKind::kFinished) {
         CheckTold(sent.directive.verdict);
+        CheckPart(step, sent);
       }
     }
     const std::optional<rendezvous::Verdict>& verdict = step.status.verdict;
@@ -54,17 +56,20 @@ class VerdictChecker : public Checker {
   void OnWorkersStarted(AgentName agent, uint64_t,
                         const rendezvous::Place&) override {
     ran_.insert(agent.incarnation);
+    uint64_t& newest = ran_in_[agent.slot];
+    newest = std::max(newest, agent.incarnation);
   }
   void OnAgentStepped(AgentName agent, const agent::LifecycleStep& step,
                       std::optional<Instant>) override {
     if (!step.leave.has_value() || !step.leave->verdict.has_value()) return;
-    const bool is_spare =
+    const bool may_be_spare =
         step.leave->verdict->outcome == rendezvous::Outcome::kSucceeded &&
         !ran_.contains(agent.incarnation);
-    if (step.leave->never_ran != is_spare) {
-      Fail(absl::StrCat("n", agent.slot,
-                        is_spare ? " never ran and does not say so"
-                                 : " says that it never ran"));
+    const bool is_spare = step.leave->never_ran;
+    if (is_spare && !may_be_spare) {
+      Fail(absl::StrCat("n", agent.slot, " says that it never ran"));
+    } else if (!is_spare && may_be_spare && !MayHaveRun(agent.slot)) {
+      Fail(absl::StrCat("n", agent.slot, " never ran and does not say so"));
     } else if (is_spare) {
       if (step.leave->exit_code == 0) {
         Fail(absl::StrCat("n", agent.slot, " never ran and reports success"));
@@ -96,6 +101,31 @@ class VerdictChecker : public Checker {
     }
   }
 
+  // Whether a node whose agent has started no workers may have taken part in a
+  // job that has succeeded: an earlier agent of its slot did, or the verdict
+  // was in a journal.
+  bool MayHaveRun(int slot) const {
+    return ran_in_.contains(slot) || plan().host_journal;
+  }
+  // Checks Directive::took_part.
+  void CheckPart(const CoordinatorStepped& step, const Sent& sent) {
+    if (sent.directive.verdict.outcome != rendezvous::Outcome::kSucceeded) {
+      return;
+    }
+    const int slot = sent.to.slot;
+    const bool took_part = sent.directive.took_part;
+    if (took_part && !ran_in_.contains(slot) && step.recalled_round == 0) {
+      Fail(absl::StrCat("n", slot, " has run no workers, and took part"));
+    }
+    const bool was_member =
+        members_[step.status.round].contains(absl::StrCat("n", slot));
+    // An agent that has run knows that it took part, so this matters for later
+    // agents of its node.
+    if (!took_part && was_member && sent.to.incarnation > ran_in_[slot]) {
+      Fail(absl::StrCat("n", slot, " had a place, and took no part"));
+    }
+  }
+
   // whether this coordinator continues a job without a record of it
   bool has_adopted_ = false;
   std::optional<rendezvous::Verdict> verdict_;
@@ -103,6 +133,8 @@ class VerdictChecker : public Checker {
   std::map<int, std::set<std::string>> members_;
   std::set<std::pair<std::string, int>> succeeded_;
   std::set<uint64_t> ran_;  // agents that have started workers, by incarnation
+  // The newest incarnation that has started workers, by slot.
+  std::map<int, uint64_t> ran_in_;
 };
 
 }  // namespace
