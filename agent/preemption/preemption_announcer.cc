@@ -13,6 +13,7 @@
 #include "agent/commands/tool_run.h"
 #include "agent/guardian/socket_folder.h"
 #include "base/owned_fd.h"
+#include "base/write_all.h"
 #include "rendezvous/protocol/signal_names.h"
 
 namespace muster::agent {
@@ -47,8 +48,7 @@ absl::Status PreemptionFile::Write(const rendezvous::PreemptionNotice& notice) {
   {
     const OwnedFd file(
         open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-    written = file.open() && write(file.get(), line.data(), line.size()) ==
-                                 static_cast<ssize_t>(line.size());
+    written = file.open() && WriteAll(file.get(), line);
   }
   if (written && rename(draft.c_str(), path_.c_str()) == 0) {
     return absl::OkStatus();

@@ -185,9 +185,11 @@ std::vector<std::string> SlowRankLines(const rendezvous::JobStatus& job) {
   std::vector<std::string> lines;
   // Whether a rank is slow for another reason than its network. The coordinator
   // computes no gain for slow networks.
-  bool has_gain = false;
+  const bool has_gain =
+      std::ranges::any_of(job.slow_ranks, [](const rendezvous::SlowRank& slow) {
+        return slow.phase != rendezvous::SlowPhase::kNetwork;
+      });
   for (const rendezvous::SlowRank& slow : job.slow_ranks) {
-    has_gain = has_gain || slow.phase != rendezvous::SlowPhase::kNetwork;
     if (lines.size() == kMaxSlowLines) {
       lines.push_back("and " +
                       std::to_string(job.slow_ranks.size() - kMaxSlowLines) +

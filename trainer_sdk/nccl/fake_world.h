@@ -63,7 +63,6 @@ class FakeWorld {
  private:
   struct Slot {
     std::vector<FakePart> parts;
-    std::vector<bool> there;
     int arrived = 0;
     int left = 0;
     bool done = false;
