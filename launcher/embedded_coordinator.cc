@@ -130,7 +130,6 @@ rendezvous::Coordinator::Options EmbeddedCoordinator::CoordinatorOptions(
         if (event_log_ != nullptr) event_log_->Create();
         if (start == Start::kNewJob) return;
         voice_.Notice("this node coordinates the job now");
-        options_.takeover->on_taken_over(own_endpoint());
       }};
   return options;
 }

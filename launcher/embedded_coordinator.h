@@ -59,9 +59,6 @@ class EmbeddedCoordinator {
       std::string own_host;
       // The endpoints at which nodes look for the coordinator first.
       std::vector<rendezvous::Endpoint> endpoints;
-      // Called with own_endpoint() when this process takes over from another
-      // coordinator, on a thread of the coordinator. Must not block.
-      std::function<void(const rendezvous::Endpoint&)> on_taken_over;
     };
     std::optional<Takeover> takeover;
   };

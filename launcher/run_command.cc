@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -153,12 +152,9 @@ struct OwnCoordinator {
 };
 
 // Starts the coordinator of this process, if it hosts one or runs a standby.
-// `on_taken_over`: EmbeddedCoordinator::Options::Takeover::on_taken_over.
 absl::StatusOr<OwnCoordinator> StartCoordinator(
     const CoordinatorChoice& choice, EmbeddedCoordinator::Options hosting,
-    const rendezvous::NodeIdentity& node,
-    const std::function<void(const rendezvous::Endpoint&)>& on_taken_over,
-    const Voice& voice) {
+    const rendezvous::NodeIdentity& node, const Voice& voice) {
   using Kind = rendezvous::Standby::Kind;
   if (choice.is_taken_over) {
     hosting.takeover = {.kind = Kind::kFounder,
@@ -167,8 +163,7 @@ absl::StatusOr<OwnCoordinator> StartCoordinator(
                         .own_host = hosting.tls.given()
                                         ? choice.endpoints.front().host
                                         : choice.own_address,
-                        .endpoints = choice.endpoints,
-                        .on_taken_over = on_taken_over};
+                        .endpoints = choice.endpoints};
   }
   absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> hosted =
       HostCoordinator(choice, hosting, voice);
@@ -249,13 +244,8 @@ int RunCommand(const std::string& name, const RunOptions& options,
   PrepareSignals(plan->agent);
   const EmbeddedCoordinator::Options hosting =
       HostingOptions(*plan, options, node->facts, node->token);
-  absl::StatusOr<OwnCoordinator> own = StartCoordinator(
-      plan->coordinator, hosting, plan->agent.node,
-      [&options](const rendezvous::Endpoint& endpoint) {
-        ReportCoordinator(options.remote, CoordinatorRole::kCoordinates,
-                          endpoint);
-      },
-      voice);
+  absl::StatusOr<OwnCoordinator> own =
+      StartCoordinator(plan->coordinator, hosting, plan->agent.node, voice);
   if (!own.ok()) return refuse(own.status());
   EmbeddedCoordinator* const here = own->here.get();
   if (own->hosts()) {
@@ -264,7 +254,7 @@ int RunCommand(const std::string& name, const RunOptions& options,
     }
     rendezvous::Endpoint endpoint = plan->coordinator.endpoints.front();
     endpoint.port = here->address().port;
-    ReportCoordinator(options.remote, CoordinatorRole::kCoordinates, endpoint);
+    ReportCoordinator(options.remote, endpoint);
     if (!options.log_dir.empty()) {
       PointLatestAtHosted(plan->agent.logs, here->run_tag());
     }
@@ -275,8 +265,7 @@ int RunCommand(const std::string& name, const RunOptions& options,
   }
 
   if (here != nullptr && !own->hosts()) {
-    ReportCoordinator(options.remote, CoordinatorRole::kStandsBy,
-                      here->own_endpoint());
+    ReportCoordinator(options.remote, here->own_endpoint());
   }
 
   agent::AgentOptions agent = std::move(plan->agent);

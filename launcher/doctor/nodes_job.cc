@@ -140,6 +140,7 @@ absl::StatusOr<int> Tell(const DoctorRequest& request,
 void StartWithReachableHosts(const RunOptions& options, RemotePlan& plan) {
   plan.least = 1;
   plan.beginning = Beginning::kWithAllThatAnswer;
+  plan.is_taken_over = false;
   plan.rendezvous_conf = DoctorsRdzvConf(options);
   plan.node.flags.emplace_back("--scale-up=never");
   for (RemoteHost& host : plan.node.hosts) {

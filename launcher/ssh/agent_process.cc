@@ -60,11 +60,10 @@ std::string TakeCalledName(const std::string& name) {
   return called.empty() || called.size() > kLongest ? name : called;
 }
 
-void ReportCoordinator(const RemoteOptions& options, CoordinatorRole role,
+void ReportCoordinator(const RemoteOptions& options,
                        const rendezvous::Endpoint& endpoint) {
   if (options.endpoint_fd < 0) return;
-  const std::string line =
-      absl::StrCat(static_cast<int>(role), " ", endpoint.ToString(), "\n");
+  const std::string line = endpoint.ToString() + "\n";
   // A failed write is ignored. It means that the `launch` that reads the pipe
   // has exited; the kernel then kills this agent (parent-death signal).
   [[maybe_unused]] const ssize_t written =
@@ -75,13 +74,11 @@ namespace {
 
 // Whether the agent ended because it or the process that starts its workers was
 // killed. Its job may continue, and the agent may be started again. False for
-// the signals that stop a job: an agent that handles such a signal may exit
-// with the same code.
-bool WasKilled(int exit_code) {
-  if (exit_code == agent::kWorkersLostExitCode) return true;
-  const int signal = exit_code - 128;
-  return signal > 0 && signal != SIGINT && signal != SIGTERM &&
-         signal != SIGHUP && signal != SIGQUIT;
+// the signals that stop a job.
+bool WasKilled(int exit_code, std::optional<int> signal) {
+  if (!signal) return exit_code == agent::kWorkersLostExitCode;
+  return *signal != SIGINT && *signal != SIGTERM && *signal != SIGHUP &&
+         *signal != SIGQUIT;
 }
 
 constexpr size_t kMaxCoordinatorLine = 512;
@@ -174,7 +171,7 @@ std::vector<UpMessage> AgentProcess::Serve(Intake intake) {
     came.push_back(OutputCame{host_, stream->name, stream->waiting + "\n"});
   }
   ended_ = true;
-  if (verdict_.empty() && WasKilled(*code)) {
+  if (verdict_.empty() && WasKilled(*code, process_.EndSignal())) {
     came.push_back(AgentKilled{host_, *code});
   } else {
     came.push_back(AgentEnded{host_, *code, std::move(verdict_)});
@@ -197,24 +194,18 @@ void AgentProcess::Read(OwnedFd& fd, Stream& stream,
 }
 
 void AgentProcess::ReadCoordinator(std::vector<UpMessage>& came) {
-  coordinator_ += ReadSome(process_.extra[0], kMaxCoordinatorLine);
-  while (true) {
-    const size_t end = coordinator_.find('\n');
-    if (end == std::string::npos) break;
-    const std::string line = coordinator_.substr(0, end);
-    coordinator_.erase(0, end + 1);
-    if (line.size() < 3) continue;
-    const absl::StatusOr<rendezvous::Endpoint> endpoint =
-        rendezvous::ParseEndpoint(line.substr(2));
-    if (!endpoint.ok()) continue;
-    came.push_back(
-        CoordinatorUp{.host = host_,
-                      .role = line[0] == '1' ? CoordinatorRole::kCoordinates
-                                             : CoordinatorRole::kStandsBy,
-                      .address = endpoint->host,
-                      .port = static_cast<uint32_t>(endpoint->port)});
-  }
-  if (coordinator_.size() > kMaxCoordinatorLine) coordinator_.clear();
+  const std::string more = ReadSome(process_.extra[0], kMaxCoordinatorLine);
+  if (coordinator_told_) return;
+  coordinator_ += more.substr(0, kMaxCoordinatorLine - coordinator_.size());
+  const size_t end = coordinator_.find('\n');
+  if (end == std::string::npos) return;
+  coordinator_told_ = true;
+  const absl::StatusOr<rendezvous::Endpoint> endpoint =
+      rendezvous::ParseEndpoint(coordinator_.substr(0, end));
+  if (!endpoint.ok()) return;
+  came.push_back(CoordinatorUp{.host = host_,
+                               .address = endpoint->host,
+                               .port = static_cast<uint32_t>(endpoint->port)});
 }
 
 void AgentProcess::ReadVerdict() {

@@ -46,10 +46,10 @@ void TakeStarterPipes(RemoteOptions& options);
 // set.
 std::string TakeCalledName(const std::string& name);
 
-// Writes a line to options.endpoint_fd: the role of this agent's coordinator
-// and the endpoint at which other agents reach it. Called again when a standby
-// takes over. Does nothing if the descriptor is -1. Any thread.
-void ReportCoordinator(const RemoteOptions& options, CoordinatorRole role,
+// Writes the endpoint at which other agents reach the coordinator in this
+// process, which may be a standby, as a line to options.endpoint_fd. Does
+// nothing if the descriptor is -1.
+void ReportCoordinator(const RemoteOptions& options,
                        const rendezvous::Endpoint& endpoint);
 
 // A host's agent: another process of this program, started with the command
@@ -91,7 +91,8 @@ class AgentProcess {
   PipedProcess process_;
   Stream output_{OutputStream::kStdout, ""};
   Stream error_{OutputStream::kStderr, ""};
-  std::string coordinator_;  // incomplete line of ReportCoordinator
+  std::string coordinator_;  // the line of ReportCoordinator, as far as read
+  bool coordinator_told_ = false;
   std::string verdict_;
   bool ended_ = false;
 };

@@ -143,7 +143,6 @@ std::string Write(const HostFailed& m) {
 std::string Write(const CoordinatorUp& m) {
   agent::FieldWriter w(kCoordinatorUp);
   w.U32(m.host);
-  w.U8(static_cast<uint8_t>(m.role));
   w.String(m.address);
   w.U32(m.port);
   return Framed(std::move(w));
@@ -251,9 +250,6 @@ std::optional<UpMessage> DecodeUp(std::string_view payload) {
     case kCoordinatorUp: {
       CoordinatorUp m;
       m.host = r.U32();
-      const uint8_t role = r.U8();
-      if (role != 1 && role != 2) return std::nullopt;
-      m.role = static_cast<CoordinatorRole>(role);
       m.address = r.String();
       m.port = r.U32();
       if (m.port == 0 || m.port > 65535) return std::nullopt;
@@ -274,6 +270,7 @@ std::optional<UpMessage> DecodeUp(std::string_view payload) {
       AgentKilled m;
       m.host = r.U32();
       m.exit_code = r.I32();
+      if (m.exit_code < 0 || m.exit_code > 255) return std::nullopt;
       message = m;
       break;
     }

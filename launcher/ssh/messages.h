@@ -115,13 +115,10 @@ struct HostFailed {
   bool operator==(const HostFailed&) const = default;
 };
 
-// CoordinatorUp is a message from a host: other agents reach the coordinator in
-// this host's agent at `address` and `port`. `role`: kCoordinates: the
-// coordinator begins to coordinate the job; kStandsBy: it is a standby.
-enum class CoordinatorRole : uint8_t { kCoordinates = 1, kStandsBy = 2 };
+// Message from a host: other agents reach the coordinator in its agent, which
+// may be a standby, at `address` and `port`.
 struct CoordinatorUp {
   uint32_t host = 0;
-  CoordinatorRole role = CoordinatorRole::kCoordinates;
   std::string address;
   uint32_t port = 0;
   bool operator==(const CoordinatorUp&) const = default;

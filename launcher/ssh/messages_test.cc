@@ -35,7 +35,7 @@ TEST(Messages, EncodedMessagesAreDecodedUnchanged) {
   const std::vector<UpMessage> up = {
       HostUp{1, "10.0.0.1", "10.0.0.2"},
       HostFailed{2, "no", 127},
-      CoordinatorUp{0, CoordinatorRole::kStandsBy, "10.0.0.1", 29400},
+      CoordinatorUp{0, "10.0.0.1", 29400},
       AgentKilled{1, 137},
       OutputCame{1, OutputStream::kStderr, "a\nb\n"},
       AgentEnded{1, 7, "FAILED"},
@@ -65,12 +65,12 @@ TEST(Messages, NumbersOutOfRangeAreRejected) {
   const auto decoded_up = [](const UpMessage& message) {
     return DecodeUp(std::string_view(Encode(message)).substr(4)).has_value();
   };
-  constexpr auto kCoordinates = CoordinatorRole::kCoordinates;
-  EXPECT_TRUE(decoded_up(CoordinatorUp{0, kCoordinates, "a", 65535}));
-  EXPECT_FALSE(decoded_up(CoordinatorUp{0, kCoordinates, "a", 0}));
-  EXPECT_FALSE(decoded_up(CoordinatorUp{0, kCoordinates, "a", 65536}));
-  EXPECT_FALSE(
-      decoded_up(CoordinatorUp{0, static_cast<CoordinatorRole>(3), "a", 1}));
+  EXPECT_TRUE(decoded_up(CoordinatorUp{0, "a", 65535}));
+  EXPECT_FALSE(decoded_up(CoordinatorUp{0, "a", 0}));
+  EXPECT_FALSE(decoded_up(CoordinatorUp{0, "a", 65536}));
+  EXPECT_TRUE(decoded_up(AgentKilled{0, 255}));
+  EXPECT_FALSE(decoded_up(AgentKilled{0, 256}));
+  EXPECT_FALSE(decoded_up(AgentKilled{0, -1}));
 }
 
 TEST(FrameReader, FramesArriveInPiecesOfAnySize) {

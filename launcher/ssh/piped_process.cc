@@ -89,7 +89,8 @@ PipedProcess::PipedProcess(PipedProcess&& other) noexcept
       extra(std::move(other.extra)),
       pid_(std::exchange(other.pid_, -1)),
       pidfd_(std::move(other.pidfd_)),
-      exit_code_(other.exit_code_) {}
+      exit_code_(other.exit_code_),
+      end_signal_(other.end_signal_) {}
 
 PipedProcess::~PipedProcess() {
   if (pid_ <= 0 || exit_code_) return;
@@ -105,6 +106,7 @@ std::optional<int> PipedProcess::ExitCode() {
   int status = 0;
   if (waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
   exit_code_ = ExitCodeOf(status);
+  if (WIFSIGNALED(status)) end_signal_ = WTERMSIG(status);
   return exit_code_;
 }
 

@@ -51,6 +51,9 @@ class PipedProcess {
   int end_fd() const { return pidfd_.get(); }
   // The exit code, or 128 + signal; nullopt while the child is running.
   std::optional<int> ExitCode();
+  // The signal that has ended the child; nullopt: the child is running, or has
+  // exited by itself. ExitCode must have been called.
+  std::optional<int> EndSignal() const { return end_signal_; }
   void Signal(int signal) const;
 
  private:
@@ -59,6 +62,7 @@ class PipedProcess {
   pid_t pid_ = -1;
   OwnedFd pidfd_;
   std::optional<int> exit_code_;
+  std::optional<int> end_signal_;
 };
 
 }  // namespace muster::launcher

@@ -22,19 +22,16 @@ constexpr Duration kAtOnce = std::chrono::seconds(5);
 // Time within which the coordinator must give its verdict after a host was
 // lost, in addition to the coordinator's own timeouts.
 constexpr Duration kVerdictSlack = std::chrono::seconds(5);
-// Time within which another host must take over from a lost coordinator. Long
-// enough for an election on a slow network. Limited, because possibly no host
-// can take over, for example before the first round.
-constexpr Duration kTakeoverTimeout = std::chrono::seconds(60);
 // Delay between the start of the last agent that takes part and the start of
 // the first spare. A spare that joined earlier could take the place of that
 // agent.
 constexpr Duration kSparesWait = std::chrono::seconds(3);
 
-// An agent that was killed within kEarly after its start died early. After
-// kMaxEarlyDeaths in a row the agent is not started again.
-constexpr Duration kEarly = std::chrono::seconds(10);
-constexpr int kMaxEarlyDeaths = 5;
+// If an agent is killed more than kMaxDeaths times within kDeathsWithin, it is
+// not started again. So a job in which an agent is killed again and again, for
+// instance because memory is short, ends.
+constexpr Duration kDeathsWithin = std::chrono::minutes(10);
+constexpr int kMaxDeaths = 10;
 
 std::string HowEnded(int exit_code) {
   return absl::StrCat("its agent ended with status ", exit_code);
@@ -126,13 +123,6 @@ std::vector<FrontEffect> RemoteJob::TimePassed(Instant now) {
     spares_may_start_ = true;
     StartAll(now);
   }
-  if (takeover_by_ && now >= *takeover_by_) {
-    takeover_by_.reset();
-    StopForLoss(now,
-                absl::StrCat(Name(*leader_),
-                             " hosted the coordinator and was lost, and no "
-                             "other host has taken over"));
-  }
   if (!deadline_ || now < *deadline_) return std::exchange(effects_, {});
   deadline_.reset();
   if (!awaited_.empty()) {
@@ -184,6 +174,10 @@ void RemoteJob::On(Instant now, const HostFailed& message) {
     return;
   }
   if (was_let_go) return;
+  if (host.deaths > 0) {
+    LoseAgent(now, message.host, message.exit_code, message.why);
+    return;
+  }
   Error(absl::StrCat(Name(message.host), ": ", message.why));
   if (was_running && Usable() < plan_.least) {
     Stop(now, message.exit_code, "");
@@ -195,9 +189,6 @@ void RemoteJob::On(Instant now, const CoordinatorUp& message) {
   const rendezvous::Endpoint endpoint = {message.address,
                                          static_cast<int>(message.port)};
   hosts_[message.host].endpoint = endpoint;
-  if (message.role == CoordinatorRole::kStandsBy) return;
-  leader_ = message.host;
-  takeover_by_.reset();
   if (coordinator_ != message.host || !endpoints_.empty()) return;
   endpoints_ = {endpoint};
   effects_.push_back(
@@ -212,11 +203,14 @@ void RemoteJob::On(Instant now, const AgentKilled& message) {
   HostState& host = hosts_[message.host];
   if (host.phase != Phase::kRunning) return;
   const std::string how = HowKilled(message.exit_code);
-  const bool is_early = now - host.started_at < kEarly;
-  host.early_deaths = is_early ? host.early_deaths + 1 : 0;
+  if (now >= host.counted_since + kDeathsWithin) {
+    host.counted_since = now;
+    host.deaths = 0;
+  }
+  ++host.deaths;
   if (MayStartAgain(message.host)) {
     Error(absl::StrCat(Name(message.host), ": ", how, "; it is started again"));
-    Start(now, message.host, MeetingFlagsOf(message.host));
+    Start(message.host, MeetingFlagsOf(message.host));
     return;
   }
   host.phase = Phase::kEnded;
@@ -227,8 +221,10 @@ void RemoteJob::On(Instant now, const AgentKilled& message) {
 bool RemoteJob::MayStartAgain(uint32_t host) const {
   const bool is_ending =
       own_exit_code_ || verdict_code_ || signals_ > 0 || hung_up_;
-  return !is_ending && !plan_.alone && !endpoints_.empty() &&
-         hosts_[host].early_deaths < kMaxEarlyDeaths;
+  // The page of `launch doctor` names a host whose agent was killed.
+  const bool is_doctor = plan_.beginning == Beginning::kWithAllThatAnswer;
+  return !is_ending && !is_doctor && !plan_.alone && !endpoints_.empty() &&
+         hosts_[host].deaths <= kMaxDeaths;
 }
 
 void RemoteJob::On(Instant now, const AgentEnded& message) {
@@ -265,6 +261,14 @@ void RemoteJob::LoseAgent(Instant now, uint32_t host, int exit_code,
     Stop(now, exit_code, absl::StrCat(Name(host), ": ", how));
     return;
   }
+  if (!coordinators_loss_.empty() && awaited_.empty() &&
+      Usable() < plan_.least) {
+    // The agents give up because no host has taken over.
+    AwaitVerdict(now, absl::StrCat(coordinators_loss_,
+                                   "; it hosted the coordinator, and no other "
+                                   "host has taken over"));
+    return;
+  }
   Lose(now, host, how);
 }
 
@@ -287,6 +291,7 @@ void RemoteJob::On(Instant now, const HostLost& message) {
 
 void RemoteJob::Lose(Instant now, uint32_t host, const std::string& what) {
   const std::string line = absl::StrCat(Name(host), ": ", what);
+  if (host == coordinator_) coordinators_loss_ = line;
   if (own_exit_code_ || verdict_code_ || !awaited_.empty()) {
     Error(line);
     // If the lost host had the coordinator, the awaited verdict will not come.
@@ -302,12 +307,7 @@ void RemoteJob::Lose(Instant now, uint32_t host, const std::string& what) {
     AwaitVerdict(now, absl::StrCat(line, "; the job needs ", plan_.least,
                                    " hosts and ends"));
   } else {
-    if (host == leader_) takeover_by_ = now + kTakeoverTimeout;
-    Error(absl::StrCat(line,
-                       host == leader_
-                           ? "; it hosted the coordinator; another host takes "
-                             "over, and the job goes on without it"
-                           : "; the job goes on without it"));
+    Error(absl::StrCat(line, "; the job goes on without it"));
     StartAll(now);  // a spare may replace the lost host
   }
 }
@@ -321,7 +321,6 @@ void RemoteJob::On(Instant now, const OutputCame&) {
 
 void RemoteJob::PutOff(Duration time) {
   if (deadline_) deadline_ = *deadline_ + time;
-  if (takeover_by_) takeover_by_ = *takeover_by_ + time;
 }
 
 void RemoteJob::AwaitVerdict(Instant now, const std::string& why) {
@@ -380,9 +379,8 @@ void RemoteJob::ConsiderStart(Instant now) {
     return;
   }
   coordinator_ = first;
-  Start(now, first,
-        HostingFlags(plan_,
-                     {AddressForOthers(plan_, hosts_[first].up), plan_.port}));
+  Start(first, HostingFlags(plan_, {AddressForOthers(plan_, hosts_[first].up),
+                                    plan_.port}));
 }
 
 // Whether the agent of `host` may start. A spare starts only after the hosts
@@ -413,7 +411,7 @@ void RemoteJob::StartAll(Instant now) {
   if (endpoints_.empty() && !plan_.alone) return;
   for (uint32_t i = 0; i < hosts_.size(); ++i) {
     if (hosts_[i].phase != Phase::kUp || !MayStart(i, now)) continue;
-    Start(now, i, MeetingFlagsOf(i));
+    Start(i, MeetingFlagsOf(i));
   }
 }
 
@@ -436,14 +434,12 @@ std::vector<std::string> RemoteJob::MeetingFlagsOf(uint32_t host) const {
   return MeetingFlags(plan_, endpoints.empty() ? endpoints_ : endpoints);
 }
 
-void RemoteJob::Start(Instant now, uint32_t host,
-                      std::vector<std::string> flags) {
+void RemoteJob::Start(uint32_t host, std::vector<std::string> flags) {
   if (own_exit_code_ || signals_ > 0 || hung_up_) return;
   if (begins_with_) {
     flags.push_back(absl::StrCat("--nnodes=1:", *begins_with_));
   }
   hosts_[host].phase = Phase::kRunning;
-  hosts_[host].started_at = now;
   const agent::JobMessages job_messages =
       hosts_.size() == 1 ? agent::JobMessages::kAll
       : speaker_ == host ? agent::JobMessages::kAssignedAndGeneral
@@ -472,6 +468,7 @@ void RemoteJob::GiveUpStarting(Instant now) {
 void RemoteJob::Stop(Instant now, int exit_code, const std::string& why) {
   if (own_exit_code_) return;
   own_exit_code_ = exit_code;
+  awaited_.clear();
   if (!why.empty()) Error(why);
   effects_.push_back(SendDown{SignalAgents{std::nullopt, SIGTERM}});
   Expect(now, std::chrono::milliseconds(plan_.node.stop_timeout_ms) + kSlack);
@@ -488,11 +485,8 @@ void RemoteJob::StopForLoss(Instant now, const std::string& why) {
 }
 
 std::optional<Instant> RemoteJob::NextDeadline() const {
-  std::optional<Instant> next = deadline_;
-  for (const std::optional<Instant>& other : {spares_at_, takeover_by_}) {
-    if (other && (!next || *other < *next)) next = other;
-  }
-  return next;
+  if (!spares_at_ || (deadline_ && *deadline_ < *spares_at_)) return deadline_;
+  return spares_at_;
 }
 
 void RemoteJob::LetIdleHostsGo(Instant now) {

@@ -50,8 +50,8 @@ using FrontEffect = std::variant<SendDown, Say, HangUp, Finish>;
 // running. Each agent prints the messages about its own host; one agent also
 // prints those about the job (JobMessages).
 //
-// An agent that was killed is started again at once, unless it was killed
-// several times soon after its start.
+// An agent that was killed is started again at once, unless it was killed many
+// times within a few minutes.
 //
 // When the job loses a host or an agent that it needs, the coordinator decides
 // what happens, and its verdict names the loss. If the coordinator's host is
@@ -85,9 +85,9 @@ class RemoteJob {
     // The endpoint at which other agents reach the coordinator or standby in
     // this host's agent; nullopt: the agent has not reported the endpoint.
     std::optional<rendezvous::Endpoint> endpoint;
-    Instant started_at;  // time of the agent's newest start
-    // How many times in a row the agent was killed soon after its start.
-    int early_deaths = 0;
+    // How many times the agent was killed since `counted_since`.
+    int deaths = 0;
+    Instant counted_since;
   };
 
   void On(Instant now, const HostUp& message);
@@ -108,7 +108,7 @@ class RemoteJob {
   bool MayStartAgain(uint32_t host) const;
   // The flags with which the agent of `host` finds the coordinator.
   std::vector<std::string> MeetingFlagsOf(uint32_t host) const;
-  void Start(Instant now, uint32_t host, std::vector<std::string> flags);
+  void Start(uint32_t host, std::vector<std::string> flags);
   void GiveUpStarting(Instant now);
   // Stops all agents for a reason that the coordinator does not know.
   void Stop(Instant now, int exit_code, const std::string& why);
@@ -118,7 +118,7 @@ class RemoteJob {
   // Whether the loss of `host` ends the job, because the host has the
   // coordinator and no other host can take over.
   bool EndsWith(uint32_t host) const {
-    return host == coordinator_ && !plan_.is_taken_over;
+    return host == coordinator_ && (!plan_.is_taken_over || endpoints_.empty());
   }
   // Whether the job cannot continue without `host`, whose agent has ended: too
   // few hosts are left, or EndsWith(host).
@@ -150,10 +150,8 @@ class RemoteJob {
   bool finished_ = false;
   // number of the host with the first coordinator
   std::optional<uint32_t> coordinator_;
-  // number of the host that has coordinated the job last
-  std::optional<uint32_t> leader_;
-  // The time until which another host must take over from `leader_`.
-  std::optional<Instant> takeover_by_;
+  // How the host with the first coordinator was lost; empty: it was not.
+  std::string coordinators_loss_;
   // Endpoints of the first coordinator; empty until it listens.
   std::vector<rendezvous::Endpoint> endpoints_;
   std::optional<uint32_t> speaker_;

@@ -16,6 +16,10 @@ namespace muster::launcher {
 namespace {
 
 constexpr Duration kRejoinTimeout = std::chrono::seconds(10);
+// Time for which the agents look for a coordinator that one of them hosts. A
+// killed agent is started again at once, and another one takes over in seconds,
+// so that a coordinator that is absent for longer does not come back.
+constexpr Duration kCoordinatorTimeout = std::chrono::seconds(60);
 
 // Returns how the flag `name` is passed on to agents, as the table of flags
 // says. kNotSent if the table does not have the flag.
@@ -228,6 +232,11 @@ absl::StatusOr<RemotePlan> PlanRemote(const RunOptions& options,
                                                            : facts.token;
   if (!token.empty()) node.environment[rendezvous::kTokenVariable] = token;
   node.flags = CommonFlags(options, *least, most);
+  if (plan.endpoints.empty() && !plan.alone &&
+      options.remote.given.count("coordinator-timeout") == 0) {
+    node.flags.push_back(Written("coordinator-timeout",
+                                 absl::StrCat(ToSeconds(kCoordinatorTimeout))));
+  }
   node.program = options.program;
   node.stop_timeout_ms = Milliseconds(options.spec.shutdown_timeout);
   node.ssh = {.arguments = *std::move(ssh_words),

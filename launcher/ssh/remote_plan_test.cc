@@ -47,9 +47,9 @@ TEST(RemotePlan, HostsKeepTheirOrderAndSlots) {
   const BeNode& node = plan.node;
   EXPECT_EQ(plan.least, 3);
   EXPECT_FALSE(plan.alone);
-  EXPECT_THAT(node.flags,
-              ElementsAre("--role=r", "--cluster=none", "--nnodes=3",
-                          "--signals-to-leave=SIGPWR"));
+  EXPECT_THAT(node.flags, ElementsAre("--role=r", "--cluster=none",
+                                      "--nnodes=3", "--signals-to-leave=SIGPWR",
+                                      "--coordinator-timeout=60"));
   EXPECT_THAT(node.program, ElementsAre("train.py", "--lr=1"));
   ASSERT_EQ(node.hosts.size(), 3u);
   EXPECT_THAT(node.hosts[0].flags, ElementsAre("--node-id=b", "--node-rank=0",
@@ -188,6 +188,17 @@ TEST(RemotePlan, EveryAgentIsGivenAllEndpoints) {
   const RemotePlan plan = *Plan({"--rdzv-endpoint=x:5,y"}, "a\nb");
   EXPECT_THAT(MeetingFlags(plan, plan.endpoints),
               ElementsAre("--rdzv-endpoint=x:5,y:29400"));
+}
+
+TEST(RemotePlan, AHostedCoordinatorThatIsAbsentDoesNotComeBack) {
+  EXPECT_THAT(Plan({}, "a\nb")->node.flags,
+              Contains("--coordinator-timeout=60"));
+  const std::vector<std::string> given =
+      Plan({"--coordinator-timeout=7"}, "a\nb")->node.flags;
+  EXPECT_THAT(given, Contains("--coordinator-timeout=7"));
+  EXPECT_THAT(given, Not(Contains("--coordinator-timeout=60")));
+  EXPECT_THAT(Plan({"--rdzv-endpoint=x:5"}, "a\nb")->node.flags,
+              Not(Contains("--coordinator-timeout=60")));
 }
 
 TEST(RemotePlan, AnotherHostTakesOverFromThreeHostsOn) {

@@ -266,6 +266,7 @@ class SshFront {
 
   void Keep(const HostFailed& m) { Blame(m.host, m.why); }
   void Keep(const HostLost& m) { Blame(m.host, m.why); }
+  void Keep(const AgentKilled& m) { Keep(AgentEnded{m.host, m.exit_code, ""}); }
   void Keep(const AgentEnded& m) {
     if (m.exit_code == 0) return;
     const auto words = last_words_.find(m.host);

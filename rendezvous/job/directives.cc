@@ -200,6 +200,8 @@ bool MustKnowVerdict(const JobState& state, const Node& node) {
 // O(nodes of the world).
 bool TookPart(const JobState& state, const std::string& node_id,
               const std::string& host) {
+  // Agents read the field only in a verdict of success.
+  if (state.verdict->outcome != Outcome::kSucceeded) return false;
   if (state.recalled.has_value()) return true;
   return std::ranges::any_of(
       state.world.members, [&](const World::Member& member) {

@@ -194,7 +194,8 @@ bool LearnFrom(const Directive& directive, Duration elapsed,
                JobRecord& record) {
   const int last = std::max(record.round, record.claimed_round);
   const bool has_place = directive.kind == DirectiveKind::kRun;
-  const int round = has_place ? directive.place.round : 0;
+  const int round = std::max(has_place ? directive.place.round : 0,
+                             directive.electorate.world.round);
   const int restarts =
       std::min(directive.restarts_used.value_or(0), record.spec.max_restarts);
   if (round <= last && restarts <= record.restarts_used) return false;
@@ -204,13 +205,19 @@ bool LearnFrom(const Directive& directive, Duration elapsed,
   // The recorded round has ended, and so has whatever was to follow it.
   record.phase = JobPhase::kGathering;
   record.why.clear();
+  record.round = 0;
   record.claimed_round = round;
+  record.failures_in_row = 0;
+  record.backoff_left = Duration::zero();
+  record.ran = Duration::zero();
+  record.failures = FailureLog();
+  record.blamed.clear();
   record.stopping = Stopping();
   record.preemption.reset();
   record.verdict.reset();
   record.members.clear();
-  record.world = World();
-  record.world.reached_step = directive.place.reached_step;
+  record.world = World{.reached_step = has_place ? directive.place.reached_step
+                                                 : record.world.reached_step};
   return true;
 }
 

@@ -504,7 +504,7 @@ TEST(LearnFromTest, NoRestartIsGivenBack) {
   EXPECT_EQ(record.restarts_used, 1);
 }
 
-TEST(LearnFromTest, OnlyAnOrderToRunHasARound) {
+TEST(LearnFromTest, OnlyAnOrderToRunHasARoundOfItsOwn) {
   JobFixture job(QuickSpec(2, 2));
   job.StartAll({"a", "b"});
   JobRecord record = job.job().Record();
@@ -512,6 +512,36 @@ TEST(LearnFromTest, OnlyAnOrderToRunHasARound) {
   directive.kind = DirectiveKind::kWait;
   EXPECT_FALSE(LearnFrom(directive, seconds(1), record));
   EXPECT_EQ(record.round, 1);
+}
+
+TEST(LearnFromTest, ASpareLearnsTheRoundOfTheElectorate) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  JobRecord record = job.job().Record();
+  record.world.reached_step = 20;
+  Directive directive = RunsElsewhere(4, 0);
+  directive.kind = DirectiveKind::kWait;
+  directive.electorate.world.round = 3;
+  EXPECT_TRUE(LearnFrom(directive, seconds(1), record));
+  EXPECT_EQ(record.claimed_round, 3);
+  EXPECT_EQ(record.world.reached_step, 20);
+}
+
+TEST(LearnFromTest, NothingOfTheRecordedRoundIsLeft) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  job.Wait(seconds(9));
+  job.Fails("b", ExitedWith(2, 3));
+  job.AllStop();
+  JobRecord record = job.job().Record();
+  ASSERT_GT(record.failures_in_row, 0);
+  EXPECT_TRUE(LearnFrom(RunsElsewhere(4, 1), seconds(1), record));
+  EXPECT_EQ(record.round, 0);
+  EXPECT_EQ(record.failures_in_row, 0);
+  EXPECT_EQ(record.backoff_left, Duration::zero());
+  EXPECT_EQ(record.ran, Duration::zero());
+  EXPECT_EQ(record.blamed, "");
+  EXPECT_TRUE(CheckRecord(record).ok()) << CheckRecord(record);
 }
 
 TEST(LearnFromTest, TheAgeNeverShrinks) {

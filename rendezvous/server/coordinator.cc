@@ -634,7 +634,8 @@ class Coordinator::Impl {
       finished_.remove(job);
       if (options_.journal != nullptr) {
         options_.kept.assign(1, job->Record());
-        if (job->finished()) ForgetRecord();
+        const std::optional<Verdict>& verdict = options_.kept[0].job.verdict;
+        if (verdict.has_value() && !MayBeTriedAgain(*verdict)) ForgetRecord();
       }
       StandBy(Standby::Kind::kSuccessor);
       // The standby must know the successor before it gets the nodes' reports.

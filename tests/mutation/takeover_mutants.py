@@ -303,7 +303,7 @@ ALL = [Mutant(*mutant) for mutant in (
     ('recall: a job goes on after its verdict', _JOB, 'Job::Recall',
      'if goes_on', FALSE),
     # --- what a record learns from another coordinator (LearnFrom)
-    ('record: each directive has a round', _JOB, 'LearnFrom', 'do kRun',
+    ('record: each directive has a round', _JOB, 'LearnFrom', 'do has_place kRun',
      TRUE),
     ('record: more restarts than there are', _JOB, 'LearnFrom', 'do min',
      swap('std::min(directive.restarts_used.value_or(0), '
@@ -334,6 +334,12 @@ ALL = [Mutant(*mutant) for mutant in (
      DROP),
     ('record: the reached step is forgotten', _JOB, 'LearnFrom',
      'do reached_step', DROP),
+    ('record: a spare learns no round', _JOB, 'LearnFrom', 'do electorate',
+     swap('directive.electorate.world.round', '0')),
+    ('record: the recorded round is the newest', _JOB, 'LearnFrom',
+     'do round #4', DROP),
+    ('record: failures of an old round delay the next', _JOB, 'LearnFrom',
+     'do failures_in_row', DROP),
     ('recall: a node that knows a round changes nothing', _JOB, 'Job::On',
      'if knows_round', FALSE),
     ('recall: the verdict is told at once', _JOB, 'Job::ConsiderGathering',
