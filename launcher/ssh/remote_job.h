@@ -14,8 +14,8 @@
 
 namespace muster::launcher {
 
-// The next structs are the effects that a step of RemoteJob returns. SshFront
-// carries them out.
+// The effects that a step of RemoteJob returns: SendDown, Say, HangUp and
+// Finish. SshFront carries them out.
 struct SendDown {
   DownMessage message;
 };
@@ -80,8 +80,8 @@ class RemoteJob {
   struct HostState {
     Phase phase = Phase::kAsked;
     HostUp up;
-    std::string why;    // reason; set in kFailed and kLost
-    int exit_code = 0;  // the agent's exit code; set in kEnded and kFailed
+    std::string why;    // why the host failed or was lost
+    int exit_code = 0;  // exit code of its agent; set in kEnded, kFailed
     // The endpoint at which other agents reach the coordinator or standby in
     // this host's agent; nullopt: the agent has not reported the endpoint.
     std::optional<rendezvous::Endpoint> endpoint;
@@ -148,9 +148,11 @@ class RemoteJob {
   // Number of hosts that take part; set with kWithAllThatAnswer only.
   std::optional<int> begins_with_;
   bool finished_ = false;
-  // number of the host with the first coordinator
+  // number of the host that was chosen to host the coordinator at the job's
+  // start
   std::optional<uint32_t> coordinator_;
-  // number of the host that has coordinated the job last
+  // number of the host whose coordinator was the last to report that it
+  // coordinates the job
   std::optional<uint32_t> leader_;
   // The time until which another host must take over from `leader_`.
   std::optional<Instant> takeover_by_;
@@ -160,8 +162,10 @@ class RemoteJob {
   // Exit code if this process ends the job for a reason of its own.
   std::optional<int> own_exit_code_;
   std::optional<rendezvous::Verdict> own_verdict_;
-  std::string awaited_;  // the loss on which a verdict is awaited; empty: none
-  Instant began_;        // time at which the first agent was started
+  // description of the loss on which the coordinator is to give a verdict;
+  // empty: no verdict is awaited
+  std::string awaited_;
+  Instant began_;  // time at which the first agent was started
   // The time at which spares may start: kSparesWait after the agents of all
   // hosts that take part are running; nullopt: not set yet, or passed.
   std::optional<Instant> spares_at_;
