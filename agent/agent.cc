@@ -71,7 +71,7 @@ class Inbox {
   std::vector<LifecycleEvent> TakeAll();
 
  private:
-  const int fd_;  // an eventfd
+  const int fd_;  // eventfd that is readable while events_ is not empty
   std::mutex mutex_;
   std::vector<LifecycleEvent> events_;
 };
@@ -338,8 +338,9 @@ class Agent::Impl {
       Step(ClockTicked());
       return;
     }
-    // Handles signals before the exits of workers. A cluster may send its
-    // signal to the workers too, and then the signal explains why they exited.
+    // Handles signals to this process before the exits of workers. A cluster
+    // may send its signal to the workers too, and then this signal explains the
+    // exits.
     for (int signal : signals_.TakeAll()) {
       if (TakeTerminalSignal(signal)) continue;
       if (EndsJob(signal, options_.signals_to_handle,
@@ -712,7 +713,8 @@ class Agent::Impl {
   InquiryAnswers answers_;
 
   std::mutex peer_mutex_;
-  std::string peer_address_;  // guarded by peer_mutex_
+  // address at which this node reaches the coordinator; guarded by peer_mutex_
+  std::string peer_address_;
   // local address of the first connection to the coordinator; guarded by
   // peer_mutex_
   std::string own_address_;

@@ -59,9 +59,9 @@ struct AgentResult {
 // construction.
 class Agent {
  public:
-  // The objects outside of the agent that receive its messages, state and
-  // output during the run. The callbacks are called in the thread of Run, the
-  // store's threads, and the thread of `gpus`.
+  // Receivers of the agent's messages, state and output during the run. The
+  // callbacks are called in the thread of Run, in the threads of the round's
+  // store, and in the thread in which `gpus` listens for errors of GPUs.
   struct Observer {
     // Receives one line for the user: joined, waiting for nodes, round n began,
     // worker died.

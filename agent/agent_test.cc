@@ -170,7 +170,8 @@ TEST_F(AgentTest, ARoundWithoutAKeyIsNotRunInClearText) {
   EXPECT_THAT(why, HasSubstr("older Muster"));
 }
 
-// Each of two rounds has its own NCCL id, which every worker finds in its
+// The agent offers an NCCL id for each of two rounds, and the coordinator
+// assigns this id to the round. Every worker of the round finds the id in its
 // environment.
 TEST_F(AgentTest, WorkersGetTheNcclIdThatRankZerosAgentMade) {
   setenv("FAKE_NVML_GPUS", "1", 1);
@@ -191,7 +192,9 @@ TEST_F(AgentTest, WorkersGetTheNcclIdThatRankZerosAgentMade) {
           return std::nullopt;
         }
         if (static_cast<int>(offered.size()) > report.round) {
-          return std::nullopt;  // a repeated report needs no answer
+          // no answer: the node offers the same id again, and its round was
+          // ordered already
+          return std::nullopt;
         }
         offered.push_back(report.offered_nccl_id);
         rendezvous::Directive directive = ToldToRun(report.round + 1);
@@ -291,7 +294,8 @@ TEST_F(AgentTest, FailedWorkerIsReportedWithItsStderr) {
   EXPECT_EQ(failures[0].exit_code, 3);
   EXPECT_EQ(failures[0].rank, 1);
   EXPECT_THAT(failures[0].stderr_tail, ::testing::ElementsAre("last words"));
-  // The worker of rank 0 ran without an error until the agent stopped it.
+  // The worker of rank 0 did not fail: the agent stopped it because rank 1 had
+  // failed.
   EXPECT_EQ(failures[1].kind, rendezvous::FailureKind::kStoppedByUs);
   EXPECT_THAT(notices_, HasSubstr("rank 1"));
 }
@@ -374,7 +378,8 @@ TEST_F(AgentTest, LeavesHowItsWorkersEndedBesideTheirRecords) {
         }
         return report.round == 0 ? std::optional(ToldToRun(1)) : std::nullopt;
       });
-  // The file of worker exits names the failed worker before the stopped one.
+  // In the file of worker exits, rank 1, which failed, comes before rank 0,
+  // which the agent stopped.
   const size_t killed = text.find("\"rank\":1,");
   const size_t stopped = text.find("\"rank\":0,");
   ASSERT_NE(killed, std::string::npos) << text;

@@ -42,8 +42,8 @@ constexpr size_t kStacksAtOnce = 4;
 constexpr Duration kTimeToEnd = std::chrono::seconds(2);
 
 // Runs `work` in a thread of its own, in which all signals are blocked. Returns
-// false if the system cannot create a thread; the coordinator then tells the
-// operator that this node does not answer.
+// false if the system cannot create a thread. The coordinator then gets no
+// answer, and tells the operator that this node does not answer.
 bool StartThread(std::function<void()> work) {
   sigset_t all;
   sigset_t before;
@@ -62,7 +62,8 @@ bool StartThread(std::function<void()> work) {
 // Workers' stacks, read by several threads. A thread may be stuck in a read of
 // /proc, so the last owner frees this object.
 struct StackReading {
-  std::vector<std::pair<int, int64_t>> workers;  // rank and process id
+  // (rank, process id) of each worker whose stack is read
+  std::vector<std::pair<int, int64_t>> workers;
   NativeFrames native = NativeFrames::kOmit;
   Instant deadline;
   std::shared_ptr<OwnedFd> cancel;
@@ -103,9 +104,11 @@ struct StackReading {
 struct InquiryAnswers::Work {
   std::string run_id;
   Inquiry inquiry;
-  rendezvous::CoordinatorLink* link = nullptr;  // the link that makes `sender`
+  // the connection to the coordinator, over which the answer is sent
+  rendezvous::CoordinatorLink* link = nullptr;
   std::shared_ptr<RecentOutput> output;
-  std::vector<std::pair<int, int64_t>> workers;  // rank and process id
+  // (rank, process id) of each running worker about which the inquiry asks
+  std::vector<std::pair<int, int64_t>> workers;
   std::shared_ptr<OwnedFd> cancel =
       std::make_shared<OwnedFd>(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 

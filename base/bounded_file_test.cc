@@ -102,7 +102,7 @@ TEST(ReadBeginningTest, ContentIsCutAtTheLimit) {
   EXPECT_EQ(ReadBeginning(path, 1 << 20), std::string(40'000, 'x'));
   unlink(path.c_str());
   EXPECT_EQ(ReadBeginning(path, kMax), std::nullopt);
-  EXPECT_EQ(ReadBeginning("/", kMax), std::nullopt);  // a folder cannot be read
+  EXPECT_EQ(ReadBeginning("/", kMax), std::nullopt);  // "/" is a folder
   // Files in /proc report a size of 0, but have contents.
   EXPECT_EQ(ReadBeginning("/proc/self/comm", kMax)->back(), '\n');
 }
@@ -110,7 +110,8 @@ TEST(ReadBeginningTest, ContentIsCutAtTheLimit) {
 TEST(ReadBeginningTest, NothingIsWaitedFor) {
   const std::string path = At("beginning");
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
-  EXPECT_EQ(ReadBeginning(path, kMax), "");  // the pipe has no writer
+  // no process has opened the pipe for writing
+  EXPECT_EQ(ReadBeginning(path, kMax), "");
   const int end = open(path.c_str(), O_RDWR);
   EXPECT_EQ(ReadBeginning(path, kMax), std::nullopt);
   EXPECT_EQ(write(end, "so far", 6), 6);

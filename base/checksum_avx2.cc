@@ -16,7 +16,8 @@
 #pragma GCC target("avx2,tune=haswell")
 #include <immintrin.h>
 #define XXH_INLINE_ALL
-#define XXH_VECTOR 2  // 2 is XXH_AVX2 in xxhash.h
+// the value of XXH_AVX2 in xxhash.h: use AVX2 instructions
+#define XXH_VECTOR 2
 #include <xxhash.h>
 
 namespace muster {

@@ -63,8 +63,8 @@ class FileBacklog {
 
   // Whether producers may add bytes now.
   bool HasRoom(Instant now) const;
-  // The time from which HasRoom is true although the backlog is full: the file
-  // system then counts as hung, if it has completed no work until then.
+  // The time at which the file system counts as hung if it completes no work
+  // until then. From that time HasRoom is true although the backlog is full.
   // nullopt: HasRoom is true now.
   std::optional<Instant> RoomAt(Instant now) const;
   // Whether at least half of Limits::room_bytes is free. Waiting producers are

@@ -17,7 +17,8 @@
 namespace muster {
 namespace {
 
-constexpr mode_t kFolderMode = 0777;  // reduced by the umask
+// mode of new folders; the umask removes bits
+constexpr mode_t kFolderMode = 0777;
 constexpr int kEnter = O_PATH | O_DIRECTORY | O_CLOEXEC;
 
 absl::Status OfAnother(const std::string& path, const char* what, uid_t owner,

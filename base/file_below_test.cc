@@ -98,7 +98,8 @@ TEST_F(FileBelowTest, ALinkOfAnotherUserIsNotFollowed) {
   EXPECT_TRUE(fs::is_empty(base_ + "/elsewhere"));
 }
 
-// A symbolic link of another user is refused, even if that user owns the root.
+// Another user owns the root folder. Files of that user below the root are
+// accepted, but a symbolic link of that user is refused.
 TEST_F(FileBelowTest, ALinkOfTheRootsOwnerIsNotFollowed) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can make another user's link";
   fs::create_symlink(base_ + "/victim", root_ + "/file");
@@ -119,8 +120,8 @@ TEST_F(FileBelowTest, AFolderOrFileOfAnotherUserIsRefused) {
   GiveAway(root_ + "/run");
   EXPECT_TRUE(absl::IsPermissionDenied(Append(root_ + "/run/file")));
   EXPECT_TRUE(fs::is_empty(root_ + "/run"));
-  // Files of the user who owns the root folder are accepted, because user 0 may
-  // continue a job that another user has started.
+  // Now the root folder and the files below it have the same owner, so the
+  // files are accepted: root may continue a job that another user has started.
   GiveAway(root_);
   EXPECT_TRUE(Append(root_ + "/file").ok());
   EXPECT_TRUE(Append(root_ + "/run/file").ok());

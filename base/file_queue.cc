@@ -56,8 +56,9 @@ struct FileQueue::State {
   // callbacks are destroyed. Otherwise the objects that the callbacks own would
   // live as long as the stuck thread.
   std::mutex tell_mutex;
-  bool silent = false;   // guarded by tell_mutex
-  OnTrouble on_trouble;  // guarded by tell_mutex
+  // whether no callback may run any more; guarded by tell_mutex
+  bool silent = false;
+  OnTrouble on_trouble;  // callback for messages; guarded by tell_mutex
 
   std::mutex mutex;  // guards the fields below
   std::condition_variable work;
@@ -65,7 +66,7 @@ struct FileQueue::State {
   std::deque<Task> tasks;  // the queue's thread executes tasks.front()
   bool stopping = false;
   bool given_up = false;
-  bool left = false;  // the queue's thread has left its loop
+  bool left = false;  // whether the queue's thread has left its loop
   // Objects that only the queue's thread may destroy after the queue was
   // abandoned: their destructors close files.
   std::vector<std::shared_ptr<const void>> remains;
@@ -76,8 +77,8 @@ struct FileQueue::State {
   std::optional<uint64_t> stuck_at;
   std::function<void()> on_room;
   bool room_wanted = false;
-  // The time of the last completed work, if the file system was reported as
-  // hung since then; nullopt: it is not hung.
+  // While the file system is reported as hung: the time since which no work was
+  // completed. nullopt: it is not reported as hung.
   std::optional<Instant> hung_since;
   std::thread thread;
 
@@ -210,7 +211,8 @@ bool FileQueue::Post(const std::string& path, std::function<void()> work) {
 bool FileQueue::Do(const std::string& path, std::function<void()> work,
                    Duration timeout) {
   struct Call {
-    bool cancelled = false;  // guarded by state_->mutex, like `done`
+    // set after the timeout; guarded by state_->mutex, like `done`
+    bool cancelled = false;
     bool done = false;
   };
   const auto call = std::make_shared<Call>();
@@ -221,8 +223,8 @@ bool FileQueue::Do(const std::string& path, std::function<void()> work,
       return false;
     }
   }
-  // A plain pointer suffices: the queue's thread, which runs the lambda, keeps
-  // the state alive.
+  // The lambda below holds a plain pointer to the state. This suffices, because
+  // the queue's thread, which runs the lambda, keeps the state alive.
   State* const state = state_.get();
   const bool posted = Post(path, [call, state, work = std::move(work)] {
     {
@@ -362,10 +364,10 @@ struct QueuedFile::State {
   // The number of bytes that were dropped after `pending`. Until the queue's
   // thread has noted this gap in the file, all further bytes are dropped, too.
   int64_t gap = 0;
-  bool scheduled = false;  // a call of WriteOut is queued
-  bool touched = false;    // a task for this file was queued
+  bool scheduled = false;  // whether the queue has a task that calls WriteOut
+  bool touched = false;  // whether any task for this file may have been queued
   bool ended = false;
-  RotatingFile::OnEnd on_end;  // null once it has been called
+  RotatingFile::OnEnd on_end;  // null once the callback has been called
   RotatingFile::Totals totals;
 };
 

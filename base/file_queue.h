@@ -86,7 +86,8 @@ class FileQueue {
   bool StartThread();
   bool Add(Task task);
 
-  // Shared with the thread, which may live longer than the queue.
+  // The state that the queue shares with its thread, which may live longer than
+  // the queue.
   std::shared_ptr<State> state_;
 };
 

@@ -95,7 +95,8 @@ class FileQueueTest : public ::testing::Test {
 
  private:
   std::mutex mutex_;
-  std::vector<std::string> troubles_;  // guarded by mutex_
+  // what Trouble() received; guarded by mutex_
+  std::vector<std::string> troubles_;
 };
 
 TEST_F(FileQueueTest, WorkIsDoneInOrder) {
@@ -155,8 +156,8 @@ TEST_F(FileQueueTest, NoCallWaitsForAHungFile) {
   std::vector<int> done;
   EXPECT_FALSE(queue.Do(
       "p", [&done] { done.push_back(1); }, std::chrono::milliseconds(1)));
-  // Returns at once, because the previous call of Do has timed out; otherwise
-  // this call would wait for an hour.
+  // The file system has not answered the previous call of Do in time. Therefore
+  // this call returns at once instead of waiting for an hour.
   EXPECT_FALSE(queue.Do(
       "p", [&done] { done.push_back(2); }, kForever));
   queue.Post("p", [&done] { done.push_back(3); });

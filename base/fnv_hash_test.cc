@@ -7,7 +7,7 @@
 namespace muster {
 namespace {
 
-// Test vectors published with the algorithm.
+// The expected hashes are test vectors published with the algorithm FNV-1a.
 TEST(FnvHashTest, IsFnv1a) {
   EXPECT_EQ(FnvHashOf(""), 0xcbf29ce484222325u);
   EXPECT_EQ(FnvHashOf("a"), 0xaf63dc4c8601ec8cu);

@@ -11,7 +11,8 @@
 namespace muster {
 namespace {
 
-constexpr mode_t kFolderMode = 0777;  // reduced by the umask
+// mode of new folders; the umask removes bits
+constexpr mode_t kFolderMode = 0777;
 constexpr size_t kProbeBytes = 4096;
 
 bool IsFolder(const std::string& path) {

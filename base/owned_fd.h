@@ -24,7 +24,7 @@ class OwnedFd {
     return *this;
   }
 
-  // Returns the descriptor without giving it up; -1 if none is owned.
+  // Returns the descriptor, which this object still owns; -1 if none is owned.
   int get() const { return fd_; }
   bool open() const { return fd_ >= 0; }
   // Gives up the ownership and returns the descriptor; the caller must close

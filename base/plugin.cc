@@ -12,7 +12,8 @@
 namespace muster {
 namespace {
 
-// The file that contains this code: the program or the SDK's shared library.
+// Returns the path of the file that contains this code: the program, or the
+// SDK's shared library.
 std::string OwnFile() {
   Dl_info info{};
   link_map* map = nullptr;

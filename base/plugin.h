@@ -14,7 +14,7 @@ namespace muster {
 // texts appear in error messages.
 struct PluginName {
   const char* file;    // file name: "libmuster_gloo.so"
-  const char* folder;  // the plugin's folder in the source tree
+  const char* folder;  // the plugin's folder in Muster's source tree
   const char* user;    // name of the feature that needs the plugin
   // the advice to the user if the file exists but cannot be loaded
   const char* if_not_loaded;

@@ -17,7 +17,7 @@ namespace muster {
 namespace {
 
 constexpr int kOpenFlags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY;
-constexpr mode_t kFileMode = 0666;  // reduced by the umask
+constexpr mode_t kFileMode = 0666;  // mode of new files; the umask removes bits
 constexpr int64_t kMaxOverrunBytes = 64 << 10;
 
 // Returns how many of `bytes` go into a file of `size` bytes before it must be
@@ -192,8 +192,9 @@ absl::Status RotatingFile::Rotate() {
   if (IsSameFile(fd_, path_)) {
     absl::Status shifted = ShiftFiles();
     if (!shifted.ok()) {
-      // If the file cannot be rotated, keep writing to it: one long file is
-      // better than a gap. The rotation is retried after another rotate_bytes.
+      // If the file cannot be rotated, writing continues in the same file: one
+      // long file is better than lost bytes. Counting from 0 makes Write retry
+      // the rotation after another rotate_bytes.
       size_ = 0;
       if (!rotation_failed_) on_trouble_(std::string(shifted.message()));
       rotation_failed_ = true;

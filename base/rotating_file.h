@@ -109,8 +109,11 @@ class RotatingFile {
   int fd_ = -1;
   int64_t size_ = 0;
   bool rotation_due_ = false;
-  bool rotation_failed_ = false;  // a failed rotation has been reported
-  bool failing_ = false;          // a failed write has been reported
+  // whether a failed rotation was reported and no rotation has succeeded since
+  bool rotation_failed_ = false;
+  // whether a write failed or bytes were dropped since EndTrouble last
+  // succeeded
+  bool failing_ = false;
   bool removal_told_ = false;
   // Number of lost bytes that are not yet noted in the file.
   int64_t lost_bytes_ = 0;

@@ -176,10 +176,10 @@ TEST_F(RotatingFileTest, FollowsARotationByAnotherProcess) {
   RotatingFile other = Make({.rotate_bytes = 8, .keep = 2});
   mine.Write("m1\n");
   other.Write("o1\n");
-  mine.Write("m234\n");  // `mine` counts only the 8 bytes that it wrote itself
+  mine.Write("m234\n");  // `mine` counts only the 8 bytes that it has written
   other.Write("o234\n");
   mine.Write("m5\n");   // this write rotates the file
-  other.Write("o5\n");  // `other` must not rotate the file that `mine` created
+  other.Write("o5\n");  // must not rotate the file that `mine` created
   EXPECT_EQ(Read(path() + ".1"), "m1\no1\nm234\no234\n");
   EXPECT_EQ(Read(path()), "m5\no5\n");
 }

@@ -12,7 +12,8 @@ inline bool IsSameSecret(std::string_view given, std::string_view expected) {
   unsigned difference = given.size() == expected.size() ? 0 : 1;
   for (size_t i = 0; i < given.size(); ++i) {
     const char other = expected.empty() ? 0 : expected[i % expected.size()];
-    // volatile, so that the compiler cannot end the loop early.
+    // `step` is volatile, so that the compiler cannot end the loop at the first
+    // difference.
     volatile unsigned step = static_cast<unsigned char>(given[i] ^ other);
     difference |= step;
   }

@@ -14,8 +14,8 @@ void OpenStandardDescriptors() {
     // numbers are in use. O_CLOEXEC is not set: child processes need the three
     // descriptors too.
     if (open("/dev/null", O_RDWR) >= 0) continue;
-    // If /dev/null cannot be opened, open a directory to keep the number in
-    // use.
+    // If /dev/null cannot be opened, opens a directory, so that no later file
+    // gets the number `fd`.
     (void)!open("/", O_RDONLY | O_DIRECTORY);
   }
 }

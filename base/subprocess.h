@@ -24,9 +24,11 @@ struct SubprocessPlan {
   static constexpr int kNull = -2;
 
   enum class Group {
-    kInherit,     // this process's group, which gets signals of the terminal
-    kOwnGroup,    // a new process group
-    kOwnSession,  // a new session, without a controlling terminal
+    // the child stays in this process's group, which gets a terminal's signals
+    kInherit,
+    kOwnGroup,  // the child gets a new process group
+    // the child gets a new session, without a controlling terminal
+    kOwnSession,
   };
 
   std::vector<std::string> argv;  // argv[0]: a path, or a name found in PATH

@@ -83,8 +83,8 @@ TEST(SubprocessTest, ChildHasOnlyTheDescriptorsOfThePlan) {
   ASSERT_EQ(pipe2(b, O_CLOEXEC), 0);
   const OwnedFd a_read(a[0]), a_write(a[1]), b_read(b[0]), b_write(b[1]);
   SubprocessPlan plan = Shell("echo 1; echo 4 >&4; ls /proc/self/fd >&2");
-  // The pipes of this process have numbers from 3 on. These pipes are
-  // close-on-exec, so the child has only the descriptors that the plan lists.
+  // plan.descriptors[n] becomes the child's descriptor n. The pipes of this
+  // process are close-on-exec, so the child must have no other descriptors.
   plan.descriptors = {SubprocessPlan::kNull, a_write.get(), a_write.get(),
                       SubprocessPlan::kInherit, b_write.get()};
   const absl::StatusOr<pid_t> pid = StartSubprocess(plan);
@@ -93,7 +93,8 @@ TEST(SubprocessTest, ChildHasOnlyTheDescriptorsOfThePlan) {
   char bytes[256];
   ssize_t got = read(a_read.get(), bytes, sizeof bytes);
   ASSERT_GT(got, 0);
-  // Descriptor 3 is the folder that ls reads.
+  // The child's `ls` lists its own open descriptors. 3 is the folder that it
+  // reads; 0, 1, 2 and 4 come from the plan.
   EXPECT_EQ(std::string(bytes, static_cast<size_t>(got)), "1\n0\n1\n2\n3\n4\n");
   got = read(b_read.get(), bytes, sizeof bytes);
   ASSERT_GT(got, 0);
@@ -126,8 +127,9 @@ TEST(SubprocessTest, DescriptorsMayTradePlaces) {
   EXPECT_EQ(std::string(bytes, static_cast<size_t>(got)), "via a\n");
 }
 
-// StartSubprocess opens no additional descriptor, which a child that another
-// thread forks at that moment could inherit and keep open.
+// StartSubprocess must not open a descriptor of its own: another thread may
+// fork at that moment, and its child would inherit the descriptor and keep it
+// open. Therefore it also works when no descriptor is free.
 TEST(SubprocessTest, StartsWithoutAFreeDescriptor) {
   rlimit before;
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);

@@ -16,7 +16,7 @@ inline double UnixSeconds() {
       .count();
 }
 
-// The same as a Duration.
+// The time that UnixSeconds returns, as a Duration since 1970.
 inline Duration UnixTime() {
   return std::chrono::duration_cast<Duration>(
       std::chrono::system_clock::now().time_since_epoch());

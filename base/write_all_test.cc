@@ -27,7 +27,8 @@ TEST(WriteAllTest, PartialWriteIsContinued) {
   const int error = errno;
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
   EXPECT_FALSE(all);
-  EXPECT_EQ(error, EFBIG);  // the error of the second write()
+  // the errno of the second write(), which exceeds the size limit
+  EXPECT_EQ(error, EFBIG);
   EXPECT_EQ(lseek(file, 0, SEEK_END), 60);
   close(file);
   unlink(path.c_str());

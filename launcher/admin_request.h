@@ -37,9 +37,11 @@ struct AdminRequest {
   // The Slurm job that runs the coordinator: the endpoint is computed from
   // squeue's output. Empty: `endpoints` are used.
   std::string slurm_job;
-  // The step of `slurm_job` in which this process runs.
+  // Number of the step of `slurm_job` in which this process runs; nullopt: this
+  // process is in no step of that job.
   std::optional<uint64_t> slurm_step;
-  std::vector<std::string> args;  // the arguments from the subcommand's name on
+  // the command line from the subcommand's name on
+  std::vector<std::string> args;
   std::string run_id;  // the job's run id; empty: the coordinator's only job
   std::string token_file;
   rendezvous::TlsFiles tls;

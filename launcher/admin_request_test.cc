@@ -123,8 +123,9 @@ TEST(AdminRequest, InASlurmJobSlurmKnowsTheEndpoint) {
     EXPECT_EQ(other.slurm_job, "5_3");
     EXPECT_EQ(other.slurm_step, std::nullopt);
   }
-  // In a worker, MUSTER_COORDINATOR (its own coordinator) takes precedence over
-  // the Slurm job.
+  // The environment of a worker names the worker's own coordinator in
+  // MUSTER_COORDINATOR. This coordinator takes precedence over that of the
+  // Slurm job.
   Environment worker = step;
   worker["MUSTER_COORDINATOR"] = "n1:7";
   EXPECT_EQ(Request({"status"}, worker).slurm_job, "");

@@ -386,7 +386,8 @@ agent::AgentResult RunAgentSession(const Voice& voice,
         .exit_code = voice.Refuse(pages.status()), .verdict = {}, .reason = ""};
   }
   if (*dashboard != nullptr) {
-    // The last element of `pages` is the dashboard's server.
+    // Each element of `pages` is an HTTP server; the last one is the
+    // dashboard's.
     voice.Notice(absl::StrCat(
         "the dashboard is at http://", pages->back()->address().ToString(), "/",
         own.tokens.empty() ? "" : ", for those with a token"));
@@ -431,8 +432,9 @@ agent::AgentResult RunAgentSession(const Voice& voice,
   if (!absent_hint.empty() && EndedForAbsence(result)) voice.Error(absent_hint);
   if (requeue == agent::Requeue::kYes && IsPreempted(result) &&
       result.acts_for_job) {
-    // The requeue makes Slurm end all processes of the job. Nothing is lost,
-    // because the other nodes have already received the verdict.
+    // The requeue makes Slurm end all processes of the Slurm job. No node
+    // misses the verdict of Muster's job, because all nodes have received it
+    // already.
     voice.Notice("putting the job back into its queue");
     const absl::Status put_back = agent::RequeueJob(ReadEnvironment());
     if (!put_back.ok()) voice.Error(std::string(put_back.message()));

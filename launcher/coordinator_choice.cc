@@ -187,8 +187,10 @@ absl::StatusOr<CoordinatorChoice> ChooseCoordinator(
   }
   if (choice.endpoints.size() > 1) {
     choice.place = CoordinatorPlace::kElsewhere;
-    // A `launch` that has lost the host of its first coordinator starts its
-    // next agents over ssh with the endpoints of the other agents.
+    // `are_nodes`: the endpoints belong to nodes, not to daemons. This is so in
+    // an agent that a `launch` has started over ssh after the host of the first
+    // coordinator was lost: that `launch` passes the endpoints of its other
+    // agents.
     const bool are_nodes =
         options.remote.endpoint_fd >= 0 && options.hosting == Hosting::kNever;
     choice.is_taken_over = are_nodes && IsTakenOver(options);

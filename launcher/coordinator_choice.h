@@ -13,7 +13,8 @@
 namespace muster::launcher {
 
 enum class CoordinatorPlace {
-  kHere,  // This process hosts the coordinator; a port in use is an error.
+  // This process hosts the coordinator. It is an error if the port is in use.
+  kHere,
   // This process hosts the coordinator if it can bind the port; otherwise it
   // connects to the coordinator. If several agents run on one machine, the
   // first agent that binds the port hosts the coordinator.

@@ -132,8 +132,9 @@ TEST(CoordinatorChoice, DaemonsHostAtSeveralEndpoints) {
     std::vector<std::string> args = {"--nnodes=2",
                                      "--rdzv-endpoint=node1,node2:80"};
     args.insert(args.end(), more.begin(), more.end());
-    // This node owns the first endpoint's name. That name is not resolved,
-    // because several endpoints belong to daemons.
+    // This machine has the name of the first endpoint, node1. It does not host
+    // the coordinator all the same, because several endpoints belong to
+    // daemons.
     const CoordinatorChoice choice = Choice(args, {});
     EXPECT_EQ(choice.place, CoordinatorPlace::kElsewhere);
     EXPECT_EQ(rendezvous::EndpointsText(choice.endpoints),

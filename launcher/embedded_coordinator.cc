@@ -247,8 +247,9 @@ Duration EmbeddedCoordinator::WaitForOthers(Duration close_timeout,
   Duration waited = Duration::zero();
   Duration finished_for = Duration::zero();
   while (true) {
-    // Return at once: the sooner the nodes lose this coordinator, the sooner
-    // another one takes over.
+    // A coordinator that may leave (Coordinator::MayLeave) returns at once: the
+    // sooner the nodes lose their connection to it, the sooner another
+    // coordinator takes over.
     if (coordinator_.MayLeave()) return Duration::zero();
     if (coordinator_.WaitUntilDeserted(kLook) || SignalCame()) return kGoodbye;
     waited += kLook;

@@ -28,7 +28,7 @@ class EmbeddedCoordinator {
  public:
   struct Options {
     rendezvous::Endpoint listen;
-    HostedJob job;  // the coordinator accepts only this job
+    HostedJob job;  // the only job that the coordinator accepts
     // Folder of the journal, which records the job's state (--state-dir);
     // empty: no journal.
     std::string state_dir;
@@ -57,7 +57,8 @@ class EmbeddedCoordinator {
       rendezvous::Standby::Kind kind = rendezvous::Standby::Kind::kSuccessor;
       // host name or address at which other nodes reach this process
       std::string own_host;
-      // The endpoints at which nodes look for the coordinator first.
+      // The coordinator's configured endpoints. A node without a coordinator
+      // tries these first.
       std::vector<rendezvous::Endpoint> endpoints;
     };
     std::optional<Takeover> takeover;

@@ -32,8 +32,8 @@ std::unique_ptr<EmbeddedCoordinator> StartStandby(
   return *std::move(standby);
 }
 
-// Returns a node of a world of 5 nodes. The node has lost its coordinator and
-// connects to `standby`.
+// Returns node `rank` of a world of 5 nodes, for example node-a for rank 0. The
+// node has lost its coordinator and connects to `standby`.
 std::unique_ptr<ScriptedNode> Survivor(const EmbeddedCoordinator& standby,
                                        int rank) {
   constexpr uint64_t kEpoch = uint64_t{1} << 40;
@@ -71,8 +71,9 @@ TEST(EmbeddedCoordinatorTest, AStandbyAnnouncesTheNodesThatHaveGatheredAtIt) {
             many->own_endpoint().ToString());
 }
 
-// The standby with more nodes has been restarted and knows no other standby. It
-// learns of the other standby from that standby's announcement, and answers.
+// Standby `many` has two nodes and, because it was restarted, knows no other
+// standby. It learns of standby `few` from the announcement that `few` sends,
+// and answers it.
 TEST(EmbeddedCoordinatorTest, AStandbyAnswersTheAnnouncementOfAnother) {
   const auto many = StartStandby({});
   const auto few = StartStandby({many->address()});

@@ -94,8 +94,8 @@ std::string LaunchHelp() {
   absl::StrAppend(&text, "\nExamples:\n");
   for (const auto& [command, meaning] : Examples()) {
     absl::StrAppend(&text, Filled(meaning, 2, 80));
-    // Lines that are broken end with a backslash, so that the command can be
-    // pasted.
+    // A command that does not fit into one line gets a backslash at the end of
+    // each line but the last, so that a user can paste the command.
     std::string lines = Filled(command, 6, 76);
     for (size_t end = lines.find('\n'); end + 1 < lines.size();
          end = lines.find('\n', end + 3)) {

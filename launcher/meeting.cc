@@ -23,7 +23,8 @@ namespace {
 constexpr Duration kFirstPause = std::chrono::milliseconds(100);
 constexpr Duration kLongestPause = std::chrono::seconds(2);
 
-// The signals on which this node stops waiting to join the job.
+// The signals that end PlanMeeting's wait until the host name of the
+// coordinator resolves.
 class EndingSignals {
  public:
   explicit EndingSignals(const RunOptions& options) : options_(options) {

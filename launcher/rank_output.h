@@ -45,8 +45,8 @@ class RankOutput {
   const Duration pause_;
   std::optional<int> rank_;
   std::mutex mutex_;
-  rendezvous::OutputTail tail_;  // guarded by mutex_
-  std::jthread thread_;          // stopped and joined by its destructor
+  rendezvous::OutputTail tail_;  // lines that Look returns; guarded by mutex_
+  std::jthread thread_;          // follows rank_; jthread's destructor stops it
 };
 
 }  // namespace muster::launcher

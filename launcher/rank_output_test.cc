@@ -48,7 +48,8 @@ std::vector<std::string> LinesUpTo(RankOutput& output,
   }
 }
 
-// Waits for a note and returns it.
+// Waits up to 30 s until the output has a note (OutputTail::note), and returns
+// it.
 std::string NoteOf(RankOutput& output) {
   const Instant deadline = MonotonicNow() + std::chrono::seconds(30);
   while (output.Look().note().empty() && MonotonicNow() < deadline) {

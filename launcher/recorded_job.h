@@ -24,7 +24,7 @@ struct HostedJob {
 struct RecordedJob {
   // The record with which the job continues; nullopt: a new job begins.
   std::optional<rendezvous::KeptJob> continued;
-  // The run ids of recorded jobs that have ended.
+  // The run ids of jobs that have ended and whose records the folder still has.
   std::vector<std::string> over;
 };
 

@@ -48,9 +48,9 @@ EmbeddedCoordinator::Options HostingOptions(const LaunchPlan& plan,
   hosting.job = {.run_id = plan.agent.run_id,
                  .spec = plan.agent.spec,
                  .verdict_awaited_for = options.policy.coordinator_timeout};
-  // Slurm does not restart tasks, so no node waits for the verdict of an
-  // earlier coordinator. A job that was requeued must begin anew instead of
-  // showing the recorded verdict.
+  // Slurm does not restart tasks, so after the death of a `launch` no node
+  // waits for its verdict. A requeued Slurm job must run again instead of
+  // showing the verdict in the record.
   if (options.cluster == Cluster::kSlurm) {
     hosting.job.verdict_awaited_for = Duration::zero();
   }
@@ -172,7 +172,7 @@ absl::StatusOr<OwnCoordinator> StartCoordinator(
     return OwnCoordinator{*std::move(hosted), OwnCoordinator::Role::kHost};
   }
   hosting.takeover->kind = Kind::kSuccessor;
-  // only the process that hosts the coordinator uses --state-dir
+  // a standby does not use --state-dir, which is for the coordinator's host
   hosting.state_dir.clear();
   return OwnCoordinator{StandBy(choice, node, std::move(hosting), voice),
                         OwnCoordinator::Role::kStandby};
@@ -309,7 +309,8 @@ int RunCommand(const std::string& name, const RunOptions& options,
       voice, std::move(agent), options.program[0],
       options.log_dir.empty() ? LogFolder::kTemporary : LogFolder::kGiven,
       node->guardian.get(), link.get(), shown);
-  // If the session failed early, it did not call `linger`. Call `linger` here.
+  // RunAgentSession calls `linger` at its end, but not after an early failure.
+  // In that case `linger` is called here.
   if (!is_over) shown.linger();
   return result.exit_code;
 }

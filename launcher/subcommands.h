@@ -11,9 +11,9 @@ namespace muster::launcher {
 // The flags of a subcommand, for shell completion.
 enum class SubcommandFlags {
   kNone,
-  kAdmin,  // AdminFlags, because the subcommand asks a coordinator
-  kRun,    // the flags for running a job
-  // the flags of `launch doctor` and those for running a job
+  kAdmin,  // the flags of AdminFlags; the subcommand talks to a coordinator
+  kRun,    // the flags of `launch PROGRAM`, which runs a job
+  // the flags of `launch doctor` and those of `launch PROGRAM`
   kDoctor,
 };
 
@@ -23,8 +23,9 @@ enum class SubcommandFlags {
 // of the same name can be run as ./status, or after a flag or "--".
 struct Subcommand {
   const char* name;
-  const char* arguments;  // arguments, as shown in usage lines
-  const char* summary;    // what it does, in one sentence
+  // the subcommand's arguments, as usage lines show them
+  const char* arguments;
+  const char* summary;  // what the subcommand does, in one sentence
   // Text after "launch" in the help text of `launch`, in the line about this
   // subcommand. Null: this subcommand has no line of its own, because the line
   // of another subcommand includes it.

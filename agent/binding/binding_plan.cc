@@ -81,7 +81,7 @@ size_t Spread(size_t i, size_t count, size_t size) { return i * size / count; }
 
 Seats SpreadWorkers(const std::vector<LogicalCpu>& allowed, size_t workers,
                     const std::string& why) {
-  // one pair (NUMA node, core) for each core
+  // (NUMA node, core) for each core of `allowed`, each core once
   std::vector<std::pair<int, int>> cores;
   for (const LogicalCpu& cpu : allowed) {
     cores.emplace_back(cpu.numa_node, cpu.core);
@@ -126,8 +126,9 @@ std::vector<int> MaybeAt(const PciDevice* device, const std::vector<int>& nodes,
     }
   }
   if (near.size() == 1) return near;
-  // The firmware names several NUMA nodes for the device, or none. Keeps only
-  // those of the possible nodes that have usable CPUs.
+  // The firmware names several NUMA nodes near the device, or none. The device
+  // may be at any of them (or, if there is none, at any node) that has CPUs
+  // which this process may use.
   std::vector<int> open;
   for (const int node : near.empty() ? usable : near) {
     if (std::count(usable.begin(), usable.end(), node) > 0) {
@@ -143,8 +144,8 @@ Seats SeatByGpu(const MachineLayout& layout,
   const std::vector<int> nodes = NodesOf(layout.cpus);
   const std::vector<int> usable = NodesOf(allowed);
   std::vector<std::vector<int>> at;
-  // For GPUs whose NUMA node is not known exactly. Key: the NUMA nodes (two or
-  // more) at which such a GPU may be. Value: the number of GPUs with this key.
+  // The GPUs that may be at several NUMA nodes. Key: these nodes. Value: the
+  // number of GPUs that may be at exactly these nodes.
   std::map<std::vector<int>, size_t> unsure;
   Seats result;
   for (const std::string& address : gpus) {

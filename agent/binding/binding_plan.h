@@ -32,11 +32,13 @@ const char* BindingName(Binding mode);
 // because the communication library chooses better among them. Pure.
 std::string NearNic(const PciDevice& device, const std::vector<Nic>& nics);
 
-// The owner of a set of cores: a GPU, or a worker whose GPU is unknown.
+// A GPU, or a worker whose GPU is unknown, that gets a set of cores of the NUMA
+// node `numa_node`.
 struct Seat {
   int numa_node = 0;
-  const PciDevice* gpu = nullptr;  // null: no GPU, or its device was not found
-  // why the seat is at `numa_node`: "GPU 0 (0000:3b:00.0) is at NUMA node 0"
+  // null: no GPU, or the GPU's PCI device was not found
+  const PciDevice* gpu = nullptr;
+  // why `numa_node` was chosen: "GPU 0 (0000:3b:00.0) is at NUMA node 0"
   std::string reason;
 };
 

@@ -79,7 +79,7 @@ TEST(BindingPlan, UnusedGpusGetTheirShareOfCores) {
 }
 
 TEST(BindingPlan, SocketTakesAllItsNodes) {
-  // Sub-NUMA clustering: two nodes in each socket.
+  // Each socket has two NUMA nodes (Intel's sub-NUMA clustering).
   MachineLayout layout = Synthetic("pack:2 group:2 [numa] l3:1 core:2 pu:1");
   const auto gpus = AddGpus({3, 0}, &layout);
   const auto plan = PlanBinding(Ask(Binding::kSocket, 2, layout, gpus), layout);

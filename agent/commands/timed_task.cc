@@ -16,9 +16,12 @@ struct TimedTask::Work {
   const OwnedFd cancel{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   std::mutex mutex;
   std::condition_variable changed;
-  std::optional<absl::Status> outcome;  // guarded by mutex
-  bool cancelled = false;               // guarded by mutex
-  bool over = false;                    // guarded by mutex
+  // the task's result, once the task has returned; guarded by mutex
+  std::optional<absl::Status> outcome;
+  bool cancelled = false;  // whether Cancel was called; guarded by mutex
+  // whether `done` is called, because the task has ended or the deadline has
+  // passed; guarded by mutex
+  bool over = false;
 };
 
 TimedTask::~TimedTask() { Cancel(); }

@@ -28,11 +28,13 @@ struct ToolRequest {
 
 struct ToolOutcome {
   enum class End {
-    kSucceeded,  // exit code 0
-    // exited with another code, killed by a signal, or its status is unknown
+    kSucceeded,  // the tool exited with 0
+    // the tool exited with another code than 0, was killed by a signal, or its
+    // wait status is unknown
     kFailed,
-    kNotStarted,  // the program does not exist, or cannot be executed
-    kCutOff,      // killed: deadline, too much output or cancellation
+    kNotStarted,  // the tool's program does not exist, or cannot be executed
+    // RunTool killed the tool: deadline, too much output or cancellation
+    kCutOff,
   };
   End end = End::kNotStarted;
   std::string output;  // stdout and stderr together, at most `max_bytes`

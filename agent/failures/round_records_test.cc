@@ -22,7 +22,8 @@ class OldRecords : public ::testing::Test {
   OldRecords() {
     std::string pattern = ::testing::TempDir() + "/recordsXXXXXX";
     folder_ = mkdtemp(pattern.data());
-    // This node is the second of three nodes, with ranks 2 and 3 of 6.
+    // The place of this node: the second of three nodes, with the ranks 2 and 3
+    // of the 6 ranks of the world.
     place_.group_rank = 1;
     place_.group_world_size = 3;
     place_.first_rank = 2;

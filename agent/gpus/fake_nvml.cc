@@ -33,9 +33,10 @@ int NumberOf(void* device) {
   return static_cast<int>(reinterpret_cast<intptr_t>(device));
 }
 
-// The value of `key` for this GPU in FAKE_NVML_SET; `fallback` if it is not
-// set. An entry for this GPU takes precedence over an entry for all GPUs. Of
-// several such entries the last one counts.
+// The value of `key` for the GPU `device` in the variable FAKE_NVML_SET;
+// `fallback` if the variable has no such key. An entry for this GPU takes
+// precedence over an entry for all GPUs. If several entries of the same kind
+// have the key, the last one counts.
 unsigned long long Said(void* device, const char* key,
                         unsigned long long fallback) {
   const char* text = std::getenv("FAKE_NVML_SET");
@@ -60,7 +61,8 @@ int Tell(void* device, const char* key, unsigned long long fallback,
 }
 
 // Returns NVML_ERROR_NOT_SUPPORTED if FAKE_NVML_SET has "unsupported=1".
-// Otherwise stores the value of `key` in `*value`, as Tell does.
+// Otherwise stores the value of `key` in FAKE_NVML_SET, or `fallback`, in
+// `*value` and returns NVML_SUCCESS.
 template <typename Value>
 int TellIfSupported(void* device, const char* key, unsigned long long fallback,
                     Value* value) {
@@ -234,7 +236,8 @@ int nvmlDeviceGetFieldValues(void* device, int count, FieldValue* values) {
     values[i].result =
         known ? TellIfSupported(device, "memory_celsius", 52, &value)
               : kNotSupported;
-    values[i].type = 1;  // NVML_VALUE_TYPE_UNSIGNED_INT
+    // the value is an unsigned int (NVML_VALUE_TYPE_UNSIGNED_INT of nvml.h)
+    values[i].type = 1;
     values[i].value = value;
   }
   return 0;

@@ -33,17 +33,20 @@ struct GpuValues {
   // The reason why the GPU does not answer, such as "GPU is lost"; the other
   // values are unknown then. Empty if it answers.
   std::string error;
-  std::optional<double> utilization;         // from 0 to 1
-  std::optional<double> memory_utilization;  // from 0 to 1
-  std::optional<int64_t> memory_used;        // bytes
-  std::optional<int64_t> memory_free;        // bytes
-  std::optional<int> temperature;            // degrees Celsius
-  std::optional<int> memory_temperature;     // degrees Celsius
-  std::optional<double> power;               // watts
-  std::optional<double> energy;  // joules since the driver was loaded
-  // ECC errors since the driver was loaded
+  // share of the time in which the GPU computed, from 0 to 1
+  std::optional<double> utilization;
+  // share of the time in which the GPU's memory was accessed, from 0 to 1
+  std::optional<double> memory_utilization;
+  std::optional<int64_t> memory_used;     // GPU memory in use, in bytes
+  std::optional<int64_t> memory_free;     // free GPU memory in bytes
+  std::optional<int> temperature;         // degrees Celsius
+  std::optional<int> memory_temperature;  // degrees Celsius
+  std::optional<double> power;            // watts
+  std::optional<double> energy;           // joules since the driver was loaded
+  // memory errors (ECC) since the driver was loaded
   std::optional<EccErrors> volatile_ecc;
-  std::optional<EccErrors> aggregate_ecc;  // ECC errors since the GPU was made
+  // memory errors (ECC) since the GPU was made
+  std::optional<EccErrors> aggregate_ecc;
   std::optional<RemappedRows> remapped_rows;
   std::optional<LinkErrors> link_errors;
   std::optional<int64_t> pcie_replays;

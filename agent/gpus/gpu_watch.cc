@@ -33,13 +33,15 @@ constexpr Duration kLongestWait = std::chrono::hours(1);
 // The maximum number of Xids that are kept until Follow sets a callback.
 constexpr size_t kMaxPending = 16;
 
-// The layout of nvmlEventData_t in nvml.h.
+// An event of a GPU, with the memory layout of nvmlEventData_t in nvml.h.
 struct EventData {
   Device device;
   unsigned long long type, data;
   unsigned gpu_instance, compute_instance;
 };
-constexpr unsigned long long kXidEvent = 8;  // nvmlEventTypeXidCriticalError
+// event type "the driver reported an Xid" (nvmlEventTypeXidCriticalError of
+// nvml.h)
+constexpr unsigned long long kXidEvent = 8;
 using EventSet = struct NvmlEventSet*;
 
 }  // namespace
@@ -53,11 +55,12 @@ struct GpuWatch::State {
   std::condition_variable changed;
   // The following members are guarded by `mutex`.
   bool stop = false;
-  int running = 0;  // threads that have not ended
+  // number of threads (reading, listening) that have not ended
+  int running = 0;
   std::optional<Instant> looked;
   bool has_driver = true;
-  // start of the newest reading that succeeded; before the first one, the
-  // creation of the GpuWatch
+  // time at which the newest successful reading of the GPUs' values began;
+  // before the first one, the creation of the GpuWatch
   Instant read_at = began;
   std::vector<GpuValues> values;
   std::vector<GpuXids> xids;
@@ -191,8 +194,9 @@ void GpuWatch::ListenForXids(const std::shared_ptr<State>& state) {
       seen.gpu = gpu.index;
       seen.uuid = gpu.uuid;
     }
-    // `mutex` is locked during the call. Therefore a callback is not called any
-    // more after Follow has replaced it, or after the destructor has returned.
+    // `mutex` is locked here, and Follow and the destructor need `mutex` to
+    // replace the callback. Therefore a replaced callback is not called any
+    // more.
     if (state->on_xid) {
       state->on_xid(seen);
       continue;

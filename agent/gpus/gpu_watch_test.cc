@@ -100,7 +100,8 @@ TEST_F(GpuWatchTest, ReadingsStopWhileNobodyLooks) {
   Set("FAKE_NVML_GPUS", "1");
   GpuWatch::Options options = OptionsOf();
   options.interval = milliseconds(1);
-  // With zero, a call of Look never causes a further reading.
+  // With zero, readings stop after the first one, whatever calls of Look
+  // follow.
   options.idle_after = Duration::zero();
   GpuWatch watch(options);
   const GpuSnapshot first = LookUntil(
@@ -123,7 +124,8 @@ TEST_F(GpuWatchTest, EachXidIsReportedAndCounted) {
   EXPECT_EQ(seen[0].gpu, 1);
   EXPECT_EQ(seen[0].uuid, "GPU-1");
   const GpuSnapshot snapshot = watch.Look();
-  // GPU 2 does not report Xids.
+  // The snapshot has entries for GPU 0 and GPU 1 only, because the driver
+  // reports no Xids for GPU 2.
   ASSERT_THAT(snapshot.xids, SizeIs(2));
   EXPECT_EQ(snapshot.xids[0].counts, XidCounts());
   EXPECT_EQ(snapshot.xids[1].index, 1);
@@ -141,7 +143,8 @@ TEST_F(GpuWatchTest, XidsThatNobodyHasFollowedAreToldLater) {
   });
   Follow(watch);
   EXPECT_THAT(AwaitXids(2), SizeIs(2));
-  // Each Xid is passed to only one callback.
+  // A second callback gets none of the two Xids again: the test has still seen
+  // two.
   Follow(watch);
   EXPECT_THAT(AwaitXids(2), SizeIs(2));
 }
@@ -156,7 +159,8 @@ TEST_F(GpuWatchTest, ALibraryThatFailsMakesTheReadingOld) {
   EXPECT_THAT(snapshot.gpus, IsEmpty());
 }
 
-// The hanging calls stay in their threads until this process ends.
+// The test abandons the threads of the hanging calls; they end with this
+// process.
 TEST_F(GpuWatchTest, NeitherLookNorDestructionWaitsForADriverThatHangs) {
   Set("FAKE_NVML_GPUS", "1");
   for (const char* where : {"1", "2"}) {

@@ -27,8 +27,9 @@ constexpr size_t kMaxFileBytes = 512;
 
 std::string LineOf(const JobFiles& files) { return files.job + "\n"; }
 
-// A GPU or a MIG instance. `gpu`: index in the list of GPUs. `instance`: index
-// among the GPU's MIG instances; nullopt: the whole GPU.
+// A GPU or a MIG instance. `gpu`: index in the list of the GPUs that this
+// process sees. `instance`: index among the GPU's MIG instances; nullopt: the
+// whole GPU.
 struct Place {
   size_t gpu = 0;
   std::optional<size_t> instance;
@@ -43,7 +44,8 @@ std::optional<Place> PlaceOf(const std::string& word,
     }
     return Place{static_cast<size_t>(index), std::nullopt};
   }
-  // The word may be an id that is shortened to a unique prefix.
+  // `word` is no number, so it is the id of a GPU or a MIG instance, possibly
+  // shortened to a unique prefix.
   std::optional<Place> found;
   const auto look = [&](const std::string& id, const Place& place) {
     if (word.empty() || !absl::StartsWith(id, word)) return true;
@@ -65,7 +67,8 @@ OwnedFd OpenFolder(const JobFiles& files) {
       open(files.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
-// Whether the regular file `name` contains the line of this job.
+// Whether `name` is a regular file that contains the line of this job and
+// nothing else.
 bool IsOfThisJob(int folder, const std::string& name, const JobFiles& files) {
   const OwnedFd file(openat(folder, name.c_str(),
                             O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));

@@ -29,11 +29,12 @@ struct JobFiles {
   bool operator==(const JobFiles&) const = default;
 };
 
-// The names of the files of the GPUs in `visible`, which is in the notation of
-// CUDA_VISIBLE_DEVICES. `machine`: the PCI addresses of all GPUs of the
-// machine, ascending, in DCGM's order; a process in a container or a Slurm job
-// may see some GPUs only, with other numbers. If a GPU is not in `machine`, its
-// number is its index in `gpus`. Pure.
+// The names of the job files for the GPUs in `visible`, which is in the
+// notation of CUDA_VISIBLE_DEVICES. `gpus`: the GPUs that this process sees; in
+// a container or a Slurm job these may be only some of the machine's GPUs.
+// `machine`: the PCI addresses of all GPUs of the machine, ascending. A file is
+// named by the GPU's index in `machine`, which is DCGM's number of the GPU. If
+// `machine` lacks the GPU, its index in `gpus` is used. Pure.
 std::vector<std::string> JobFileNames(const std::vector<std::string>& visible,
                                       const std::vector<Gpu>& gpus,
                                       const std::vector<std::string>& machine);

@@ -23,15 +23,16 @@ class NvmlLibrary {
   static constexpr Result kInsufficientSize = 7;
   static constexpr Result kDriverNotLoaded = 9;
   static constexpr Result kTimeout = 10;
-  // NVML_ERROR_LIBRARY_NOT_FOUND of nvml.h
+  // NVML_ERROR_LIBRARY_NOT_FOUND of nvml.h: a library of the driver was not
+  // found
   static constexpr Result kNoDriverFiles = 12;
   static constexpr Result kVersionMismatch = 18;
   // The result of Call if the library of an old driver has no such function.
   static constexpr Result kMissing = -1;
 
   static constexpr unsigned kTextBytes = 96;
-  // The maximum number of GPUs and instances read, whatever count the library
-  // returns.
+  // The maximum numbers of GPUs, and of MIG instances per GPU, that are read,
+  // even if NVML reports larger numbers.
   static constexpr unsigned kMaxGpus = 1024;
   static constexpr unsigned kMaxInstances = 64;
 

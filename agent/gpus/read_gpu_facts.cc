@@ -16,7 +16,8 @@ constexpr Result kSuccess = NvmlLibrary::kSuccess;
 // Pairs are examined among this many GPUs at most, because the number of pairs
 // grows with the square of the number of GPUs.
 constexpr size_t kMaxPaired = 16;
-constexpr unsigned kMaxLinks = 36;  // NVML_NVLINK_MAX_LINKS of nvml.h
+// the number of NVLinks of a GPU is at most NVML_NVLINK_MAX_LINKS of nvml.h
+constexpr unsigned kMaxLinks = 36;
 constexpr unsigned kMaxProcesses = 128;
 
 // The following structs have the memory layouts of NVIDIA's nvml.h.
@@ -166,7 +167,9 @@ GpuDevice ReadDevice(const NvmlLibrary& nvml, unsigned index, Device* device) {
 
 void ReadPairs(const NvmlLibrary& nvml, const std::vector<Device>& devices,
                GpuFacts& facts) {
-  constexpr int kRead = 0;  // NVML_P2P_CAPS_INDEX_READ of nvml.h
+  // asks whether one GPU can read the other's memory: NVML_P2P_CAPS_INDEX_READ
+  // of nvml.h
+  constexpr int kRead = 0;
   const size_t count = std::min(devices.size(), kMaxPaired);
   for (size_t a = 0; a < count; ++a) {
     for (size_t b = a + 1; b < count; ++b) {

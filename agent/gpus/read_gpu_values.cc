@@ -12,11 +12,14 @@ using Device = NvmlLibrary::Device;
 using Result = NvmlLibrary::Result;
 constexpr Result kSuccess = NvmlLibrary::kSuccess;
 
-constexpr unsigned kMaxLinks = 36;  // NVML_NVLINK_MAX_LINKS of nvml.h
+// the number of NVLinks of a GPU is at most NVML_NVLINK_MAX_LINKS of nvml.h
+constexpr unsigned kMaxLinks = 36;
 
 // The following structs have the memory layouts of NVIDIA's nvml.h.
 struct Utilization {
-  unsigned gpu, memory;  // percent of the time
+  // percent of the time in which the GPU computed, and in which its memory was
+  // read or written
+  unsigned gpu, memory;
 };
 struct Memory {
   unsigned long long total, free, used;
@@ -67,7 +70,8 @@ void ReadHeatAndPower(const NvmlLibrary& nvml, Device device, GpuValues& gpu) {
       kSuccess) {
     gpu.temperature = static_cast<int>(value);
   }
-  constexpr unsigned kMemoryTemperature = 82;  // NVML_FI_DEV_MEMORY_TEMP
+  // field id of the memory's temperature: NVML_FI_DEV_MEMORY_TEMP of nvml.h
+  constexpr unsigned kMemoryTemperature = 82;
   FieldValue field = {};
   field.id = kMemoryTemperature;
   if (nvml.Call("nvmlDeviceGetFieldValues", device, 1, &field) == kSuccess &&

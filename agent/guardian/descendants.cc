@@ -151,8 +151,8 @@ void SignalProcess(const ProcessEntry& process, int signal) {
 #ifdef SYS_pidfd_open
   const OwnedFd handle = OpenPidFd(process.pid);
   if (!handle.open() && errno == ESRCH) return;
-  // The pidfd refers to the process that has this pid now. The start time shows
-  // whether this is the process that the walk found.
+  // The pidfd refers to the process that now has this pid. If its start time
+  // differs from that in `process`, the pid was reused, and no signal is sent.
   const auto now = ReadProcess(process.pid);
   if (!now || now->start_time != process.start_time) return;
   if (handle.open()) {

@@ -16,7 +16,9 @@ namespace {
 
 constexpr size_t kHeaderBytes = 4;
 constexpr size_t kChunkBytes = 64 << 10;
-// per frame: stdin, stdout, stderr and the channel key's pipe
+// The maximum number of descriptors in one frame. The frame of a StartCommand
+// carries the worker's stdin, stdout and stderr, and the pipe with the channel
+// key.
 constexpr size_t kMaxDescriptors = 4;
 // The maximum number of received descriptors that the caller has not taken yet.
 // At this number the channel stops reading, so that the process does not reach

@@ -53,7 +53,8 @@ class FrameChannel {
   const size_t max_bytes_;
   std::string out_;
   size_t out_sent_ = 0;
-  // descriptors sent with the first byte of `out_`
+  // descriptors that are sent together with the first byte of `out_`, the bytes
+  // of the queued frames
   std::vector<int> out_descriptors_;
   std::string in_;
   size_t in_taken_ = 0;

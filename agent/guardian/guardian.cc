@@ -37,7 +37,7 @@ namespace {
 
 struct ForkedGuardian {
   pid_t pid = 0;
-  OwnedFd socket;  // the agent's end of the connection
+  OwnedFd socket;  // the agent's end of the socket between agent and guardian
   // If this process is PID 1: a signalfd for SIGCHLD, because the kernel makes
   // PID 1 the parent of other programs' orphans. Otherwise closed.
   OwnedFd strangers;
@@ -295,9 +295,11 @@ class Guardian::Impl {
  private:
   enum class State {
     kServing,
-    // the guardian was killed by this process; Next will notice its death
+    // this process has killed the guardian; Next will notice the guardian's
+    // death
     kBroken,
-    kSweeping,  // the guardian is dead; orphans may be left
+    // the guardian is dead; this process kills and reaps the workers' processes
+    kSweeping,
     kLost,
   };
 
@@ -317,7 +319,8 @@ class Guardian::Impl {
   State state_ = State::kServing;
   uint64_t starts_sent_ = 0;
   uint64_t signs_of_life_ = 0;
-  // in kBroken: why the guardian was killed, such as "took no command"
+  // while state_ is kBroken: why this process killed the guardian, such as
+  // "took no command"
   std::string broken_;
   std::vector<GuardianEvent> events_;
   std::string loss_;
@@ -413,9 +416,9 @@ void Guardian::Impl::Append(Notice notice) {
                                      ended->wait_status, ended->signalled});
   } else if (auto* gone = std::get_if<AllGoneNotice>(&notice);
              gone != nullptr && gone->starts_taken == starts_sent_) {
-    // Only an AllGoneNotice that follows the agent's latest Start becomes an
-    // event. An older notice is outdated: the guardian sends another one once
-    // no process is left.
+    // The notice becomes an event only if the guardian had received all of the
+    // agent's StartCommands when it found no process left. Otherwise another
+    // AllGoneNotice will follow.
     events_.emplace_back(AllGone{std::move(gone->left_behind)});
   }
 }
@@ -492,7 +495,7 @@ void Guardian::Impl::ReapStrangers() {
     const int options = WEXITED | WNOHANG | WNOWAIT;
     if (waitid(P_ALL, 0, &ended, options) != 0 || ended.si_pid == 0) return;
     if (ended.si_pid == pid_)
-      return;  // the guardian's exit status is left for OnGuardianLost
+      return;  // the guardian has ended: OnGuardianLost will reap it
     waitpid(ended.si_pid, nullptr, WNOHANG);
   }
 }

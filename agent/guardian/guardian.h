@@ -88,11 +88,11 @@ class Guardian {
   // follows.
   absl::Status Start(const WorkerSpec& spec);
 
-  // The processes that SignalAll reaches. SignalAll sends `signal` to the
-  // process groups of all workers; with kEverything also to descendants that
-  // left these groups. SIGCONT follows a terminating signal (INT, TERM, HUP,
-  // QUIT), because a stopped process would not handle the signal. No effect if
-  // no process is left.
+  // The processes to which SignalAll sends `signal`. kProcessGroups: the
+  // process groups of all workers. kEverything: also descendants of workers
+  // that left these groups. After a terminating signal (INT, TERM, HUP, QUIT)
+  // SignalAll sends SIGCONT, because a stopped process would not handle the
+  // signal. No effect if no process is left.
   enum class Reach { kProcessGroups, kEverything };
   void SignalAll(int signal, Reach reach);
   // Sends `signal` to the process group of one worker; SIGCONT follows a
@@ -113,12 +113,13 @@ class Guardian {
   // restored.
   void RestoreAfterwards(int terminal, const TerminalModes* modes);
 
-  // The number of notices received from the guardian, signs of life included.
-  // Only Next increases it.
+  // The number of notices that Next has received from the guardian, including
+  // the notices that only show that the guardian lives.
   uint64_t signs_of_life() const;
   // Kills (SIGKILL) a guardian that no longer answers, and the workers with it;
-  // GuardianLost follows. `why` says what the guardian did, such as "gave no
-  // sign of life for 10 s". No effect if the guardian is already lost.
+  // GuardianLost follows. `why` completes a message that begins with "the
+  // guardian", such as "gave no sign of life for 10 s". No effect if the
+  // guardian is already lost.
   void Abandon(const std::string& why);
 
   // A descriptor for poll(): readable, level-triggered, when Next has events.

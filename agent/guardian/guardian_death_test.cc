@@ -159,8 +159,8 @@ TEST(GuardianDeath, NothingOutlivesAGuardianThatIsKilled) {
   EXPECT_THAT(events.Await<GuardianLost>().reason,
               HasSubstr("was killed by signal 9"));
   EXPECT_TRUE(out.EveryHolderGone());
-  // The workers have been reaped. The child that this process had before the
-  // guardian, and another guardian, are alive.
+  // Only the workers were killed and reaped: `older_child`, which existed
+  // before the guardian, and the guardian `another` are alive.
   EXPECT_EQ(kill(older_child, 0), 0);
   EXPECT_EQ(waitpid(older_child, nullptr, WNOHANG), 0);
   EXPECT_EQ(waitpid(another->pid(), nullptr, WNOHANG), 0);
@@ -168,8 +168,7 @@ TEST(GuardianDeath, NothingOutlivesAGuardianThatIsKilled) {
   kill(older_child, SIGKILL);
   waitpid(older_child, nullptr, 0);
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
-  // The guardian's loss is reported once, and no worker can be started after
-  // it.
+  // GuardianLost is not reported a second time, and no worker can be started.
   EXPECT_TRUE(guardian->Next().empty());
   EXPECT_EQ(guardian->Start(Staged(0, kPlain, OutputPipe())).code(),
             absl::StatusCode::kUnavailable);

@@ -243,18 +243,18 @@ class GuardianLoop {
     // pipe on which the child reports a failed exec; open until the program has
     // been executed or has failed
     OwnedFd outcome;
-    std::string program;  // argv[0]
+    std::string program;  // the worker's program, argv[0]
     std::optional<StartFailure> failure;
     bool signalled = false;
   };
 
-  // A start that failed for a temporary reason (IsPassing) when the worker was
-  // forked, and that will be retried.
+  // The start of a worker that failed for a temporary reason (IsPassing),
+  // before the worker was forked, and that will be retried.
   struct Postponed {
     SpawnRequest request;
     OwnedFd in, out, err, key;  // descriptors that belong to `request`
-    int failed = 0;             // number of failed attempts
-    Instant again;              // time of the next attempt
+    int failed = 0;  // number of attempts to start this worker that have failed
+    Instant again;   // time of the next attempt to start this worker
     StartFailure failure;
   };
 
@@ -294,25 +294,28 @@ class GuardianLoop {
   FrameChannel channel_;
   const OwnedFd agent_;
   const OwnedFd child_ended_;
-  // workers that are not reaped yet, by local rank
+  // workers that were forked and are not reaped yet, by local rank
   std::map<int, Worker> workers_;
-  // starts that will be retried, by local rank
+  // starts of workers that will be retried, by local rank
   std::map<int, Postponed> postponed_;
-  std::string program_seen_;  // argv[0] of the program executed last
+  // argv[0] of the program that a worker of this guardian executed last
+  std::string program_seen_;
   // Process groups whose leader, a worker, has been reaped; a descendant of the
   // worker may still be in them.
   std::set<pid_t> leaderless_groups_;
-  // A leftover process that got a terminating signal since the last
-  // AllGoneNotice. If the process ends because of the signal, `who` is added to
-  // left_behind_.
+  // A process that a worker left behind, and to which a terminating signal was
+  // sent since the last AllGoneNotice. If the signal ends the process, its
+  // description `who` is added to left_behind_.
   struct Signalled {
     LeftBehind who;
     bool caught = false;  // whether the process has a handler for the signal
   };
   std::map<pid_t, Signalled> signalled_;
   std::vector<LeftBehind> left_behind_;
-  std::string folder_;  // folder removed after the agent's end; may be empty
-  JobFiles job_files_;  // files removed after the agent's end
+  // folder that RemoveRemains removes after the agent's end; may be empty
+  std::string folder_;
+  // job files that RemoveRemains removes after the agent's end
+  JobFiles job_files_;
   // terminal whose modes are restored after the agent's end; closed: none
   OwnedFd terminal_;
   TerminalModes terminal_modes_;
@@ -321,8 +324,8 @@ class GuardianLoop {
   uint64_t starts_taken_ = 0;
   // whether a worker has been started since the last AllGoneNotice
   bool occupied_ = false;
-  // whether each new descendant is killed at once, after a SIGKILL to
-  // everything; reset by a new start, and when no process is left
+  // Whether every new descendant is killed at once: a SIGKILL to all processes
+  // was ordered. Reset when a worker is started, and when no process is left.
   bool sweeping_ = false;
   int sweep_milliseconds_ = kSweepMilliseconds;
   Instant next_sign_ = MonotonicNow() + kGuardianSignEvery;
@@ -352,7 +355,8 @@ bool GuardianLoop::Turn() {
   if (channel_.unsent() > 0) line.events |= POLLOUT;
   std::vector<pollfd> fds = {
       line, {child_ended_.get(), POLLIN, 0}, {agent_.get(), POLLIN, 0}};
-  // local ranks of the workers whose `outcome` is fds[3], fds[4], …
+  // local ranks of the workers whose start is not yet known to have succeeded;
+  // fds[3 + i] is the pipe `outcome` of worker starting[i]
   std::vector<int> starting;
   for (const auto& [local_rank, worker] : workers_) {
     if (!worker.outcome.open()) continue;
@@ -486,7 +490,8 @@ void GuardianLoop::Withdraw(const SignalCommand& command) {
       ++it;
       continue;
     }
-    // The wait status of a process killed by a signal is the signal's number.
+    // Reports the worker as killed: the wait status of a process that a signal
+    // killed is the signal's number.
     SendNotice(EndedNotice{it->first, 0, command.signal, true});
     it = postponed_.erase(it);
   }
@@ -497,7 +502,8 @@ void GuardianLoop::Handle(const SignalCommand& command) {
   // that has already ended must not be reported as ended by this signal.
   Withdraw(command);
   Reap();
-  if (!occupied_) return;  // no process is left, as AllGone has reported
+  // no process is left to signal, as an AllGoneNotice has reported
+  if (!occupied_) return;
   for (auto& [local_rank, worker] : workers_) {
     if (command.local_rank.value_or(local_rank) != local_rank) continue;
     worker.signalled = true;
@@ -573,7 +579,8 @@ void GuardianLoop::Reap() {
     const auto ended =
         std::find_if(workers_.begin(), workers_.end(),
                      [pid](const auto& one) { return one.second.pid == pid; });
-    if (ended == workers_.end()) {  // the process is an orphan of a worker
+    // the process is no worker, but a process that a worker left behind
+    if (ended == workers_.end()) {
       NoteOrphan(pid, status);
       continue;
     }
@@ -607,9 +614,9 @@ void GuardianLoop::RecordBeforeSignal(const ProcessEntry& orphan, int signal) {
                             Catches(orphan.pid, signal)};
 }
 
-// Records a leftover process that Muster stopped. A process that ignored the
-// signal and then ended by itself, such as Python's resource tracker, is not
-// recorded.
+// Adds to left_behind_ a process that a worker left behind and that Muster's
+// signal ended. A process that ignored the signal and later ended by itself,
+// such as Python's resource tracker, is not added.
 void GuardianLoop::NoteOrphan(pid_t pid, int wait_status) {
   const auto found = signalled_.find(pid);
   if (found == signalled_.end()) return;

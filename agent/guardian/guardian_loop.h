@@ -17,7 +17,8 @@ OwnedFd BecomeGuardianProcess(std::initializer_list<int> kept);
 // The main function of the guardian, called in the child that Guardian::Fork
 // made. Starts, signals and reaps workers by the commands that arrive on
 // `socket`, until the agent is gone. Then it kills every descendant, removes
-// the folder that the agent would have removed, and exits.
+// the folder and the job files that the agent has asked to remove, restores the
+// terminal's modes, and exits.
 //
 // `agent` is a pidfd of the agent. On kernels without pidfd it is closed, and
 // only the socket's end of file shows the agent's death. RunGuardian changes

@@ -117,7 +117,7 @@ int RunAsPid1() {
     if (poll(&fd, 1, 30000) != 1) return 14;
     if (!guardian->Next().empty()) return 15;
   }
-  // Under PID 1 the guardian also reports the exit of a worker.
+  // The guardian of a PID 1 starts a worker and reports its exit as usual.
   const OutputPipe out;
   EventReader events(guardian.get());
   if (!guardian->Start(Staged(0, {"exit", "5"}, out)).ok()) return 16;

@@ -236,13 +236,14 @@ TEST_F(GuardianTest, RefusesWhatNoProcessCanBeGiven) {
   spec.environment = {{"A", std::string(9 << 20, 'x')}};
   EXPECT_THAT(std::string(guardian_->Start(spec).message()),
               HasSubstr("bytes, more than 8388608"));
-  // After requests that the guardian has refused as invalid, a worker can be
-  // started.
+  // Start has refused all requests above as invalid. The guardian still starts
+  // a valid worker.
   EXPECT_EQ(OutputOf({"say-stdin"}), "null");
 }
 
 TEST_F(GuardianTest, WorkersGetNothingButTheirThreeDescriptors) {
-  // a pipe that is open in the agent when the worker starts
+  // a pipe of the agent, which is open during the start and which the worker
+  // must not inherit
   const OutputPipe another;
   EXPECT_EQ(OutputOf({"say-descriptors"}), "0 1 2 ");
 }
@@ -256,7 +257,8 @@ TEST_F(GuardianTest, OneWorkerReadsItsKeyAndNoOtherWorkerHasIt) {
   write_end.Close();
   WorkerSpec spec = Staged(0, {"say-key"}, out_);
   spec.key_fd = read_end.get();
-  // stdin is set too, so that all four descriptors are sent
+  // stdin is set as well, so that the frame carries the maximum of four
+  // descriptors
   spec.stdin_fd = read_end.get();
   spec.unset = {"MUSTER_CHANNEL_KEY_PIPE"};
   ASSERT_TRUE(guardian_->Start(spec).ok());
@@ -454,7 +456,8 @@ TEST_F(GuardianTest, SaysAllGoneOnceForManyThatEndWhileOthersStart) {
   for (int i = 0; i < 32; ++i) Start(i, {"exit", "0"});
   std::vector<GuardianEvent> before;
   events_.Await<AllGone>(&before);
-  EXPECT_EQ(before.size(), 64u);  // a start and an exit of each of 32 workers
+  // 32 events WorkerStarted and 32 events WorkerEnded
+  EXPECT_EQ(before.size(), 64u);
 }
 
 TEST_F(GuardianTest, StaleAllGoneIsDropped) {
@@ -507,8 +510,8 @@ TEST_F(GuardianTest, IsDeafToTheSignalsThatEndAnAgent) {
 TEST_F(GuardianTest, SignalsWithoutWorkersHaveNoEffect) {
   guardian_->SignalAll(SIGTERM, Guardian::Reach::kProcessGroups);
   guardian_->SignalAll(SIGKILL, Guardian::Reach::kEverything);
-  // A signal that was sent while there was no worker does not reach the next
-  // worker.
+  // The signals above were sent while there was no worker. They do not reach
+  // this worker, which runs to its end.
   EXPECT_EQ(OutputOf({"say-stdin"}), "null");
 }
 

@@ -25,7 +25,8 @@
 namespace muster::agent {
 
 int BindToCpus(const std::vector<int>& cpus) {
-  // The size of the CPU set: one more than the last, and greatest, CPU number.
+  // The number of CPUs in the CPU set: one more than the greatest CPU number,
+  // which is the last of `cpus`.
   const size_t count = static_cast<size_t>(cpus.back()) + 1;
   const size_t bytes = CPU_ALLOC_SIZE(count);
   cpu_set_t* set = CPU_ALLOC(count);

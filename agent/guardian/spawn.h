@@ -33,7 +33,9 @@ struct SpawnRequest {
   std::vector<std::string> environment;
   std::string working_directory;  // empty: the parent's directory
   std::vector<int> cpus;  // CPUs to bind to, ascending; empty: not bound
-  std::optional<int> memory_node;  // NUMA node preferred for memory
+  // NUMA node from which the child prefers to take memory; nullopt: no
+  // preference
+  std::optional<int> memory_node;
   // Whether the guardian has executed argv[0] before. The child retries an exec
   // that failed for a temporary reason, as IsPassing decides from the error and
   // this value.
@@ -50,7 +52,7 @@ struct SpawnRequest {
   bool controls_terminal = false;
 };
 
-// A child that is about to execute its program.
+// The result of Spawn: a child process that will execute its program.
 struct Spawned {
   pid_t pid = 0;
   // A descriptor that becomes readable once the child has executed its program

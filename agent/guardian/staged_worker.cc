@@ -26,8 +26,8 @@ namespace {
   while (true) pause();
 }
 
-// Forks: the parent calls `as_parent` and does not return; the child returns
-// and performs the remaining steps.
+// Forks. The parent calls `as_parent`, which does not return. The child returns
+// from ForkAnd and performs the remaining steps.
 void ForkAnd(const std::function<void()>& as_parent) {
   std::cout.flush();
   if (fork() != 0) as_parent();

@@ -8,20 +8,21 @@
 
 namespace muster::agent {
 
-// Whether this guardian has executed the program before.
+// Whether this guardian has already executed the program that it now starts.
 enum class SeenBefore { kYes, kNo };
 
-// Whether a failed start may succeed if it is retried a moment later; the
-// failure is not final then. Reasons: the machine lacked processes or memory
-// (EAGAIN, ENOMEM, ENFILE), a file server answered late or with an old file
-// handle (ESTALE, EIO, ETIMEDOUT), or the program is being written (ETXTBSY).
-// If the program is absent (ENOENT, ENOTDIR), the start is retried only if the
-// program was executed before. So a start with a mistyped name fails at once.
-// Pure.
+// Whether the start of a program that failed because of `failure` may succeed
+// if it is retried a moment later. Reasons: the machine lacked processes or
+// memory (EAGAIN, ENOMEM, ENFILE), a file server answered late or with an old
+// file handle (ESTALE, EIO, ETIMEDOUT), or another process is writing the
+// program's file (ETXTBSY). If the file is absent (ENOENT, ENOTDIR), the start
+// is retried only if the guardian has executed the program before. So a start
+// with a mistyped name fails at once. Pure.
 bool IsPassing(const StartFailure& failure, SeenBefore seen);
 
-// The delay before the next attempt after `failed` attempts: 50 ms, doubled
-// each time. nullopt: the failure is final, after 6.35 s in total. Pure.
+// The delay before the next attempt to start a program, after `failed`
+// attempts: 50 ms, doubled each time. nullopt: no further attempt is made,
+// after delays of 6.35 s in total. Pure.
 std::optional<Duration> DelayOfRetry(int failed);
 
 }  // namespace muster::agent

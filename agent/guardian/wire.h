@@ -41,7 +41,8 @@ struct StartCommand {
   std::vector<std::string> unset;
   std::string working_directory;
   std::vector<int> cpus;  // CPUs to bind to, ascending; empty: not bound
-  std::optional<int> memory_node;  // preferred NUMA node
+  // NUMA node from which the worker prefers to take memory
+  std::optional<int> memory_node;
   // signals that the worker ignores: bit n - 1 is signal n
   uint64_t ignored_signals = 0;
   bool has_stdin = false;
@@ -53,9 +54,11 @@ struct StartCommand {
 };
 struct SignalCommand {
   int signal = 0;
-  // whether descendants outside of the workers' groups are signalled too
+  // whether to signal also descendants of workers that left the workers'
+  // process groups
   bool everything = false;
-  // the only worker whose group is signalled; nullopt: all
+  // local rank of the only worker whose process group is signalled; nullopt:
+  // the process groups of all workers
   std::optional<int> local_rank;
 };
 // The agent's command to remove a folder of sockets after the agent's end.
@@ -97,9 +100,9 @@ struct EndedNotice {
   bool signalled = false;
 };
 struct AllGoneNotice {
-  // The number of StartCommands that the guardian had received when no process
-  // was left. If the agent has sent more, the notice is outdated, and the agent
-  // ignores it.
+  // The number of StartCommands that the guardian had received when it found no
+  // process left. If the agent has sent more StartCommands, the notice is
+  // outdated, and the agent ignores it.
   uint64_t starts_taken = 0;
   // descendants that outlived their workers and were stopped since the last
   // AllGoneNotice; at most kMaxLeftBehind

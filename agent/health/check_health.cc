@@ -26,8 +26,9 @@ void CheckGpus(const HealthScope& scope, Instant deadline,
   Add(ExamineVersions(facts), findings);
   Add(ExamineVisibleGpus(scope.visible_gpus, facts.gpus), findings);
   const GpuFacts visible = OnlyVisible(scope.visible_gpus, facts.gpus);
-  // None of the GPUs that CUDA_VISIBLE_DEVICES names exists. ExamineVisibleGpus
-  // has reported this, and no GPU is left to examine.
+  // No GPU is left to examine, because none of the GPUs that
+  // CUDA_VISIBLE_DEVICES names exists. ExamineVisibleGpus has reported this
+  // already.
   if (visible.devices.empty() && !facts.gpus.devices.empty()) return;
   Add(ExamineGpus(visible, facts.surroundings), findings);
   const int named = NamedGpus(scope.visible_gpus);

@@ -219,8 +219,8 @@ std::vector<Finding> ExamineGpus(const GpuFacts& gpus,
       return {Found("gpu-driver-hung",
                     "NVIDIA's management library does not answer")};
     case GpuFacts::State::kFailed:
-      // ExamineVersions reports the mismatch between the driver's and the
-      // library's version.
+      // This failure means that the versions of NVIDIA's driver and library
+      // differ, which ExamineVersions reports.
       if (gpus.error_code == kVersionMismatch) return {};
       return {Found(
           "gpu-driver-failed",

@@ -18,8 +18,8 @@ std::vector<Finding> ExamineMachine(const HostFacts& host,
                                     const NetworkFacts& network);
 std::vector<Finding> ExamineDisks(const std::vector<FolderFacts>& folders);
 
-// Two parts of ExamineMachine. The built-in health checks "shm" and "memory"
-// call them separately.
+// Parts of ExamineMachine. The built-in health check "shm" calls only
+// ExamineSharedMemory, and "memory" only ExamineMemory.
 std::vector<Finding> ExamineSharedMemory(const std::optional<FolderFacts>& shm);
 std::vector<Finding> ExamineMemory(const HostFacts& host);
 

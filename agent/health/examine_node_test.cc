@@ -472,10 +472,11 @@ TEST(OnlyVisible, KeepsNamedGpusAndAllIfNoneIsKnown) {
 TEST(ExamineGpus, OldErrorsAndIdleLinksAreNotReported) {
   NodeFacts facts = Healthy();
   facts.surroundings.xids = {{"0000:33:00", 79, std::chrono::hours(25)}};
-  // idle PCIe links run at a lower generation
+  // idle PCIe links run at a lower generation, so this is no problem
   facts.gpus.devices[0].pcie->generation = 1;
   facts.gpus.devices[1].clock_limits =
-      ClockLimit::kPowerCap;  // the clocks are reduced by the power limit
+      // the power limit reduces the clocks, which is no problem
+      ClockLimit::kPowerCap;
   EXPECT_THAT(Troubles(ExamineNode(facts)), IsEmpty());
 }
 

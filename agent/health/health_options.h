@@ -13,12 +13,14 @@ namespace muster::agent {
 // The options about a node's health: the checks that the node must pass before
 // each round, and the addresses and files of its probes, metrics and dashboard.
 struct HealthOptions {
-  std::string command;              // command run by `sh -c`; empty: no command
-  std::vector<std::string> checks;  // built-in checks: gpu, disk, memory, shm
+  std::string command;  // health check of the user, run by `sh -c`; empty: none
+  // health checks of Muster: gpu, disk, memory, shm
+  std::vector<std::string> checks;
   Duration timeout = std::chrono::seconds(60);
   Duration interval = std::chrono::seconds(30);
-  // Addresses of HTTP servers; nullopt: no server. probe_listen serves the
-  // probes; metrics_listen serves the metrics and the probes.
+  // Addresses at which HTTP servers listen; nullopt: no server. The server at
+  // probe_listen answers the probes, the server at metrics_listen both the
+  // metrics and the probes.
   std::optional<rendezvous::Endpoint> probe_listen;
   std::optional<rendezvous::Endpoint> metrics_listen;
   // The file for node_exporter's textfile collector; empty: none.

@@ -47,7 +47,7 @@ struct PciPath {
 };
 
 struct GpuSurroundings {
-  // errors in the kernel log, the newest last; at most 64
+  // GPU errors (Xids) in the kernel log, the newest last; at most 64
   std::vector<XidEvent> xids;
   std::optional<bool> kernel_log_read;
   std::vector<PciPath> paths;
@@ -111,20 +111,21 @@ struct FolderFacts {
   bool mounted_read_only = false;
   int64_t total = 0;  // bytes
   int64_t free = 0;   // free bytes that this user may use
-  // number of inodes; 0: the file system does not count them
+  // number of inodes; 0: the file system has no fixed number
   int64_t files = 0;
   int64_t files_free = 0;
 };
 
 struct HostFacts {
   std::string kernel;  // release of the kernel: "6.1.0-18-amd64"
-  int cores = 0;       // online cores
-  int own_cores = 0;   // cores in this process's CPU affinity
+  int cores = 0;       // number of CPU cores that are online
+  int own_cores = 0;   // number of CPU cores on which this process may run
   // CPU limit of this process's cgroup, in cores; 0: none
   double quota_cores = 0;
   int64_t memory = 0;  // bytes
   int64_t memory_available = 0;
-  int64_t memory_limit = 0;  // in bytes, of this process's cgroup; 0: no limit
+  // memory limit of this process's cgroup in bytes; 0: no limit
+  int64_t memory_limit = 0;
   // bytes in use in this process's cgroup; 0: unknown
   int64_t memory_in_use = 0;
   int64_t swap_used = 0;
@@ -161,7 +162,7 @@ struct CoordinatorFacts {
 };
 
 struct NodeFacts {
-  std::string version;  // version of this program
+  std::string version;  // version of Muster
   std::map<std::string, std::string> environment;
   GpuFacts gpus;
   int gpus_needed = 0;  // GPUs that a job's workers need; 0: unknown
@@ -170,7 +171,7 @@ struct NodeFacts {
   NetworkFacts network;
   HostFacts host;
   std::vector<FolderFacts> folders;
-  // set only if the user named a coordinator
+  // nullopt: the user named no coordinator, so none was contacted
   std::optional<CoordinatorFacts> coordinator;
 };
 

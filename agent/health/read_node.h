@@ -12,7 +12,7 @@
 
 namespace muster::agent {
 
-// The paths, libraries and ports that ReadNode examines. Tests give those of a
+// The paths, libraries and ports that ReadNode examines. Tests give paths of a
 // simulated machine.
 struct NodePaths {
   std::string root = "/";

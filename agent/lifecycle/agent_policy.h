@@ -11,14 +11,15 @@
 
 namespace muster::agent {
 
-// The messages about the whole job that this node prints. If the outputs of all
-// nodes are merged, as in a Slurm step, only one node prints each message.
+// Which messages about the whole job this node prints. If the outputs of all
+// nodes are merged, as in a Slurm step, each message must come from one node
+// only. The coordinator's directive can assign a message to a node.
 enum class JobMessages {
-  kAll,  // all of them, because the outputs of the nodes are not merged
-  // Messages that a directive assigns to this node, and messages that no
-  // directive assigns to any node.
+  kAll,  // all messages, because the outputs of the nodes are not merged
+  // Messages that the directive assigns to this node, and messages that no
+  // directive ever assigns.
   kAssignedAndGeneral,
-  kAssigned,  // only messages that a directive assigns to this node
+  kAssigned,  // only messages that the directive assigns to this node
 };
 
 // Exit code of an agent whose guardian, the process that starts its workers,
@@ -48,8 +49,8 @@ struct AgentPolicy {
   // Whether this agent waits if another live agent has this node's place in the
   // job. Otherwise the coordinator refuses this agent.
   bool waits_for_place = false;
-  // The exit code if the job succeeded and this node never got a place in it.
-  // nullopt: an earlier agent of this node had a place, so the verdict's exit
+  // The exit code if the job succeeded, and neither this agent nor an earlier
+  // agent of this node had a place in a round. Otherwise the verdict's exit
   // code counts.
   int never_ran_exit_code = rendezvous::kNeverRanExitCode;
 

@@ -26,7 +26,7 @@ class GuardianWatch {
   // If the agent has run for this time without a sign of life from the
   // guardian, the guardian counts as unresponsive.
   static constexpr Duration kDeadline = std::chrono::seconds(10);
-  // The longest permitted time between two calls of Look.
+  // The longest time between two calls of Look that the caller may plan.
   static constexpr Duration kLookEvery = std::chrono::milliseconds(2500);
   static constexpr Duration kMaxGap = std::chrono::seconds(3);
 

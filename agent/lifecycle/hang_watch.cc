@@ -150,12 +150,12 @@ std::vector<rendezvous::RankTimes> HangWatch::Times() const {
 
 namespace {
 
-// The maximum length in bytes of a folder's name in a one-line message; a
-// longer name is not shown.
+// The maximum length in bytes of a folder's name in the message about a hung
+// worker; a longer name is omitted.
 constexpr size_t kMaxFolderBytes = 160;
 
-// The strength of a process's state as evidence that this worker causes the
-// hang; 0: no evidence.
+// How strongly the state of a worker's process suggests that this worker causes
+// the hang, from 3 (most) to 0 (not at all).
 int Weight(WorkerState state) {
   switch (state) {
     case WorkerState::kStopped:

@@ -59,15 +59,15 @@ class HangWatch {
   // Among the workers whose deadline has passed, the worker that has been
   // silent the longest; nullopt if no deadline has passed.
   std::optional<Silence> Overdue(Instant now) const;
-  // The silence of every worker that has a deadline, passed or not, ordered by
-  // local rank.
+  // The silence of every worker that has a deadline, whether the deadline has
+  // passed or not, ordered by local rank.
   std::vector<Silence> Silent() const;
   std::optional<Instant> NextDeadline() const;
 
   // The progress of the workers that have reported, ordered by local rank.
   std::vector<rendezvous::WorkerProgress> Progress(Instant now) const;
-  // The times inside and outside of collectives, for workers that report them,
-  // ordered by local rank.
+  // The time that each worker has spent inside and outside of collectives, for
+  // workers that report it, ordered by local rank.
   std::vector<rendezvous::RankTimes> Times() const;
 
  private:

@@ -204,8 +204,8 @@ TEST_F(HangWatchTest, OverdueReturnsTheWorkerThatFellSilentFirst) {
   Hear(0);
   now_ += seconds(29);
   EXPECT_EQ(Culprit(), -1);
-  // After a suspension of the agent for a minute all workers are overdue. The
-  // worker that fell silent first is blamed.
+  // The agent was suspended for a minute, so all three workers are overdue.
+  // Worker 1, which fell silent first, is blamed.
   now_ += minutes(1);
   EXPECT_EQ(Culprit(), 1);
 }

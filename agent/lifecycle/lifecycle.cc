@@ -107,7 +107,7 @@ void Lifecycle::On(const DirectiveCame& event) {
   ever_answered_ = true;
   if (directive_.has_value() && directive_->epoch == directive.epoch &&
       directive.revision < directive_->revision) {
-    return;  // stale: a newer directive has arrived before
+    return;  // the directive is stale: a newer one has arrived before it
   }
   const bool newer = !directive_.has_value() ||
                      directive_->epoch != directive.epoch ||
@@ -149,8 +149,8 @@ void Lifecycle::KeepTime(rendezvous::NodePhase before, int round_before) {
   using rendezvous::NodePhase;
   const bool ended = before == NodePhase::kRunning && phase_ != before &&
                      phase_ != NodePhase::kSucceeded;
-  // Whether the round is repeated although this node's workers had succeeded,
-  // because the round ended early on another node.
+  // Whether this node runs workers again although its workers had succeeded:
+  // the previous round ended early on another node.
   const bool repeats =
       before == NodePhase::kSucceeded && phase_ == NodePhase::kRunning;
   if (ended || repeats) ledger_.Break(now_, round_before);
@@ -191,11 +191,11 @@ void Lifecycle::On(const WorkerDown& event) {
     pids_[event.local_rank] = 0;
   }
   if (IsEndOfHungWorker(event)) {
-    // An exit of the worker that was reported as hung is not recorded: the hang
-    // was already reported as this worker's failure.
+    // Not recorded: this worker was reported as hung, and the hang is its
+    // failure.
   } else if (!event.failure.has_value() || IsEndByPreemption(*event.failure)) {
-    // An exit without a failure, or one that the preemption explains, is not
-    // recorded.
+    // Not recorded: the worker exited with 0, or the preemption explains its
+    // exit.
   } else {
     rendezvous::Failure failure = *event.failure;
     const bool stopping = phase_ == rendezvous::NodePhase::kStopping;
@@ -210,8 +210,8 @@ void Lifecycle::On(const WorkerDown& event) {
     if (failures_.size() < rendezvous::kMaxFailuresPerReport) {
       failures_.push_back(failure);
     }
-    // An exit caused by a signal of Muster is reported only when the round has
-    // ended.
+    // A failure that a signal of Muster caused is not reported now, but with
+    // the end of the round.
     if (!by_us) {
       changed_ = true;
       step_.ends = ends_;
@@ -281,8 +281,8 @@ void Lifecycle::On(const GuardianDied& event) {
   kill_at_.reset();
   health_.RoundEnded();
   if (leave_.has_value()) return;
-  // The next report contains leaving_, which gives only the guardian's reason.
-  // The message that this node prints also says that the node leaves the job.
+  // The reports say with leaving_ only why the guardian was lost. The message
+  // of GiveUp, which this node prints, also says that the node leaves the job.
   leaving_ = leaving_.value_or(event.reason);
   GiveUp(kWorkersLostExitCode,
          absl::StrCat(event.reason,
@@ -496,8 +496,8 @@ void Lifecycle::CheckCoordinatorAbsence() {
                           directive_.has_value() &&
                           directive_->kind == rendezvous::DirectiveKind::kStop;
     if (!stopping) {
-      // A node that leaves the job exits with 0, like a node that the
-      // coordinator has released.
+      // Without a cancellation the signal only made this node leave the job:
+      // the exit code is 0, as for a node that the coordinator has released.
       GiveUp(cancel_.has_value() ? 128 + cancel_->signal : 0,
              "stopped by a signal; the coordinator did not answer");
       return;

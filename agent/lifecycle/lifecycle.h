@@ -22,13 +22,16 @@ namespace muster::agent {
 // An agent's decisions, as a pure state machine: compares the coordinator's
 // directive with the state of the workers and returns the actions to perform.
 //
-//   phase      ends when                                          next phase
-//   idle       ordered to run a round that it has not run         running
-//   running    every worker exited with 0 and nothing is left     succeeded
-//              a worker failed or hung, ordered to stop or run    stopping
-//              another round, the coordinator is absent for too long
-//   stopping   nothing is left (SIGKILL after the grace period)   idle
-//   succeeded  ordered to run a round that it has not run         running
+//   phase      ends when                                           next phase
+//   idle       the coordinator orders a round that this node has   running
+//              not run
+//   running    every worker exited with 0 and no process is left   succeeded
+//              a worker failed or hung; or the coordinator orders  stopping
+//              to stop, orders another round, or is absent for
+//              too long
+//   stopping   no process is left (SIGKILL after the grace period) idle
+//   succeeded  the coordinator orders a round that this node has   running
+//              not run
 //
 // The agent exits when the job is over, or the agent has given up, and no
 // process of a worker is left. Not thread-safe; performs no action itself.
@@ -120,7 +123,7 @@ class Lifecycle {
   // yet, the configured endpoint.
   const std::string& Coordinator() const;
   // Keeps the connection to the standby that has sent `directive`, for a
-  // limited time.
+  // limited time, because the standby may become the coordinator.
   void StandBy(const rendezvous::Directive& directive);
   void GoTo(std::string endpoint, Duration pause);
   // Whether `order`, which begins a round, answers a report that this node sent
@@ -158,9 +161,10 @@ class Lifecycle {
   // is already planned, Stop can only move it to an earlier time.
   void Stop(int signal, Duration grace);
   // --- Functions that handle silent workers (lifecycle_hang.cc).
-  // Step should have been called at `due`. If Step is called much later, the
-  // agent was suspended: ForgiveSilence then excludes the lost time from the
-  // workers' silence.
+  //
+  // Moves the workers' deadlines if this process was suspended. `due`: the time
+  // at which the caller had to call Step. A much later call shows the
+  // suspension; the time lost by it does not count as the workers' silence.
   void ForgiveSilence(Instant due);
   void RecordProgress(const WorkerSaid& said);
   void CheckForSilence();
@@ -180,7 +184,8 @@ class Lifecycle {
   bool IsEndOfHungWorker(const WorkerDown& event);
   std::optional<Instant> HangDeadline() const;
   // --- Functions that handle announced preemptions (lifecycle_preemption.cc).
-  // Whether the cluster announces a preemption by `signal`.
+  //
+  // Whether `signal` is one by which the cluster announces a preemption.
   bool AnnouncesPreemption(int signal) const;
   void CatchPreemption(int signal);
   void Preempt(const rendezvous::PreemptionNotice& notice);
@@ -192,8 +197,8 @@ class Lifecycle {
   // for an order of the coordinator.
   std::optional<Instant> PreemptionLimit() const;
   void StopAtPreemptionLimit();
-  // Whether a user has cancelled the job. A SIGTERM after a preemption notice
-  // is not a user's cancellation: clusters send it themselves.
+  // Whether a user has cancelled the job by a signal. A SIGTERM after a
+  // preemption notice does not count: clusters themselves send it then.
   bool Cancelled() const;
   // Whether workers may use the rest of their grace period although the verdict
   // has arrived. A coordinator that was restarted during a preemption knows of
@@ -202,6 +207,7 @@ class Lifecycle {
   std::optional<rendezvous::PreemptionNotice> PreemptionNow() const;
   // --- Functions for what this node offers for the next round: its health, a
   // port and an NCCL id (lifecycle_offers.cc).
+  //
   // Whether this node needs no health check, because it will most likely join
   // no further round.
   bool NeedsNoCheck() const;
@@ -210,18 +216,19 @@ class Lifecycle {
   // (Directive::pair_check). Cancels a measurement that the directive no longer
   // orders.
   void FollowPairCheck();
-  // Stores why the coordinator has found this node bad in the check by pairs
-  // (Directive::check_fault). The reports of this node repeat the reason, so
-  // that a new coordinator learns it.
+  // Stores the reason in Directive::check_fault: why the coordinator found this
+  // node bad by the measurements between pairs of nodes (--network-check). The
+  // reports of this node repeat the reason, so that a new coordinator learns
+  // it.
   void TakeCheckFault(const rendezvous::Directive& directive);
-  // Closes the round's store, once per round, so that waiting clients fail.
-  // Clients on other nodes may wait there even if no worker of this node is
-  // left.
+  // Closes the round's store, once per round, so that the requests of clients
+  // that wait in the store fail. Clients on other nodes may wait there even if
+  // no worker of this node is left.
   void ReleaseWaiters(const std::string& why);
   void NoticeLeftBehind(const std::vector<LeftBehind>& processes);
   // Records the failure of a worker.
   void RecordFailure(rendezvous::Failure failure);
-  // Ends the round on this node once none of its processes is left.
+  // Ends the round on this node once no process of its workers is left.
   void Settle();
   void GiveUp(int exit_code, std::string reason);
   // Records in the time ledger what the node does after this step. `before` and
@@ -325,7 +332,8 @@ class Lifecycle {
   // While this node is connected to a standby: the time at which it tries the
   // next standby.
   std::optional<Instant> standby_until_;
-  // number of standbys tried that did not take over
+  // number of standbys to which this node was connected and which did not
+  // become the coordinator
   uint64_t standbys_tried_ = 0;
   bool connected_ = false;
   bool ever_answered_ = false;
@@ -338,11 +346,13 @@ class Lifecycle {
     // the notice as received; its remaining time is not updated
     rendezvous::PreemptionNotice notice;
     Instant deadline;
-    Instant caught;  // time at which this node or another one caught the signal
+    // time at which this node or another one caught the signal that announced
+    // the preemption
+    Instant caught;
   };
   std::optional<Preemption> preemption_;
-  // The deadline of the action AnnouncePreemption; nullopt: the action is not
-  // in progress.
+  // The time until which the action AnnouncePreemption may take; nullopt: the
+  // action is not in progress.
   std::optional<Instant> announcing_until_;
   HealthWatch health_;
   // pair_check_: epoch and number of the newest measurement with another node.
@@ -350,8 +360,8 @@ class Lifecycle {
   std::pair<uint64_t, uint64_t> pair_check_ = {0, 0};
   bool is_measuring_ = false;
   std::optional<rendezvous::PairMeasurement> measurement_;
-  // why the check by pairs found this node bad (Report::check_fault); empty:
-  // the node is good, or was not checked
+  // why this node was found bad by the measurements between pairs of nodes
+  // (Report::check_fault); empty: the node is good, or was not measured
   std::string check_fault_;
 
   std::optional<rendezvous::CancelWish> cancel_;
@@ -364,14 +374,16 @@ class Lifecycle {
   int held_port_ = 0;
   NcclIdOffer nccl_id_;
 
-  // result with which the agent exits once no process is left
+  // the result with which the agent will exit once no process of a worker is
+  // left; nullopt: the agent continues
   std::optional<Leave> leave_;
   uint64_t sequence_ = 0;
   struct SentReport {
     uint64_t sequence = 0;
     Instant at;
   };
-  std::deque<SentReport> sent_;  // the newest reports, oldest first
+  // the newest reports to the coordinator, oldest first
+  std::deque<SentReport> sent_;
   bool changed_ = false;  // whether the state has changed since the last report
   Instant next_report_;
   std::string last_notice_;

@@ -45,7 +45,7 @@ class LifecycleFixture {
 
   // --- The following functions simulate events of the workers.
   void Up(int local_rank);
-  void Down(int local_rank);  // the worker exits with 0
+  void Down(int local_rank);  // simulates that the worker exits with 0
   void Fails(int local_rank,
              rendezvous::FailureKind kind = rendezvous::FailureKind::kExitCode);
   // Like Fails, for a worker that recorded an exception in its error file,
@@ -57,7 +57,7 @@ class LifecycleFixture {
   // The immediate answer to a LookAtWorkers request; nullopt: no answer.
   std::optional<WorkersSeen> seen = WorkersSeen{};
   void Gone() { Step(WorkersGone()); }
-  // Both workers exit with 0, and no process of them is left.
+  // Simulates that both workers exit with 0 and no process of them is left.
   void AllDown();
   // Calls Connect and TellRun and starts both workers.
   void Run(int round);

@@ -235,8 +235,9 @@ bool Lifecycle::IsEndOfHungWorker(const WorkerDown& event) {
   }
   if (phase_ == rendezvous::NodePhase::kRunning &&
       !(died && suspicion_->looked)) {
-    // No hang is reported. Either the worker succeeded, or it failed before its
-    // stack was requested, and its own error says more.
+    // Drops the suspicion without a report of a hang. The worker succeeded, or
+    // it failed before its stack was requested, and then its own error says
+    // more.
     suspicion_.reset();
     return false;
   }

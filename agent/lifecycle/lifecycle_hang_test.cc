@@ -67,7 +67,7 @@ TEST_F(LifecycleHang, AStandstillOfTheNodeIsNoHang) {
   const Duration left = seconds(30) - milliseconds(10) - to_next;
   agent_.Wait(left - milliseconds(1));
   EXPECT_THAT(agent_.stacks_asked, IsEmpty());
-  // The remaining time to the deadline is the same as before the suspension.
+  // Once the rest of the 30 s has passed as well, the worker is suspected.
   agent_.Wait(milliseconds(1));
   EXPECT_EQ(agent_.stacks_asked.size(), 1u);
 }
@@ -121,7 +121,8 @@ TEST_F(LifecycleHang, StoppedWorkerIsSuspectedFirst) {
   EXPECT_EQ(agent_.looks[0].workers[1].local_rank, 1);
   EXPECT_EQ(agent_.stacks_asked[0].workers[0].local_rank, 0);
   EXPECT_EQ(agent_.stacks_asked[0].workers[1].local_rank, 1);
-  // A report or a stack of another worker does not change the suspicion.
+  // Worker 0 is suspected. A report of worker 1, or the stack of worker 1, does
+  // not change this.
   agent_.Says(1);
   agent_.Step(Taken(/*local_rank=*/1));
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
@@ -142,9 +143,9 @@ TEST_F(LifecycleHang, StoppedWorkerIsSuspectedFirst) {
   EXPECT_THAT(agent_.to_one, ElementsAre(Pair(0, SIGKILL)));
 }
 
-// A hang on another node broke the round before the deadline of this node's
-// workers. If a worker was stopped by SIGSTOP and its deadline was near, it is
-// still reported.
+// A hang on another node breaks the round. This node then examines its own
+// workers before it stops them: a worker that SIGSTOP has stopped is reported
+// as hung if its deadline was near.
 TEST_F(LifecycleHang, StoppedWorkerIsReportedInABrokenRound) {
   for (const int before : {10, 16000}) {
     LifecycleFixture agent(ThirtySeconds());
@@ -264,8 +265,8 @@ TEST_F(LifecycleHang, AStackThatDoesNotComeIsNotWaitedFor) {
   ASSERT_EQ(agent_.reports.back().failures.size(), 1u);
   EXPECT_EQ(agent_.reports.back().failures[0].kind,
             rendezvous::FailureKind::kHung);
-  // The hang was reported without a stack: a stack that arrives later changes
-  // nothing.
+  // The hang was reported without a stack. The event with the stack comes too
+  // late and adds no second failure.
   agent_.Step(Taken());
   EXPECT_EQ(agent_.reports.back().failures.size(), 1u);
 }
@@ -303,7 +304,8 @@ TEST_F(LifecycleHang, ReportsReadTogetherPreventAHang) {
 TEST_F(LifecycleHang, AnothersReportDoesNotClearIt) {
   FallSilent();
   agent_.Says(0);
-  // The suspected worker's stack is not requested a second time.
+  // Rank 3 is suspected. The report of rank 2 does not make the agent request
+  // the stack of rank 3 again.
   EXPECT_EQ(agent_.stacks_asked.size(), 1u);
   agent_.Step(Taken());
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kStopping);
@@ -340,7 +342,8 @@ TEST_F(LifecycleHang, AWorkerThatDiesWhileItIsLookedAtStillHung) {
   EXPECT_THAT(hang.stderr_tail, ElementsAre("OSError: [Errno 514]"));
   EXPECT_EQ(hang.traceback, "Traceback");
   EXPECT_EQ(hang.error_file, "/error.json");
-  // A stack that arrives after the report of the hang changes nothing.
+  // The event with the stack comes after the report of the hang and adds no
+  // second failure.
   agent_.Step(Taken());
   agent_.Wait(seconds(1));
   EXPECT_EQ(agent_.reports.back().failures.size(), 1u);

@@ -12,18 +12,18 @@
 namespace muster::agent {
 namespace {
 
-// The time, plus a random time below kStandbySpread, after which a node leaves
-// a standby that has not asked it for a promise, and tries the next standby.
-// With a promise a node declares that it will not obey a coordinator with a
-// lower epoch. A standby with the promises of a majority becomes the
-// coordinator. The node leaves, because the other nodes may not reach this
-// standby. The node does not leave at once, because the nodes learn of the loss
-// of their coordinator at different times. Also, standbys that reach each other
-// bring their nodes together (Standby::Meet).
+// A node that is connected to a standby leaves it after this time, plus a
+// random time below kStandbySpread, and tries the next standby, unless the
+// standby has asked it for a promise. With a promise a node declares that it
+// will not obey a coordinator with a lower epoch. A standby with the promises
+// of a majority becomes the coordinator. The node leaves, because the other
+// nodes may not reach this standby. It does not leave at once, because the
+// nodes learn of the loss of their coordinator at different times, and because
+// standbys that reach each other bring their nodes together (Standby::Meet).
 constexpr Duration kStandbyTime = std::chrono::seconds(5);
 constexpr Duration kStandbySpread = std::chrono::seconds(5);
-// The time that replaces kStandbyTime if the standby has asked this node for a
-// promise. Such a standby may soon have the promises of a majority.
+// Replaces kStandbyTime if the standby has asked this node for a promise,
+// because such a standby may soon have the promises of a majority.
 constexpr Duration kPromiseTime = std::chrono::seconds(10);
 // The pauses before the next attempt to connect. kMovePause: after the
 // coordinator has moved. kWrongCoordinatorPause: after the coordinator of
@@ -45,8 +45,8 @@ void Lifecycle::On(const LinkUp& event) {
 void Lifecycle::On(const LinkDown& event) {
   link_error_ = std::string(event.why.message());
   if (absl::IsUnauthenticated(event.why) && MayMeetAnotherJob()) {
-    // The coordinator of another job may have refused this node's token,
-    // because it expects a different one.
+    // The refusal may come from the coordinator of another job, which expects
+    // another token than this node has.
     Retry(link_error_);
     return;
   }
@@ -147,10 +147,10 @@ void Lifecycle::FollowCoordinator(const rendezvous::Directive& directive) {
   standby_until_.reset();
   if (directive.epoch > promised_epoch_) {
     promised_epoch_ = directive.epoch;
-    // Sends a report at once if a coordinator waits for it. An elected
-    // coordinator gives this node a place only after the node has confirmed its
-    // epoch. Before the first world of a job there is no electorate, and no
-    // coordinator waits for the report.
+    // Sends a report at once if a coordinator waits for it: an elected
+    // coordinator gives this node a place only after a report has confirmed the
+    // coordinator's epoch. While electorate.epoch is 0 no coordinator has been
+    // elected, and none waits for the report.
     const bool is_awaited = directive.electorate.epoch != 0;
     changed_ = changed_ || is_awaited;
   }

@@ -54,8 +54,8 @@ TEST(LifecycleReports, HoldTheAgeOfTheJob) {
   agent.Tell(wait);
   agent.Wait(seconds(5));
   EXPECT_EQ(agent.reports.back().job_age, seconds(105));
-  // A new coordinator knows only the time since its own start, or nothing yet.
-  // The agent keeps the longer age that it has received before.
+  // A new coordinator gives a job age of 2 s, the time since its own start, or
+  // of zero, if it knows none. The agent keeps the larger age of 105 s.
   for (const Duration age : {Duration(seconds(2)), Duration::zero()}) {
     wait.job_age = age;
     agent.Tell(wait);
@@ -306,7 +306,7 @@ TEST(LifecycleAbsence, CoordinatorThatNeverComesEndsTheAgent) {
   EXPECT_THAT(agent.notices,
               ElementsAre("no coordinator at head:29400 yet (connection "
                           "refused); trying for 20 s"));
-  // The notice about the failed connection is not printed a second time.
+  // The lost connection gives no second notice.
   agent.Disconnect(absl::UnavailableError("connection refused"));
   EXPECT_EQ(agent.notices.size(), 1u);
   agent.Wait(milliseconds(17'999));
@@ -598,8 +598,8 @@ TEST_F(LifecycleStandbyTest, PromisesAndObeysNoLowerEpoch) {
   agent_.Step(DirectiveCame{StandBy(9)});
   EXPECT_EQ(report().promised_epoch, 9u);
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
-  // The node reaches the old coordinator again, whose epoch 8 is lower than the
-  // promised epoch 9.
+  // The node connects again to the old coordinator, whose epoch 8 is lower than
+  // 9, the epoch that the node has promised to obey.
   agent_.Disconnect();
   agent_.Step(LinkUp{.coordinator = "a:1"});
   rendezvous::Directive stop = DirectiveOf(rendezvous::DirectiveKind::kStop);
@@ -661,8 +661,8 @@ TEST_F(LifecycleStandbyTest, SaysWhereTheJobIsCoordinated) {
   agent_.Step(DirectiveCame{run});
   EXPECT_THAT(agent_.notices, Contains("the job is coordinated at b:1 now"));
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
-  // A directive that does not name the electorate (the nodes that elect a
-  // coordinator) leaves the known electorate unchanged.
+  // The directive `run` does not name the electorate (the nodes that elect a
+  // coordinator), so the node still reports the electorate of three nodes.
   agent_.Wait(seconds(1));
   EXPECT_EQ(report().electorate.nodes, 3);
 }

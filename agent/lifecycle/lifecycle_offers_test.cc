@@ -154,9 +154,9 @@ TEST(LifecycleNcclId, DistrustedIdIsReplaced) {
   LifecycleFixture agent;
   agent.Step(NcclIdReady{"id1"});
   agent.Connect();
-  // Round 3 uses no NCCL id, although this node has group rank 0 and has
-  // offered "id1". Another round may have used "id1", so the node must replace
-  // it.
+  // The node has offered "id1" and has group rank 0 in round 3, but the round
+  // uses no NCCL id. A round that never began on this node may have used "id1",
+  // so the node must replace it.
   Start(agent, 3, "");
   EXPECT_EQ(agent.renewals, 1);
   agent.Step(NcclIdReady{"id2"});
@@ -168,7 +168,8 @@ TEST(LifecycleNcclId, ARoundThatNeverBeganHereMayHaveSpentIt) {
   LifecycleFixture agent;
   agent.Step(NcclIdReady{"id1"});
   agent.Connect();
-  agent.TellStop(1);  // this node never got the order to run round 1
+  // Round 1 is stopped before this node has received the order to run it.
+  agent.TellStop(1);
   EXPECT_EQ(agent.renewals, 1);
   EXPECT_EQ(agent.reports.back().offered_nccl_id, "");
   agent.Step(NcclIdReady{"id2"});

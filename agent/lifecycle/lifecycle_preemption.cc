@@ -12,9 +12,9 @@
 namespace muster::agent {
 namespace {
 
-// The time within which several signals count as one. One preemption may reach
-// this process as several signals, for instance from Slurm's step daemon and
-// from srun.
+// Preemption signals that arrive within this time of the first one count as the
+// same preemption. One preemption may reach this process as several signals,
+// for instance from Slurm's step daemon and from srun.
 constexpr Duration kOneOrder = std::chrono::seconds(2);
 
 // The longest wait for the coordinator's order to stop after the grace period

@@ -205,8 +205,8 @@ TEST_F(LifecyclePreemption, TheCommandHasADeadline) {
   agent_.Down(0);
   agent_.Down(1);
   agent_.Gone();
-  // 1 ms less than the command's time limit, which is 60 s of grace plus 10 s
-  // of shutdown time-out.
+  // The preemption command may run for 70 s (60 s of grace and 10 s of shutdown
+  // time-out): waits until 1 ms before.
   agent_.Wait(milliseconds(69'999));
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
   agent_.Wait(milliseconds(1));
@@ -238,7 +238,7 @@ TEST_F(LifecyclePreemption, NothingBeginsAfterTheNotice) {
   agent_.Connect();
   agent_.TellWait();
   agent_.Step(SignalCaught{SIGUSR1});
-  // this order was sent before the coordinator knew of the preemption
+  // the coordinator sent this order before it knew of the preemption
   agent_.TellRun(1);
   EXPECT_THAT(agent_.starts, IsEmpty());
 }
@@ -353,7 +353,8 @@ TEST_F(LifecyclePreemption, WorkersHaveTheirGraceWithoutACoordinator) {
   agent_.Step(SignalCaught{SIGUSR1});
   EXPECT_THAT(agent_.signals, ElementsAre(SIGTERM));
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
-  agent_.Wait(seconds(30));  // the longest permitted absence of the coordinator
+  // the coordinator is absent for the longest permitted time
+  agent_.Wait(seconds(30));
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kStopping);
   Announced();
   agent_.Down(0);

@@ -43,7 +43,8 @@ struct WorkerDown {
   std::optional<rendezvous::Failure> failure;
   // Whether the worker exited before any signal was sent to it.
   bool by_itself = false;
-  // The age of the exception in the worker's error file, if there is one.
+  // The time since the exception in the worker's error file was raised;
+  // nullopt: there is no such file.
   std::optional<Duration> recorded_ago;
 };
 // Event: no worker of the round can be started, because the node cannot serve
@@ -64,7 +65,7 @@ struct GuardianDied {
 struct SignalCaught {
   int signal = 0;
 };
-// Event: this node has reserved this port for the store of the next round.
+// Event: this node has reserved a TCP port for the store of the next round.
 struct PortHeld {
   int port = 0;
 };
@@ -125,7 +126,8 @@ struct NodeFaultSeen {
   rendezvous::FaultKind kind = rendezvous::FaultKind::kXid;
   std::string text;  // description of the fault in one line
 };
-// Event: the result of the measurement that MeasurePair requested.
+// Event: the connection to another node was measured, as MeasurePair requested,
+// or the measurement failed.
 struct PairMeasured {
   rendezvous::PairMeasurement measurement;
 };
@@ -145,7 +147,8 @@ struct StartWorkers {
 };
 struct SignalWorkers {
   int signal = 0;
-  // Whether to signal also descendants that left their worker's process group.
+  // Whether to signal also descendants of workers that left the workers'
+  // process groups.
   bool everything = false;
   // The local rank of the only worker whose process group is signalled;
   // nullopt: all.
@@ -178,8 +181,8 @@ inline constexpr size_t kMaxStacks = 8;
 struct CloseStore {
   std::string reason;
 };
-// Action: replace the NCCL id that this node holds, because a round may have
-// used it.
+// Action: make a new NCCL id in place of the unused id of this node, because
+// ranks of a round on other nodes may already have used that id.
 struct RenewNcclId {};
 // Action: announce a preemption to the workers by the preemption file, and run
 // the user's command (--on-preempt). PreemptionAnnounced follows when both are
@@ -205,7 +208,8 @@ struct MeasurePair {
   uint64_t epoch = 0;
   rendezvous::PairCheck check;
 };
-// Action: cancel the measurement, because its result is no longer needed.
+// Action: cancel the measurement that MeasurePair started, because its result
+// is no longer needed.
 struct DropMeasurement {};
 // Action: end the agent, because every worker has exited.
 struct Leave {
@@ -228,7 +232,7 @@ struct Reconnect {
 };
 
 struct LifecycleStep {
-  // The actions that the agent must perform, in this order.
+  // The actions that the agent must perform, in the order of the vector.
   std::vector<std::variant<StartWorkers, SignalWorkers, CloseStore, RenewNcclId,
                            LookAtWorkers, TakeStacks, AnnouncePreemption,
                            EndAnnouncement, StartCheck, DropCheck, MeasurePair,
@@ -240,9 +244,10 @@ struct LifecycleStep {
   // The endpoints of the standbys, set if they have changed. If the coordinator
   // is lost, the link tries them besides the configured endpoints.
   std::optional<std::vector<std::string>> standbys;
-  // The exits of all workers so far in a round that is breaking, in order. The
-  // last lines of output are omitted. Empty: unchanged since the last step. The
-  // agent writes the exits to a file beside the flight records.
+  // All exits of workers so far in a round that is breaking, in the order of
+  // their arrival, without the last lines of the workers' output. Empty:
+  // unchanged since the last step. The agent writes the exits to a file in the
+  // folder of the flight records.
   std::vector<rendezvous::Failure> ends;
   // lines for the user, which --quiet suppresses
   std::vector<std::string> notices;

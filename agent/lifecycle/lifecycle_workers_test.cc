@@ -57,7 +57,7 @@ TEST(LifecycleWorkers, SucceedWhenAllHaveAndNothingIsLeft) {
   EXPECT_THAT(agent.signals, IsEmpty());
   agent.Down(1);
   EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kRunning);
-  // Processes that outlive the workers get SIGTERM.
+  // SIGTERM was sent to the processes that outlive the workers.
   EXPECT_THAT(agent.everything, ElementsAre(SIGTERM));
   agent.Gone();
   EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kSucceeded);

@@ -29,8 +29,8 @@ NcclIdOffer::Renewal NcclIdOffer::Spend(const rendezvous::Place& place) {
   if (id_.empty()) return Renewal::kNotNeeded;
   if (place.nccl_id == id_) {
     id_.clear();
-    // No renewal is requested, because the agent makes the next id at the
-    // beginning of each round anyway.
+    // No renewal is requested, because the agent starts to make the next NCCL
+    // id whenever a round begins.
     return Renewal::kNotNeeded;
   }
   if (place.group_rank != 0) return Renewal::kNotNeeded;

@@ -33,17 +33,17 @@ class NodeLedger {
   // steps determine the other activities. No effect if `activity` is the
   // current one.
   void Enter(Instant now, rendezvous::Activity activity);
-  // Attributes the time from `now` on according to the workers' steps (Hear),
-  // until the next call of Enter. `reached`: the highest step that earlier
-  // rounds have reached; -1: none. No effect if the ledger is already in this
-  // mode.
+  // Lets the workers' steps (Hear) determine the activity from `now` on, until
+  // the next call of Enter. `reached`: the highest step that earlier rounds
+  // have reached; -1: none. No effect if the workers' steps already determine
+  // it.
   void Train(Instant now, int64_t reached);
   // Records a worker's progress report. Has an effect only after Train, until
   // the next call of Enter.
   void Hear(Instant now, const ProgressMessage& message);
-  // Records that the round has ended early. The following time counts as lost
-  // to this break, until the workers make a step that no earlier round has
-  // reached.
+  // Records that round `round` has ended early. The following time counts as
+  // lost to the end of this round, until the workers make a step that no
+  // earlier round has reached.
   void Break(Instant now, int round);
 
   // Returns the times so far, as if the current activity ended at `now`.
@@ -59,7 +59,7 @@ class NodeLedger {
     std::optional<Duration> usual_pause;
   };
 
-  // The part of `pause` that counts as stalled.
+  // The part of `pause`, the time between two steps, that counts as stalled.
   Duration Stalled(Duration pause) const;
   // Attributes the time since `since_` to the current activity.
   void Settle(Instant now);
@@ -68,11 +68,12 @@ class NodeLedger {
 
   Instant since_;
   rendezvous::Activity activity_ = rendezvous::Activity::kWaiting;
-  // set while workers train; replaces `activity_`
+  // the state of the workers' steps; nullopt while `activity_` says what the
+  // node does
   std::optional<Training> training_;
   rendezvous::NodeTime time_;
-  // whether the current time counts as lost to the newest break, the last entry
-  // of time_.losses
+  // whether the current time counts as lost to the newest early end of a round,
+  // the last entry of time_.losses
   bool recovers_ = false;
 };
 

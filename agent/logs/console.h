@@ -51,7 +51,7 @@ class Console {
   // Whether every stream has less than half of Limits::limit_bytes queued, so
   // that there is room to spare.
   bool HasSpareRoom() const;
-  // The number of bytes written to both streams.
+  // The number of bytes written to stdout and stderr together.
   int64_t written() const;
   void GiveUp();
 
@@ -63,8 +63,9 @@ class Console {
   // both streams together.
   bool WaitForRoom(const ConsoleWriter::WaitLimits& limits);
   bool Wait(const ConsoleWriter::WaitLimits& limits);
-  // Like WaitForRoom and Wait, at the end of a job: the output for a stream
-  // that accepts nothing within `limits` is discarded.
+  // MakeRoom is like WaitForRoom, and Finish like Wait, for the end of a job:
+  // if a stream accepts nothing within `limits`, its remaining output is
+  // discarded.
   void MakeRoom(const ConsoleWriter::WaitLimits& limits);
   void Finish(const ConsoleWriter::WaitLimits& limits);
   // Waits at most `timeout`. Returns whether everything has been written.
@@ -76,14 +77,16 @@ class Console {
   std::vector<std::string> Losses(const std::string& where) const;
   // Whether any write has failed.
   bool Failed() const;
-  // Whether bytes were lost in failed writes, or discarded because the console
-  // accepted nothing. Bytes that WhenFull::kDrop drops do not count.
+  // Whether output is missing on the console because a write failed, or because
+  // the console accepted nothing for too long. Output that the user allowed to
+  // drop (WhenFull::kDrop) does not count.
   bool IsIncomplete() const;
 
  private:
   std::vector<ConsoleWriter*> Streams() const;
-  // Returns the streams for which a caller must wait. Also starts measuring how
-  // long each of these streams accepts nothing.
+  // Returns all streams of the console. Also starts to measure how long each
+  // stream accepts nothing, because the caller then waits for all of them, one
+  // stream after another.
   std::vector<ConsoleWriter*> StreamsToWaitFor() const;
 
   const ConsoleFds fds_;

@@ -104,9 +104,9 @@ struct ConsoleWriter::State {
   WriteEnd WriteUnlessWoken(std::string_view text);
   std::string LeadOf(const Text& batch) const;
   Text NextBatch();
-  // Updates the state after an attempt to write `lead`, a note about lost
-  // bytes, and `batch`. Returns the callback that the caller must call without
-  // holding the lock; may be empty.
+  // Updates the state after an attempt to write `batch` and, before it, `lead`,
+  // a note about lost bytes. Returns a call of on_error that the caller must
+  // make without holding `mutex`; empty: no call.
   std::function<void()> After(WriteEnd end, const std::string& lead,
                               const Text& batch);
 
@@ -126,7 +126,8 @@ struct ConsoleWriter::State {
                     const std::function<bool()>& is_done);
 
   const int fd;
-  const int wake;  // eventfd, readable once the writer is being destroyed
+  // eventfd that is readable once the writer is being destroyed
+  const int wake;
   const Limits limits;
   std::atomic<int64_t> written = 0;  // bytes that the console accepted
   // The time at which the console last accepted bytes.
@@ -150,19 +151,21 @@ struct ConsoleWriter::State {
   Loss loss;
   bool writing = false;
   Source writing_source = Source::kWorkers;
-  int64_t batch_end = 0;  // value of `written` after the current batch
-  // whether the console is at the start of a line after the current batch
+  // value that `written` will have after the batch that is being written
+  int64_t batch_end = 0;
+  // whether the console is at the start of a line once the text that was taken
+  // from the queue is written
   bool at_line_start = true;
-  // value of at_line_start before the current batch
+  // at_line_start before the batch that is being written
   bool was_at_line_start = true;
   bool room_wanted = false;
   bool given_up = false;
-  // The start of the first wait for the text that is now queued; nullopt: no
-  // wait has begun since all text was written.
+  // The time at which the first wait (BeginWait) for the queued text began;
+  // nullopt: no wait has begun since all text was written.
   std::optional<Instant> waited_since;
   bool stopping = false;
-  // whether nothing can be written any more: the reader has closed its end, or
-  // a descriptor is missing
+  // whether nothing can be written any more: the reader of the console has
+  // closed its end, or `fd` or `wake` could not be opened
   bool left;
   bool ended = false;
 };
@@ -393,8 +396,8 @@ void ConsoleWriter::WriteOutput(const LinePart& part) {
   std::lock_guard<std::mutex> lock(state_->mutex);
   const size_t bytes = part.text.size() + (part.ends ? 1 : 0);
   if (!state_->Takes(bytes, Source::kWorkers)) return;
-  // Ends an unfinished line first, because the note about dropped text is a
-  // line of its own.
+  // The note about dropped text is a line of its own, so an unfinished line is
+  // ended before it.
   if (state_->dropped > 0) {
     state_->Add(state_->line.BeforeLines(), Source::kOurselves);
   }

@@ -24,10 +24,12 @@ std::string EventLogPath(const std::string& directory,
 // The path of the link to the latest run: <directory>/latest
 std::string LatestLink(const std::string& directory);
 
-// The folder of one attempt: <run folder>/attempt_<attempt>
+// The folder of one attempt, with the log files of one round:
+// <run folder>/attempt_<attempt>
 std::string AttemptFolder(const std::string& run_folder, int attempt);
 
-// The folder of one worker's files: <run folder>/attempt_<attempt>/<rank>
+// The folder of one worker's files in one round:
+// <run folder>/attempt_<attempt>/<rank>
 std::string WorkerFolder(const std::string& run_folder, int attempt, int rank);
 
 // Makes the symbolic link <directory>/latest point to the run's folder, and

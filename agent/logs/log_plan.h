@@ -56,8 +56,8 @@ struct LogPlan {
   std::string directory;  // absolute path of --log-dir; empty: no files
   // The name of the run's folder in `directory`; see RunFolder.
   std::string run_name;
-  // Whether the coordinator's tag of the run is appended to the name. No file
-  // is written before the tag is known.
+  // Whether the coordinator's tag of the run is appended to run_name. Then no
+  // file is written before the coordinator has sent the tag.
   bool is_tagged = false;
   // The value of --log-line-prefix-template (see LinePrefix); empty:
   // "[node:rank] ".
@@ -73,8 +73,9 @@ struct LogPlan {
   // <directory>/<run_id>/attempt_<n>/filtered_stdout.log.
   std::vector<std::string> stdout_filters;
   std::vector<std::string> stderr_filters;
-  // The files that are rotated. kOfShownStreams: the files of streams that the
-  // console shows completely. kOfAllStreams, at the user's request: all files.
+  // Which log files are rotated. kOfShownStreams: the files of streams whose
+  // whole output the console shows too. kOfAllStreams: all files, at the user's
+  // request, although rotation may delete the only copy of some output.
   enum class Rotation { kOfShownStreams, kOfAllStreams };
   Rotation rotation = Rotation::kOfShownStreams;
   // maximum size of each log file in bytes; 0: no rotation

@@ -25,9 +25,10 @@
 namespace muster::agent {
 namespace {
 
-// size in bytes of the read buffer of the relay's thread
+// size in bytes of the buffer with which the relay's thread reads pipes
 constexpr size_t kReadBytes = 256 << 10;
-// bytes of the buffer on the stack of a thread that drains a pipe
+// size in bytes of the buffer with which any other thread drains a pipe; the
+// buffer is on this thread's stack
 constexpr size_t kDrainBytes = 16 << 10;
 constexpr int kPipeBytes = 1 << 20;
 // The maximum number of pipes that get a large buffer. Other agents of this
@@ -115,7 +116,7 @@ class LogRelay::Impl {
   void DrainAll();
 
   int epoll_ = -1;
-  // A descriptor that becomes readable once the console has room again, or the
+  // An eventfd that becomes readable once the console has room again, or the
   // relay is being destroyed.
   const std::shared_ptr<const WakeFd> wake_ = std::make_shared<WakeFd>();
   std::atomic<bool> stopping_ = false;
@@ -133,8 +134,8 @@ class LogRelay::Impl {
   uint64_t next_id_ = kWakeId + 1;
   // readers of the streams that have not ended, by stream id
   std::map<uint64_t, Reader> open_;
-  // Why a stream is not read (the console or the queue of the files is full),
-  // and since when.
+  // A stream whose pipe is not read: since when, and whether the console or the
+  // queue of the files is full.
   struct Hold {
     Instant since;
     HeldUp::By by;

@@ -335,7 +335,8 @@ TEST_F(LogRelayTest, UnreadConsoleHoldsUpOnlyItsStream) {
 TEST_F(LogRelayTest, AConsoleThatIsGivenUpHasEverythingInTheFiles) {
   auto console = NewConsole(out_, err_);
   relay_ = std::make_unique<LogRelay>(plan_, console);
-  // As much text as the console's queue and pipe accept without a reader.
+  // Text that the console's queue and pipe can hold although the test does not
+  // read the console.
   const std::string lines = ManyLines().substr(0, 4 << 20);
   int fd = Open(0).stdout_fd;
   Put(fd, lines);
@@ -440,8 +441,9 @@ TEST_F(LogRelayTest, GrandchildThatHoldsThePipeDelaysNothing) {
   Start();
   LogRelay::Pipes pipes = Open(0);
   Put(pipes.stderr_fd, "whole\nboom");
-  // The write end stays open, as if a grandchild held it after the worker's
-  // exit: StderrTail returns the last, unfinished line too.
+  // The write end stays open, as if a grandchild of the agent held it after the
+  // worker's exit. StderrTail does not wait for the end of the stream, and
+  // returns the unfinished line "boom" too.
   EXPECT_THAT(relay_->StderrTail(0), ElementsAre("whole", "boom"));
   relay_->Flush();
   EXPECT_EQ(Log("attempt_0/10/stderr.log"), "whole\nboom");

@@ -108,8 +108,9 @@ std::shared_ptr<QueuedFile> LogRouter::FilteredFile(int attempt,
     file = NewFile(AttemptFolder(run_folder_, attempt) +
                        (stream == StreamSet::kOut ? "/filtered_stdout.log"
                                                   : "/filtered_stderr.log"),
-                   // kConsole: a loss in this file is no loss of output,
-                   // because the worker's own file contains the same lines.
+                   // kConsole says that the output can be read elsewhere: the
+                   // worker's own file contains the same lines, so a loss in
+                   // this file is no loss of output.
                    LogAccount::Copies::kConsole);
   }
   return file;

@@ -38,7 +38,8 @@ struct Passage {
   std::function<void(std::string_view)> console;
 };
 
-// The state of a terminal that both streams of a worker share.
+// The state of a terminal to which a worker's stdout and stderr are passed on
+// unchanged. Both streams share this object.
 struct PassedOutput {
   std::mutex mutex;  // guards the fields below
   int open = 0;      // number of the worker's streams that have not ended

@@ -21,7 +21,7 @@ struct FolderRemover::Work {
   std::function<void(const std::string& folder)> on_removed;
   std::mutex mutex;
   std::deque<std::string> folders;
-  bool running = false;  // whether a thread is removing the folders
+  bool running = false;  // whether a thread that removes `folders` is running
 };
 
 FolderRemover::FolderRemover(
@@ -41,8 +41,8 @@ void FolderRemover::Remove(const std::string& folder) {
     std::thread([work = work_] { Run(work); }).detach();
     work_->running = true;
   } catch (const std::system_error&) {
-    // The system cannot create a thread now: the folder stays queued until the
-    // next call of Remove.
+    // The system cannot create a thread now. The folder stays in the queue, and
+    // the next call of Remove tries again to create a thread.
   }
 }
 

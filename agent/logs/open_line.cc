@@ -24,8 +24,8 @@ std::string OpenLine::Compose(const LinePart& part) {
   } else if (is_own && redraw_ == Redraw::kReplace) {
     bytes = kStartAgain + part.prefix + part.text;
   } else {
-    // Another stream's text has already ended this line on the console, so
-    // nothing is left to write.
+    // The part only ends its line. Another stream's text has already ended this
+    // line on the console, so nothing is left to write.
     if (part.text.empty() && part.ends && !is_own) return "";
     bytes = BeforeLines() + part.prefix + part.text;
   }

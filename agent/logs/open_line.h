@@ -6,7 +6,7 @@
 
 namespace muster::agent {
 
-// A part of one line of a stream.
+// A piece of a line that a stream writes to the console.
 struct LinePart {
   enum class Place {
     kContinues,  // the text follows the text of the line that is already shown
@@ -15,7 +15,7 @@ struct LinePart {
   };
 
   uint64_t stream = 0;  // number of the stream to which the line belongs; not 0
-  std::string prefix;   // printed before a part that begins a line
+  std::string prefix;   // text that is printed first if the part begins a line
   std::string text;     // text of the part, without a line end
   Place place = Place::kContinues;
   bool ends = false;  // whether the line ends with this part
@@ -33,8 +33,9 @@ class OpenLine {
 
   explicit OpenLine(Redraw redraw) : redraw_(redraw) {}
 
-  // The bytes to write before whole lines: "\n" if the last line on the console
-  // is unfinished, else none. The unfinished line counts as ended then.
+  // The bytes to write before lines that do not continue the unfinished line:
+  // "\n" if the last line on the console is unfinished, else none. The
+  // unfinished line counts as ended then.
   std::string BeforeLines();
 
   // Records that the last line on the console is unfinished and will not be

@@ -114,7 +114,7 @@ PipeReader::Outcome PipeReader::Drain(std::span<char> buffer) {
     if (count == 0) return OutcomeLocked();
     left -= static_cast<int>(count);
   }
-  // If the stream has ended, one more read finds the end of file.
+  // Reads once more: if the stream has ended, this read returns end of file.
   ReadLocked(buffer);
   return OutcomeLocked();
 }

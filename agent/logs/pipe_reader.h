@@ -71,7 +71,7 @@ class PipeReader {
 
   std::vector<std::string> LastLines();
 
-  // Whether the console and the files accept more of this stream.
+  // Whether the console and the files accept more output of this stream.
   bool HasRoom() const { return stream_.HasRoom(); }
 
   // The time for the next call of TimePassed; nullopt: there is no unfinished

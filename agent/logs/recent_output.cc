@@ -42,8 +42,9 @@ void RecentOutput::Append(const Worker& worker, Stream stream,
   if (bytes.size() > kMaxBytesPerWorker) {
     const size_t skipped = bytes.size() - kMaxBytesPerWorker;
     kept.offset += skipped;
-    // Drops the older blocks, so that the gap of skipped bytes is before the
-    // oldest block. Readers notice a gap only there.
+    // Removes the older blocks, because readers look for a gap only before the
+    // oldest block. The gap of skipped bytes is then before the first new
+    // block.
     kept.blocks.clear();
     kept.bytes = 0;
     bytes.remove_prefix(skipped);
@@ -59,7 +60,8 @@ void RecentOutput::Append(const Worker& worker, Stream stream,
 void RecentOutput::End(const Worker& worker, Stream stream) {
   std::lock_guard<std::mutex> lock(mutex_);
   --open_streams_;
-  // No end is recorded for a worker of which no output is kept.
+  // The end of the stream is recorded as an empty block, but only if other
+  // blocks of this local rank are kept.
   const auto kept = kept_.find(worker.local_rank);
   if (kept != kept_.end() && !kept->second.blocks.empty()) {
     AppendLocked(worker, stream, "", kept->second.blocks.back().time,
@@ -207,8 +209,8 @@ void OutputReader::ReadSource(int local_rank, Instant now,
   const RecentOutput::Worker& worker = blocks.front().worker;
   uint64_t skipped = blocks.front().offset - source.next;
   if (skipped > 0) {
-    // The unfinished lines count as skipped too, because the bytes that end
-    // them were dropped.
+    // Unfinished lines that the reader holds count as skipped too: the bytes
+    // that would end them are no longer kept.
     for (const auto& [stream, state] : source.streams) {
       skipped += state.lines.pending_bytes();
     }

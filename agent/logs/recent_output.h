@@ -40,7 +40,7 @@ class RecentOutput {
     int rank = 0;
     int round = 0;
   };
-  // A piece of one stream.
+  // A piece of the output of one stream of one worker.
   struct Block {
     uint64_t number = 0;  // ordinal by arrival, among the pieces of all workers
     // number of bytes that this local rank wrote before the piece
@@ -68,7 +68,8 @@ class RecentOutput {
   // that are kept if `from` is older.
   std::vector<Block> Read(int local_rank, uint64_t from);
   std::set<int> local_ranks();
-  // A number that increases with every change of the output.
+  // A number that increases with every change of the output, and with every
+  // call of Wake.
   uint64_t version();
   bool closed();
   // Waits until version() differs from `version`, Close or Wake was called, or
@@ -79,7 +80,7 @@ class RecentOutput {
  private:
   struct Kept {
     std::deque<Block> blocks;
-    size_t bytes = 0;  // memory that `blocks` uses
+    size_t bytes = 0;  // bytes of memory that `blocks` uses
     // number of bytes received since the start, kept or not
     uint64_t offset = 0;
   };
@@ -166,7 +167,8 @@ class OutputReader {
   // later byte.
   void Add(const RecentOutput::Block& block, size_t index, Line line,
            std::vector<Found>* found) const;
-  // Adds the unfinished line of a stream, if there is one and it is due.
+  // Adds the unfinished line of a stream, if there is one and it must be
+  // returned now (see Take).
   void AddUnfinished(StreamState& stream, Instant now,
                      std::vector<Found>* found) const;
   void ReadSource(int local_rank, Instant now, std::vector<Found>* found,
@@ -179,7 +181,8 @@ class OutputReader {
   // pattern that a line must match; null: every line matches
   std::unique_ptr<re2::RE2> pattern_;
   bool first_ = true;
-  std::map<int, Source> sources_;  // read positions by local rank
+  // read positions in the output of each local rank
+  std::map<int, Source> sources_;
 };
 
 // Splits an answer into parts within the limits of

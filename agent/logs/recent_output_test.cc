@@ -172,8 +172,8 @@ TEST_F(RecentOutputTest, FollowerGetsAPromptOnceItStandsStill) {
   ASSERT_THAT(shown, SizeIs(1));
   EXPECT_EQ(shown[0].text, "sure? ");
   EXPECT_THAT(Texts(reader.Take(due)), IsEmpty());
-  // The newline that ends the prompt is not returned as an empty line. Text
-  // after the prompt is returned as a line.
+  // The first newline only ends the prompt "sure? ", which was returned before,
+  // so it gives no line. The new prompt is returned after the usual pause.
   Write(4, "\nsecond? ", due);
   EXPECT_THAT(Texts(reader.Take(due)), IsEmpty());
   EXPECT_THAT(Texts(reader.Take(due + OutputReader::kUnfinishedAfter)),
@@ -240,7 +240,7 @@ TEST_F(RecentOutputTest, ProgressBarShowsOneStateASecond) {
               ElementsAre("4:1%"));
   EXPECT_THAT(take_after("4%\r5%\r", kStart + milliseconds(9500)), IsEmpty());
   EXPECT_THAT(take_after("6%\r7%\r", kStart + seconds(11)), SizeIs(1));
-  // One second after the last returned state, the newest state is returned.
+  // The state 7% is returned one second after the state before it.
   EXPECT_THAT(Texts(reader.Take(kStart + seconds(12))), ElementsAre("4:7%"));
   EXPECT_THAT(take_after("\n8%\r9%\r", kStart + seconds(13)),
               ElementsAre("4:8%"));

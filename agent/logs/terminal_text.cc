@@ -53,8 +53,8 @@ bool IsC1(std::string_view text) {
 
 bool IsContinuation(char c) { return Between(c, 0x80, 0xbf); }
 
-// The length in bytes of a character whose first byte is `lead`; 1 if `lead`
-// does not begin a multi-byte character.
+// The length in bytes that the first byte `lead` announces for a UTF-8
+// character; 1 if `lead` does not begin a multi-byte character.
 size_t SaidLength(char lead) {
   if (!Between(lead, 0xc2, 0xf4)) return 1;
   return Between(lead, 0xf0, 0xf4) ? 4 : Between(lead, 0xe0, 0xef) ? 3 : 2;

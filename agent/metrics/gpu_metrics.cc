@@ -15,8 +15,9 @@ std::vector<Label> LabelsOf(int index, const std::string& uuid) {
   return {{"gpu", std::to_string(index)}, {"UUID", uuid}};
 }
 
-// One sample of each GPU. `label_value`: the value of the metric's additional
-// label, if it has one.
+// The samples of one metric that have the same value of the metric's additional
+// label, one sample for each GPU. `label_value`: this value, if the metric has
+// such a label.
 struct GpuSample {
   const char* label_value;
   // returns the sample's value; nullopt: the GPU has no sample
@@ -27,7 +28,7 @@ struct GpuMetric {
   const char* name;
   Type type;
   const char* help;
-  // name of a label besides those of the GPU; null: none
+  // name of the metric's additional label, besides `gpu` and `UUID`; null: none
   const char* label;
   std::vector<GpuSample> samples;
 };

@@ -36,7 +36,8 @@ std::optional<int> Reap(pid_t pid) {
   if (AwaitSubprocess(pid, MonotonicNow() + kReapTimeout)) {
     return ReapSubprocess(pid);
   }
-  // safe: the process is not reaped, so the pid is not reused
+  // The signal cannot hit another process: this pid is not free before the
+  // process is reaped.
   kill(pid, SIGKILL);
   return std::nullopt;
 }
@@ -104,7 +105,7 @@ std::optional<std::string> NcclIdChild::End() {
   if (!end_.empty()) return end_;
   char byte;
   ssize_t n;
-  do {  // output after the answer is ignored
+  do {  // reads until end of file; bytes after the first line are ignored
     n = read(answer_.get(), &byte, 1);
   } while (n > 0 || (n < 0 && errno == EINTR));
   if (n < 0) return std::nullopt;

@@ -106,9 +106,10 @@ class NcclIdHolder {
   // case also starts making another id.
   std::optional<Outcome> Look(Instant now);
 
-  // Begins a round that uses `id`, and releases the id of the previous round.
-  // If `id` is this node's id for the next round, its process is kept during
-  // the round. Returns whether the root of `id` runs on this node.
+  // Begins a round that uses the NCCL id `id`, and releases the id of the
+  // previous round. If `id` is the id that this node has made for the next
+  // round, the process that hosts its root is kept during the round, and the
+  // result is true.
   bool BeginRound(const std::string& id);
   // A descriptor that is readable when LookAtRoot must be called; -1 while this
   // node hosts no root of a round.
@@ -131,7 +132,8 @@ class NcclIdHolder {
   // deadline for making the id; valid while it is being made
   Instant deadline_;
   std::unique_ptr<NcclIdChild> in_use_;
-  int losses_ = 0;  // number of unused ids lost since the last id was used
+  // number of unused NCCL ids whose process died since a round last used an id
+  int losses_ = 0;
   bool failed_ = false;
 };
 

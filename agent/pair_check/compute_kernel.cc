@@ -14,11 +14,12 @@
 namespace muster::agent {
 namespace {
 
-// The number of repetitions. Many short repetitions: on a busy core some of
-// them fit between the time slices of other processes.
+// How often the arithmetic is timed on each core. The many repetitions are
+// short, so that on a busy core some of them fit between the time slices of
+// other processes.
 constexpr int kRepetitions = 100;
-// Number of passes of one repetition. A repetition takes a fraction of a
-// millisecond.
+// The number of passes over the data in one repetition, which takes a fraction
+// of a millisecond.
 constexpr int kPasses = 300;
 constexpr size_t kMaxCores = 1024;
 
@@ -72,7 +73,9 @@ double TimeComputeKernel() {
       threads.emplace_back(
           [&times, core = cores[i], i] { times[i] = TimeOnCore(core); });
     } catch (const std::system_error&) {
-      break;  // The process may not start more threads.
+      // The system refuses further threads: only cores that have a thread are
+      // measured.
+      break;
     }
   }
   for (std::thread& thread : threads) thread.join();

@@ -42,7 +42,8 @@ constexpr size_t kMagicBytes = sizeof(kMagic) - 1;
 constexpr size_t kProofBytes = kChannelKeyBytes / 2;
 constexpr size_t kHelloBytes = kMagicBytes + sizeof(uint64_t) + kProofBytes;
 
-// Purpose of the TLS key (TlsContext::Make).
+// The purpose for which the TLS key of the measured connection is derived
+// (TlsContext::Make).
 constexpr char kPurpose[] = "muster pair check";
 
 // Maximum number of accepted connections that have not yet sent a whole hello.
@@ -54,8 +55,8 @@ constexpr Duration kRetryInterval = std::chrono::milliseconds(20);
 constexpr size_t kPingBytes = 64;
 constexpr int kMinPings = 3;
 constexpr int kMaxPings = 20;
-// After this time no further round trip is measured, if at least kMinPings have
-// been measured.
+// The measurement of round trips ends after this time, if at least kMinPings
+// round trips have been measured.
 constexpr Duration kPingTime = std::chrono::milliseconds(500);
 
 // The data of the rate measurement is a sequence of chunks of kChunkBytes, each
@@ -89,8 +90,8 @@ absl::Status Broken(int error) {
       absl::StrCat("the connection broke: ", std::strerror(error)));
 }
 
-// Ends the waits of a measurement: at a deadline, or once `cancel_fd` is
-// readable.
+// Limits the time for which a measurement may wait: until a deadline, or until
+// `cancel_fd` is readable.
 struct Limit {
   Instant deadline;
   int cancel_fd = -1;
@@ -210,9 +211,10 @@ class Conversation {
   absl::StatusOr<double> ReceiveBulk(const ConnectionLimits& limits) {
     std::vector<char> buffer(size_t{4} * kChunkBytes);
     size_t position = 0;           // offset of the next byte within its chunk
-    std::optional<Instant> first;  // time of the first data
-    std::optional<Instant> from;   // start of the measured time
-    size_t counted = 0;            // bytes received since `from`
+    std::optional<Instant> first;  // time at which the first data arrived
+    // start of the time over which the rate is measured
+    std::optional<Instant> from;
+    size_t counted = 0;  // bytes received since `from`
     std::optional<double> rate;
     while (true) {
       const absl::StatusOr<size_t> got =
@@ -282,7 +284,7 @@ absl::StatusOr<OwnedFd> Listen(int port) {
       "it cannot listen at port ", port, ": ", std::strerror(errno)));
 }
 
-// A connection that may be the partner's.
+// An accepted connection that may come from the partner.
 struct Candidate {
   StreamSocket socket;
   short events = POLLIN;

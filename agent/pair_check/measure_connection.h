@@ -10,14 +10,14 @@
 
 namespace muster::agent {
 
-// The measured values of a connection to another node.
+// The results of a measurement of the connection to another node.
 struct ConnectionValues {
   double round_trip_s = 0;  // median of several round trips, in seconds
   double bytes_per_s = 0;   // rate at which this end received data
 };
 
 struct ConnectionLimits {
-  // Time limit until the two ends are connected.
+  // Time limit for connecting the two ends.
   Duration meet = std::chrono::seconds(4);
   // Time limit of the whole measurement.
   Duration total = std::chrono::seconds(8);

@@ -31,8 +31,8 @@ std::string FailureText(const absl::Status& status) {
 
 void Measure(const PairCheck& check, rendezvous::Encryption encryption,
              int port, int cancel_fd, PairMeasurement& result) {
-  // The arithmetic comes first, on both nodes at the same time, because it must
-  // not run while data is sent.
+  // Times the arithmetic before the connection is measured, because computing
+  // must not compete with sending. The partner does the same at the same time.
   result.compute_s = TimeComputeKernel();
   const absl::StatusOr<ConnectionValues> values =
       MeasureConnection(check, encryption, port, cancel_fd, {});
@@ -57,8 +57,8 @@ PairMeter::PairMeter(const rendezvous::JobSpec& spec)
 void PairMeter::Measure(uint64_t epoch, const PairCheck& check,
                         std::function<void(PairMeasurement)> done) {
   const PairMeasurement empty{.epoch = epoch, .number = check.number};
-  // The task's thread writes the result. It is read only after the task has
-  // ended.
+  // The task's thread writes `*result`, and `done` gets it only after the task
+  // has ended.
   auto result = std::make_shared<PairMeasurement>(empty);
   task_.Start(
       [=, encryption = encryption_, port = this->port()](int cancel_fd) {

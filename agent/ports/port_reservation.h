@@ -22,7 +22,7 @@ class PortReservation {
   // addresses. ResourceExhausted: no free port or descriptor.
   static absl::StatusOr<PortReservation> Take(Sharing sharing);
 
-  // Lets a server that sets SO_REUSEADDR bind the port, as with
+  // Lets a server that sets SO_REUSEADDR bind the port from now on, as with
   // Sharing::kWithServers.
   void Share();
 

@@ -15,7 +15,8 @@ enum class Requeue { kNo, kYes };
 // The configured behaviour at a preemption.
 struct PreemptionOptions {
   std::vector<int> signals;  // signals that announce a preemption
-  int worker_signal = 15;    // signal sent to the workers; 0: none
+  // signal that the workers get at a preemption; 0: none
+  int worker_signal = 15;
   Duration grace = std::chrono::seconds(120);
   std::string command;  // command run by `sh -c` on each node; empty: none
   Requeue requeue = Requeue::kNo;

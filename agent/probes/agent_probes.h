@@ -9,8 +9,9 @@
 
 namespace muster::agent {
 
-// A further condition of the liveness probe, such as the health of the
-// coordinator inside `launch`; empty: no further condition. Must not block.
+// A condition of the liveness probe in addition to the agent's own state, such
+// as the health of the coordinator inside `launch`; empty: no further
+// condition. Must not block.
 using AlsoLive = std::function<absl::Status()>;
 
 // The answers of the probes, from the agent's state in `view`, which must

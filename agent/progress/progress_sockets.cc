@@ -145,8 +145,9 @@ std::vector<WorkerSaid> ProgressSockets::Take(Instant now) {
     Line& line = lines_[i];
     if (!line.paused) continue;
     Refill(now, line);
-    // Accepts one datagram less than kWorthReading: because of floating-point
-    // rounding, the allowance may be slightly smaller than NextTake computed.
+    // Reads the socket again if its rate limit allows kWorthReading datagrams,
+    // or one less: because of floating-point rounding, the allowance may be
+    // slightly smaller than NextTake computed.
     if (line.allowance < kWorthReading - 1) continue;
     line.paused = false;
     Watch(static_cast<int>(i));

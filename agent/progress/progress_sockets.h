@@ -43,8 +43,8 @@ class ProgressSockets {
   // without them.
   absl::Status Open(Instant now, int round, int workers);
 
-  // The private folder, which the destructor removes; empty until Open has made
-  // it.
+  // The folder of the sockets, which only this user can enter; the destructor
+  // removes it. Empty until Open has made it.
   const std::string& folder() const { return folder_; }
 
   // The path of a worker's socket; empty if the worker has no socket.
@@ -68,7 +68,8 @@ class ProgressSockets {
     // number of datagrams that may be read now under the rate limit
     double allowance = kBurst;
     Instant counted;  // time at which `allowance` was last increased
-    // whether the socket is not read until `allowance` suffices
+    // whether the socket is not read now, because the worker has used up
+    // `allowance`
     bool paused = false;
   };
   absl::Status MakeFolder();
@@ -80,7 +81,9 @@ class ProgressSockets {
   bool Read(Line& line, ProgressMessage& message);
 
   const std::string parent_;
-  std::string folder_;  // the private folder; empty until Open has made it
+  // folder of the sockets, which only this user can enter; empty until Open has
+  // made it
+  std::string folder_;
   const OwnedFd epoll_;
   double per_second_ = kPerSecond;
   std::vector<Line> lines_;  // sockets of the workers, by local rank

@@ -10,7 +10,7 @@ namespace muster::agent {
 
 // The Python frames of a process, or the reason why there are none.
 struct PythonStacks {
-  std::string dump;  // output of `py-spy dump`; empty: none
+  std::string dump;  // output of `py-spy dump`; empty: there is no dump
   // why there is no dump, in one line; empty if there is one
   std::string why_not;
 };

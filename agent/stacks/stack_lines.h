@@ -11,7 +11,7 @@ namespace muster::agent {
 struct StackTexts {
   std::string python;  // py-spy's dump
   std::string native;  // backtraces printed by gdb
-  std::string kernel;  // description of the threads by KernelStacks
+  std::string kernel;  // description of the threads from /proc (KernelStacks)
   // why `python` is empty for a Python process, in one line
   std::string why_no_python;
 };

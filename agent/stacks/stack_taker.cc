@@ -104,7 +104,8 @@ StackTexts ReadStacks(int64_t pid, NativeFrames native, Instant deadline,
   StackTexts texts;
   // Reads /proc before gdb runs, because gdb stops the process.
   texts.kernel = KernelStacks(pid);
-  if (texts.kernel.empty()) return texts;  // the process has ended
+  // the process has ended, so there is no stack to read
+  if (texts.kernel.empty()) return texts;
   const bool stopped = ReadWorkerState(pid) == WorkerState::kStopped;
   if (RunsPython(pid)) {
     PythonStacks python =
@@ -127,15 +128,17 @@ StackTexts ReadStacks(int64_t pid, NativeFrames native, Instant deadline,
   return texts;
 }
 
-// The state of one Take, which its thread shares with the StackTaker. The last
-// owner frees it.
+// The state of one call of Take. The thread of this call and the StackTaker
+// share the object, and the last owner frees it.
 struct StackTaker::Work {
   std::vector<Subject> subjects;
   Done done;
   OwnedFd cancel{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   std::mutex mutex;
   std::condition_variable ending;
-  bool wanted = true;  // guarded by mutex, as are the fields below
+  // whether the result is still needed; `mutex` guards this field and the
+  // fields below
+  bool wanted = true;
   bool ended = false;
 
   void Run();

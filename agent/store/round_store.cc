@@ -36,8 +36,8 @@ absl::StatusOr<std::string> RoundStore::Listen(const StorePlan& plan,
       return address;
     }
     last = server.status();
-    // If the error is InvalidArgument, this host does not have the address, and
-    // the next address is tried.
+    // InvalidArgument means that this host does not have `address`: the next
+    // address of the plan is tried. Other errors end the search.
     if (!absl::IsInvalidArgument(last)) break;
   }
   return last;

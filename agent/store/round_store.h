@@ -42,7 +42,8 @@ class RoundStore {
     // The store's port in every round, if the user gave one; 0: a new free port
     // for each round.
     int fixed_port = 0;
-    std::string fixed_by;   // the flag that set fixed_port, for messages
+    // name of the flag by which the user gave fixed_port, for messages
+    std::string fixed_by;
     std::string node_host;  // this node's name, for messages
     // Addresses and networks whose clients are served besides the round's
     // nodes, in the notation of AddressSet::Add.
@@ -56,7 +57,8 @@ class RoundStore {
 
   explicit RoundStore(Options options) : options_(std::move(options)) {}
 
-  // The port to offer for the next round; it does not accept connections yet.
+  // Reserves a port for the store of the next round and returns it, so that the
+  // agent can offer it. The port does not accept connections yet.
   // ResourceExhausted: no free port or descriptor.
   absl::StatusOr<int> Prepare();
 

@@ -53,7 +53,7 @@ TEST(RoundStoreTest, HoldsItsPortAndServesItOnlyDuringTheRound) {
   const int port = store.Prepare().value();
   EXPECT_FALSE(Connect(port).open());
   EXPECT_EQ(store.Prepare().value(), port);
-  // No other server can bind the store's port.
+  // The socket `other` of another server cannot be bound to the store's port.
   OwnedFd other(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const int on = 1;
   setsockopt(other.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
@@ -147,8 +147,8 @@ TEST(RoundStoreTest, NodesWithTheRoundsKeyMeetAndOthersDoNot) {
   const rendezvous::Endpoint relay = node.Begin(place).value();
   EXPECT_NE(relay.port, place.master_port);
   EXPECT_TRUE(Connect(relay.port).open());
-  // A node with the wrong key gets an error. Its workers must not get the
-  // store's own address, because they would connect to it in clear text.
+  // The node `other` has the wrong key, so Begin fails. If Begin returned the
+  // store's own address instead, the workers would connect to it in clear text.
   place.channel_key = std::string(kChannelKeyBytes, 'x');
   RoundStore other({.path = StorePath::kThroughAgent, .node_host = "host2"});
   const absl::Status refused = other.Begin(place).status();

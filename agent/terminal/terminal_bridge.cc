@@ -202,7 +202,7 @@ void TerminalBridge::Run(int master) {
     uint64_t wakes = 0;
     if (fds[0].revents != 0) (void)!read(wake_.get(), &wakes, sizeof wakes);
     if (fds[1].revents != 0) {
-      char keys[4096];  // a terminal buffers at most this number of bytes
+      char keys[4096];  // The kernel's buffer of typed keys has 4096 bytes.
       const ssize_t got = read(STDIN_FILENO, keys, sizeof keys);
       if (got > 0) {
         typed.assign(keys, static_cast<size_t>(got));
@@ -216,7 +216,7 @@ void TerminalBridge::Run(int master) {
     if (taken > 0) {
       typed.erase(0, static_cast<size_t>(taken));
     } else if (taken < 0 && errno != EAGAIN && errno != EINTR) {
-      return;  // the worker has closed its end
+      return;  // the worker has closed its end of the pseudo-terminal
     }
   }
 }

@@ -21,9 +21,9 @@ namespace muster::agent {
 // a thread while keys are forwarded.
 class TerminalBridge {
  public:
-  // A callback with the terminal and the modes that another process must
-  // restore if this process is killed; null modes: nothing to restore. Called
-  // by Forward and Release.
+  // A callback that receives the terminal, and the modes that another process
+  // must restore if this process is killed. Null modes: nothing to restore.
+  // Called by Forward and Release.
   using OnModes = std::function<void(int fd, const TerminalModes* modes)>;
   explicit TerminalBridge(OnModes on_modes = nullptr);
   // Ends all forwarding, as Release does.
@@ -71,8 +71,9 @@ class TerminalBridge {
   // Whether this process may read keys now; if so, sets the terminal's modes
   // for forwarding.
   bool TakeForeground();
-  // Corrects the first bytes that are read after the modes were changed,
-  // because they may have been typed in the old modes.
+  // Corrects the first keys that are read after a change of the terminal's
+  // modes, because they may have been typed before the change
+  // (RestoreTypedEnds).
   void RestoreTypedBefore(std::string& typed);
   void RestoreLocked();
   void ResizeLocked();

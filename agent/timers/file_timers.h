@@ -31,7 +31,7 @@ class FileTimers {
   struct Expired {
     int64_t pid = 0;
     std::string scope;
-    // signal to send; 0: no timer of the process names a signal
+    // signal to send to the process; 0: no timer of the process names a signal
     int signal = 0;
   };
 
@@ -55,7 +55,8 @@ class FileTimers {
   };
   bool TakeLine(std::string_view line);
 
-  std::string begun_;  // the beginning of a line whose rest has not arrived yet
+  // beginning of a request line whose rest has not arrived yet
+  std::string begun_;
   bool too_long_ = false;
   // timers by process id and scope
   std::map<std::pair<int64_t, std::string>, Timer> timers_;

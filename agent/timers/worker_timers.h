@@ -52,11 +52,13 @@ class WorkerTimers {
   // The latest time for the next call of Look; nullopt: no limit.
   std::optional<Instant> NextLook(Instant now) const;
 
-  // Reads new requests and sends the signals of expired timers. Does not block.
+  // Reads new timer requests from the pipe, and sends to each process with an
+  // expired timer the signal that the timer names. Does not block.
   void Look();
 
-  // The scope of the expired timer for which the process got a signal in this
-  // round; empty: there is none.
+  // If a timer has expired in this round and process `pid` got a signal for it,
+  // returns the timer's scope, a name that the worker has chosen. Otherwise
+  // empty.
   std::string ExpiredScope(pid_t pid) const;
 
  private:
@@ -72,7 +74,8 @@ class WorkerTimers {
   FileTimers timers_;
   // whether the user was notified of an invalid line in this round
   bool complained_ = false;
-  // for each signalled process of this round, its expired timer's scope
+  // The scope of the expired timer for each process that got a signal in this
+  // round; the key is the process id.
   std::map<pid_t, std::string> expired_;
 };
 

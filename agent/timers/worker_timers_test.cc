@@ -80,7 +80,7 @@ TEST_F(WorkerTimersTest, AProcessWhoseTimerExpiresGetsItsSignal) {
   timers.Open(folder_, getpid());
   EXPECT_EQ(timers.path(), folder_ + "/timers");
   WaitingChild child;
-  // 1 is a time long ago, in seconds since 1970
+  // The timer's time is 1 s after the beginning of 1970, so it has expired.
   Ask(timers, child.pid(), 1, SIGTERM);
   pollfd readable = {.fd = timers.fd(), .events = POLLIN, .revents = 0};
   ASSERT_EQ(poll(&readable, 1, 30'000), 1);
@@ -128,7 +128,8 @@ TEST_F(WorkerTimersTest, InvalidRequestIsPrintedOnce) {
 
 TEST_F(WorkerTimersTest, ThePipeThatWasNamedIsServedAndRemoved) {
   const std::string path = folder_ + "/named";
-  // A named pipe that a killed launcher has left behind is replaced.
+  // Like a pipe that a killed launcher has left behind: `timers` must replace
+  // it.
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
   {
     WorkerTimers timers(Enabled(path));

@@ -16,8 +16,9 @@ void AddMpi(const WorkerPlace& place, Variables& variables) {
                                      {"OMPI_COMM_WORLD_SIZE", size},
                                      {"OMPI_COMM_WORLD_LOCAL_RANK", local_rank},
                                      {"OMPI_COMM_WORLD_LOCAL_SIZE", local_size},
-                                     // Open MPI's rank of a process among the
-                                     // user's processes on its node.
+                                     // Open MPI's value counts all of the
+                                     // user's processes on the node. Muster
+                                     // sets the local rank.
                                      {"OMPI_COMM_WORLD_NODE_RANK", local_rank},
                                      {"OMPI_UNIVERSE_SIZE", size},
                                      {"PMI_RANK", rank},

@@ -13,7 +13,8 @@
 namespace muster::agent {
 namespace {
 
-// The variables inherited from the agent, overridden by `plan.more`.
+// Returns the environment that is inherited from the agent, with the variables
+// of `plan.more`, which override inherited ones.
 std::map<std::string, std::string> Surroundings(
     const EnvironmentPlan& plan,
     const std::map<std::string, std::string>& inherited) {
@@ -65,9 +66,9 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
   set_number("TORCHELASTIC_RESTART_COUNT", place.restart_count);
   set_number("TORCHELASTIC_MAX_RESTARTS", plan.max_restarts);
   set("TORCHELASTIC_RUN_ID", plan.run_id);
-  // With True, all workers, rank 0 included, are clients of the store at
-  // MASTER_PORT. With False, rank 0 binds MASTER_PORT and serves the store to
-  // the other ranks.
+  // TORCHELASTIC_USE_AGENT_STORE says which process serves the workers' store
+  // at MASTER_PORT. True: an agent; all workers, rank 0 included, are clients.
+  // False: rank 0 binds MASTER_PORT and serves the other ranks.
   set("TORCHELASTIC_USE_AGENT_STORE",
       plan.store_host == rendezvous::StoreHost::kAgent ? "True" : "False");
   set("TORCHELASTIC_SIGNALS_TO_HANDLE", plan.signals_to_handle);

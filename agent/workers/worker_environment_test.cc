@@ -230,7 +230,8 @@ TEST(WorkerEnvironmentTest, BoundWorkerGetsItsCpusAndThreads) {
   EXPECT_THAT(variables, Contains(Pair("MUSTER_NEAR_NIC", "mlx5_1")));
   EXPECT_THAT(variables, Contains(Pair("OMP_NUM_THREADS", "4")));
   EXPECT_THAT(Of(plan, 0), Not(Contains(Key("MUSTER_NEAR_NIC"))));
-  plan.cores = 8;  // number of cores that a container's CPU quota allows
+  // the node's number of cores, which a container's CPU quota has reduced
+  plan.cores = 8;
   EXPECT_THAT(Of(plan, 1), Contains(Pair("OMP_NUM_THREADS", "2")));
   EXPECT_THAT(Of(plan, 1, {{"OMP_NUM_THREADS", "7"}}),
               Not(Contains(Key("OMP_NUM_THREADS"))));

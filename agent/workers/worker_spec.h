@@ -19,10 +19,12 @@ struct WorkerSpec {
   // set. unset: names to remove.
   std::vector<std::pair<std::string, std::string>> environment;
   std::vector<std::string> unset;
-  std::string working_directory;  // empty: the agent's working directory
+  // the worker's working directory; empty: the agent's
+  std::string working_directory;
   // Logical CPUs to which the worker is bound; empty: those of the agent.
   std::vector<int> cpus;
-  // The NUMA node preferred for the worker's memory.
+  // The NUMA node from which the worker prefers to get memory; nullopt: no
+  // preference.
   std::optional<int> memory_node;
   // Signals that the worker ignores at its start: bit n - 1 is signal n. All
   // other signals have their default disposition.

@@ -27,10 +27,13 @@ void SetOption(int fd, int level, int name, int value) {
 void Tune(int fd) {
   SetOption(fd, IPPROTO_TCP, TCP_NODELAY, 1);
   SetOption(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-  SetOption(fd, IPPROTO_TCP, TCP_KEEPIDLE, 15);  // seconds
-  SetOption(fd, IPPROTO_TCP, TCP_KEEPINTVL, 5);  // seconds
+  // seconds without data before the first keep-alive probe
+  SetOption(fd, IPPROTO_TCP, TCP_KEEPIDLE, 15);
+  // seconds between two keep-alive probes
+  SetOption(fd, IPPROTO_TCP, TCP_KEEPINTVL, 5);
   SetOption(fd, IPPROTO_TCP, TCP_KEEPCNT, 3);
-  SetOption(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 30000);  // milliseconds
+  // limit in milliseconds for sent data that the peer does not acknowledge
+  SetOption(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 30000);
   LimitRetransmissionInterval(fd);
 }
 

@@ -77,8 +77,9 @@ TEST(ResolveTest, SeveralNamesAreLookedUpAtTheSameTime) {
                       int port) -> absl::StatusOr<std::vector<SocketAddress>> {
          if (host == "none") return absl::UnavailableError("unknown here");
          if (host == "last") last_begun.set_value();
-         // If the names were looked up one after the other, the look-up of
-         // "slow" would wait here until it times out.
+         // Waits until the look-up of "last" has begun. If the names were
+         // looked up one by one, "last" would not begin, and this look-up would
+         // time out.
          begun.wait();
          return std::vector<SocketAddress>{*NumericAddress("10.0.0.2", port)};
        }});
@@ -112,8 +113,8 @@ class SlowResolver {
       return std::vector<SocketAddress>(1);
     };
   }
-  // Lets the look-up continue on its thread after Resolve has returned: the
-  // thread must own all data that it uses.
+  // Ends the look-up, which still runs on its thread after Resolve has
+  // returned. The thread must not use data of the caller any more.
   void Finish() {
     go_on_.set_value();
     over_.get_future().wait();

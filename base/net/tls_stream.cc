@@ -168,7 +168,7 @@ absl::StatusOr<TlsContext> TlsContext::Make(std::string_view key,
 struct TlsStream::Socket {
   int fd = -1;
   int error = 0;       // errno of the last failure that is not EAGAIN
-  bool ended = false;  // the peer closed its side
+  bool ended = false;  // whether the peer has closed its sending direction
   std::vector<char> out;
   size_t sent = 0;  // number of bytes of `out` that have been sent
 
@@ -388,8 +388,8 @@ size_t TlsStream::EncryptRecord(const void* data, size_t bytes) {
   }
   size_t count = 0;
   if (SSL_write_ex(ssl_, data, bytes, &count) != 1) {
-    // The output buffer accepts a record of any size, so the failure is not
-    // EAGAIN.
+    // The output buffer accepts a record of any size, so SSL_write_ex does not
+    // fail for lack of space. The failure is permanent.
     broken_ = EPROTO;
     errno = broken_;
     return 0;

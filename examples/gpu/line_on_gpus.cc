@@ -11,7 +11,7 @@
 
 using namespace muster;
 
-// value() throws if there is an error.
+// value() throws an exception if the call before it has failed.
 int main() try {
   auto session = Session::FromEnvironment().value();
   const int rank = session->rank(), ranks = session->world_size();

@@ -205,8 +205,8 @@ class Reader {
     machines_ = *machines;
     const absl::StatusOr<int> total = Number("num_processes", alone_ ? 1 : -1);
     if (!total.ok()) return total.status();
-    // Set --nnodes only if the file gives the number of nodes: otherwise the
-    // cluster may give it.
+    // Without num_machines in the file, --nnodes is not set, because the
+    // cluster may give the number of nodes.
     if (Text("num_machines").has_value()) {
       SetFlag("nnodes", "num_machines", std::to_string(machines_));
     }
@@ -340,7 +340,8 @@ class Reader {
   ConfigMeaning meaning_;
   AccelerateKind kind_ = AccelerateKind::kSimple;
   bool is_multi_cpu_ = false;
-  bool alone_ = false;  // one process per machine, whatever num_processes
+  // whether each machine has one process, whatever num_processes says
+  bool alone_ = false;
   int machines_ = 1;
 };
 

@@ -25,9 +25,9 @@ struct Rule {
   const char* fallback;  // the value if the section does not have the key
 };
 
-// Variables of `accelerate launch`, in the order of its source
-// (accelerate/utils/launch.py), with the defaults of the flags of `accelerate
-// launch`.
+// The rules for FSDP. The tables of rules have the order of the source of
+// `accelerate launch` (accelerate/utils/launch.py), and the defaults of its
+// flags.
 constexpr Rule kFsdp[] = {
     {"fsdp_version", "FSDP_VERSION", Form::kText, "1"},
     {"fsdp_sharding_strategy", "FSDP_SHARDING_STRATEGY", Form::kText,
@@ -174,8 +174,8 @@ class Writer {
     for (const Rule& rule : rules) AddRule(rule, given);
   }
 
-  // Removes `variables` if the value of the variable `size` is 1, because
-  // Accelerate then does not set them.
+  // Removes each of `variables` if the variable named `size` is "1": Accelerate
+  // sets them only for a larger size.
   void DropUnless(const std::string& size,
                   const std::vector<std::string>& variables) {
     if (variables_[size] != "1") return;

@@ -236,7 +236,7 @@ TEST(AccelerateConfigTest, AbsentKeysHaveAcceleratesDefaults) {
   EXPECT_EQ(two.at("nnodes").origin, "job.yaml:2: num_machines");
   EXPECT_EQ(two.at("rdzv-backend").origin,
             "job.yaml: Accelerate's default rdzv_backend");
-  // All nodes read the same file, so the file cannot set one node's rank.
+  // The file must not set --node-rank, because all nodes read the same file.
   EXPECT_THAT(two, Not(Contains(Key("node-rank"))));
 }
 

@@ -107,8 +107,8 @@ TEST(FileAndClusterTest, HostsOutweighAFileForOne) {
   EXPECT_THAT(options.remarks,
               ElementsAre(AllOf(HasSubstr("f:3: num_machines=1: no effect"),
                                 HasSubstr("--hostfile=h"))));
-  // If the file has both hostfile and nnodes, nnodes applies to that host file
-  // and keeps its effect.
+  // nnodes keeps its effect here: the file names the host file too, so nnodes
+  // is about its hosts.
   EXPECT_EQ(Options("hostfile: h\nnnodes: 1\n", {}).remote.given.at("nnodes"),
             "1");
 }
@@ -129,8 +129,8 @@ TEST(FileAndClusterTest, AFilesRankIsNotEveryNodes) {
   const RunOptions pod = Options(kTwoMachines, Pod("1"));
   EXPECT_FALSE(pod.node_rank.has_value());
   EXPECT_EQ(pod.hosting, Hosting::kNever);
-  // The number of pods may come from the file instead of MUSTER_NODES. Even
-  // then, the file's node rank has no effect.
+  // Without MUSTER_NODES the number of pods comes from the file. The file's
+  // node rank has no effect in this case either.
   Environment unnumbered = Pod("1");
   unnumbered.erase("MUSTER_NODES");
   EXPECT_FALSE(Options(kTwoMachines, unnumbered).node_rank.has_value());
@@ -181,8 +181,9 @@ TEST(FileAndClusterTest, AFileHoldsForASingleNode) {
   const RunOptions one = Options(kOneMachine, {});
   EXPECT_EQ(one.spec.max_nodes, 1);
   EXPECT_THAT(one.remarks, IsEmpty());
-  // Two Slurm jobs have one node each. The file makes these nodes the nodes of
-  // one training job.
+  // A Slurm job with one node. The file has two machines, so that two such
+  // Slurm jobs can form one training job: the file's node rank keeps its
+  // effect.
   Environment single = Task("0");
   single["SLURM_STEP_NUM_TASKS"] = "1";
   EXPECT_EQ(Options(kTwoMachines, single).node_rank, 0);

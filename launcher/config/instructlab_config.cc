@@ -13,7 +13,8 @@ namespace {
 constexpr char kTrain[] = "train";
 constexpr char kMoreArguments[] = "additional_args";
 
-// A key of InstructLab that must not be taken for a misspelt node_rank.
+// A key of InstructLab's training that has nothing to do with nodes, so no
+// error may suggest node_rank in its place.
 constexpr char kLoraRank[] = "lora_rank";
 
 const std::vector<std::string>& TorchrunKeys() {

@@ -68,7 +68,8 @@ class TreeBuilder final : public YAML::EventHandler {
  private:
   struct Level {
     YamlValue value;
-    // For a map: the entry whose key has been read, but not yet its value.
+    // If `value` is a map: the entry whose key the parser has read, and whose
+    // value it has not read yet.
     std::optional<YamlEntry> entry;
   };
 

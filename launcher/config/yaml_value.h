@@ -17,12 +17,12 @@ struct YamlValue {
 
   Kind kind = Kind::kNull;
   int line = 0;      // line number, from 1
-  std::string text;  // kScalar: its text
+  std::string text;  // the text of a kScalar
   // kScalar: whether the text is quoted; if so, it is a string even if it looks
   // like a number
   bool quoted = false;
-  std::vector<YamlValue> items;  // kList: its elements
-  // kMap: its entries in the file's order, without duplicate keys.
+  std::vector<YamlValue> items;  // elements of a kList
+  // Entries of a kMap in the file's order, without duplicate keys.
   std::vector<YamlEntry> entries;
 
   // Returns the value of a map's key; null if the key is absent or this value

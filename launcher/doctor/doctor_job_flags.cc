@@ -50,7 +50,8 @@ std::vector<std::string> FlagsForPartialJob(const RunOptions& options) {
   if (spec.max_nodes == 1) return {absl::StrCat("--rdzv-conf=", conf)};
   std::vector<std::string> flags = {
       absl::StrCat("--nnodes=1:", spec.max_nodes),
-      // A node that joins late must not restart the round of the other nodes.
+      // Without this flag, a node that joins late could restart the round,
+      // which would interrupt the checks of the other nodes.
       "--scale-up=never"};
   const bool is_static = options.backend == RendezvousBackend::kStatic &&
                          options.endpoints.empty();
@@ -71,7 +72,8 @@ std::vector<std::string> FlagsForPartialJob(const RunOptions& options) {
 std::vector<std::string> WorkerArguments(
     const DoctorRequest& request, const std::string& launch_path,
     const std::vector<std::string>& worker) {
-  // Health checks must not keep out a node that the doctor is to examine.
+  // No health checks: they would keep an unhealthy node out of the job, and the
+  // doctor must examine this node.
   std::vector<std::string> arguments = {"--nproc-per-node=1",
                                         "--max-restarts=0",
                                         "--health-command=",

@@ -39,8 +39,9 @@ struct DoctorRequest {
   // The members below are for kAsNode only. outcome_file: the file for the
   // worker's result; empty: stdout, as encoded lines.
   std::string outcome_file;
-  TextTarget target;  // the terminal of the `launch` that prints the page
-  int expected = 0;   // number of nodes of the job; 0: unknown
+  // width and colours of the terminal on which the page is printed
+  TextTarget target;
+  int expected = 0;              // number of nodes of the job; 0: unknown
   std::optional<int> node_rank;  // the node rank that the user gave
 };
 

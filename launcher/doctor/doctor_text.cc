@@ -146,8 +146,9 @@ std::vector<Line> OfGroup(const std::vector<Line>& lines,
       chosen.push_back(line);
     }
   }
-  // Order of the lines: first those of severity kOk, then the others from the
-  // worst severity to the mildest. Findings of one kind stay together.
+  // `first` keeps the lines of one kind together: it has the index of each
+  // kind's first line. The page shows lines of severity kOk first, then the
+  // others from the worst severity to the mildest.
   std::map<std::string, size_t> first;
   for (size_t i = 0; i < chosen.size(); ++i) {
     first.emplace(chosen[i].finding.id, i);

@@ -9,7 +9,8 @@
 
 namespace muster::launcher {
 
-// kAll: the page shows all findings. kTroubleOnly: only warnings and errors.
+// The findings that the doctor's page shows: all of them, or only those of
+// severity warning and error.
 enum class Detail { kAll, kTroubleOnly };
 
 // The page for one node: its findings by group, each with its remedy, and a

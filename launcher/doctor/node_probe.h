@@ -30,7 +30,8 @@ class ProbeListener {
   void Serve();
 
   const OwnedFd listening_;
-  const OwnedFd stopped_;  // readable once the destructor has closed stop_
+  // read end of a pipe; readable once the destructor has closed stop_
+  const OwnedFd stopped_;
   OwnedFd stop_;
   const int port_;
   std::thread thread_;

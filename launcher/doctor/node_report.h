@@ -38,8 +38,9 @@ absl::StatusOr<NodeReport> ParseNodeReport(const std::string& json);
 
 // The result of `launch doctor --nodes`.
 struct NodesPage {
-  std::vector<NodeReport> reports;      // one for each node that sent a report
-  std::vector<agent::Finding> between;  // findings that concern several nodes
+  std::vector<NodeReport> reports;  // one report for each node that sent one
+  // findings about differences between nodes and about their connections
+  std::vector<agent::Finding> between;
   int expected = 0;  // number of nodes that should report; 0: unknown
 };
 

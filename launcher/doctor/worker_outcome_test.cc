@@ -27,7 +27,8 @@ TEST(OutcomeFile, AResultIsWrittenReadAndDeleted) {
     EXPECT_EQ(outcome->exit_code, 3);
     EXPECT_EQ(outcome->page, "a page\nof lines\n");
   }
-  // A file that does not exist belongs to another node and is not created.
+  // The file is deleted now. LeavePage and LeaveExitCode must not create a
+  // file: a missing file belongs to another node.
   EXPECT_FALSE(LeavePage(path, {0, ""}));
   EXPECT_FALSE(LeaveExitCode(path, 0));
   EXPECT_FALSE(OutcomeFile::Make("/no/such/folder").ok());

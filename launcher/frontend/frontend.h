@@ -13,7 +13,7 @@ namespace muster::launcher {
 enum class Frontend {
   kLaunch,
   kTorchrun,
-  kTorchLaunch,  // python -m torch.distributed.launch
+  kTorchLaunch,  // `python -m torch.distributed.launch`
   kDeepSpeed,
 };
 

@@ -271,8 +271,9 @@ absl::StatusOr<agent::AgentOptions> PlanAgent(const RunOptions& options,
       options.cluster == Cluster::kSlurm ||
       options.cluster == Cluster::kKubernetes;
   agent.policy.waits_for_place = options.cluster == Cluster::kKubernetes;
-  // In a cluster, a node that never ran in the job exits with 0. A cluster
-  // counts every other exit code as a failure of the whole job.
+  // In a cluster, a node that had no place in any round exits with 0 if the job
+  // has succeeded. A cluster counts every other exit code as a failure of the
+  // whole job.
   if (options.cluster != Cluster::kNone) agent.policy.never_ran_exit_code = 0;
   agent.preemption = options.preemption;
   agent.spec.preempt_grace = options.preemption.grace;

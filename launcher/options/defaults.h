@@ -28,13 +28,15 @@ struct Defaults {
   std::map<std::string, FlagDefault> flags;  // defaults of flags, by flag name
   // The program to run if the command line names none.
   std::vector<std::string> program;
-  // Whether this node hosts the coordinator at the endpoint in `flags`;
-  // nullopt: not known, and the addresses decide.
+  // Whether this node hosts the coordinator at the endpoint in `flags`.
+  // nullopt: the cluster and the file do not say it; see ChooseCoordinator.
   std::optional<bool> is_host;
   agent::JobMessages job_messages = agent::JobMessages::kAll;
-  std::optional<Duration> join_timeout;  // value of JobSpec::join_timeout
+  // time limit for forming the job's first world (JobSpec::join_timeout)
+  std::optional<Duration> join_timeout;
   Cluster cluster = Cluster::kNone;
-  // Value of JobSpec::rejoin_timeout if no program restarts a lost agent.
+  // Time limit for forming a later world (JobSpec::rejoin_timeout), for a
+  // cluster in which no program restarts a lost agent.
   std::optional<Duration> rejoin_timeout;
   // A hint for people how to find out why other nodes are missing, such as a
   // command; one line. Empty: none.

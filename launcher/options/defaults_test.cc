@@ -176,7 +176,8 @@ TEST(RemoteFlags, FlagsOfAHostFileAreRefusedWithoutIt) {
   EXPECT_EQ(file_says({{"hostfile", {"a.yaml:1: hostfile", "h"}},
                        {"include", {"a.yaml:2: include", "b"}}}),
             "");
-  // The error message must not show the value, which may be a secret.
+  // The message names the flag --export, but not its value "K=hush", which may
+  // be a secret.
   EXPECT_THAT(file_says({{"export", {"a.yaml:1: export", "K=hush"}}}),
               AllOf(StartsWith("a.yaml:1: export: is for --hostfile"),
                     Not(HasSubstr("hush"))));

@@ -69,8 +69,8 @@ std::string WorkingDirectory() {
   return known ? path : "";
 }
 
-// The number of cores that the container's quota allows (cgroup v2), rounded
-// up; a large number if there is no quota.
+// Returns the number of cores that the CPU quota of this process's container
+// (cgroup v2) allows, rounded up; a large number if there is no CPU quota.
 int QuotaCores() {
   FILE* file = std::fopen("/sys/fs/cgroup/cpu.max", "re");
   if (file == nullptr) return INT_MAX;

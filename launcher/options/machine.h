@@ -43,7 +43,9 @@ struct MachineFacts {
   // random UUID: the run id of a node that runs alone, and the source of run
   // tags
   std::string uuid;
-  std::string place_key;  // random secret, sent as Report::place_key
+  // random secret by which the coordinator recognizes this agent
+  // (Report::place_key)
+  std::string place_key;
   // Absolute path of the working folder. Empty: the folder was removed or
   // cannot be reached.
   std::string working_directory;

@@ -24,7 +24,8 @@ absl::StatusOr<int64_t> ReadNumber(const std::string& text, int64_t least,
 // Reads a switch: 0 or 1 (also true, false, yes, no, on, off).
 absl::StatusOr<bool> ReadSwitch(const std::string& text);
 
-// Reads a switch and returns `on` or `off`, two values of an enumeration.
+// Reads a switch and returns the caller's value `on` if the switch is on,
+// otherwise `off`.
 template <typename T>
 absl::StatusOr<T> ReadEither(const std::string& text, T off, T on) {
   const absl::StatusOr<bool> value = ReadSwitch(text);

@@ -38,10 +38,10 @@ enum class LocalRanks { kReal, kVirtual };
 // several of these flags are given, the last one in this list takes precedence.
 enum class Interpreter {
   kByName,    // Python for *.py; other programs are executed
-  kPython,    // --python
-  kNoPython,  // --no-python
-  kModule,    // -m
-  kRunPath,   // --run-path
+  kPython,    // --python: the program runs under Python, whatever its name
+  kNoPython,  // --no-python: the program is executed directly
+  kModule,    // -m: the program is the name of a Python module
+  kRunPath,   // --run-path: Python's runpy.run_path runs the program
 };
 
 // Whether this `launch` starts the job's agents on other nodes, and how.

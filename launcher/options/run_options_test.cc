@@ -161,7 +161,8 @@ std::string PetNameOf(const std::string& name) {
   return PetName(*FindFlag(flags, name));
 }
 
-// Whether a valid value of the flag changes the options.
+// Whether a valid value of `flag` changes RunOptions. Two flags of torchrun
+// have no effect in Muster.
 bool Shows(const FlagCase& flag) {
   return std::string(flag.name) != "monitor-interval" &&
          std::string(flag.name) != "logs-specs";

@@ -31,8 +31,8 @@ absl::StatusOr<std::vector<std::string>> ReadGpus(Text text) {
   return absl::InvalidArgumentError("names no GPU; write for example 0,1");
 }
 
-// Reads one of the switches that choose the interpreter. If several are on, the
-// later enumerator of Interpreter takes precedence.
+// Reads a switch that chooses the interpreter, such as --python. If several
+// such switches are on, the later enumerator of Interpreter takes precedence.
 absl::Status SetInterpreter(RunOptions& options, Text text,
                             Interpreter interpreter) {
   const absl::StatusOr<bool> on = ReadSwitch(text);

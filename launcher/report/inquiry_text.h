@@ -23,9 +23,9 @@ struct HostStack {
 
 // Ranks whose stacks are equal (see FoldStacks).
 struct StackGroup {
-  std::vector<int> ranks;          // ascending
-  std::vector<std::string> hosts;  // the host of each rank, in the same order
-  std::vector<std::string> lines;  // the stack; empty: it could not be read
+  std::vector<int> ranks;          // ranks with this stack, ascending
+  std::vector<std::string> hosts;  // the host of each element of `ranks`
+  std::vector<std::string> lines;  // lines of the stack; empty: not readable
 };
 
 // Puts equal stacks into groups. The smallest groups come first: a rank that
@@ -53,7 +53,7 @@ class OutputText {
 
  private:
   const TextStyle style_;
-  std::map<int, int> rounds_;  // for each rank: the round of its last line
+  std::map<int, int> rounds_;  // by rank: the round of its newest line
 };
 
 }  // namespace muster::launcher

@@ -154,7 +154,7 @@ std::vector<std::vector<std::string>> NodeRows(
   if (binds) rows[0].insert(rows[0].end() - 1, "CPUS");
   bool one_name = HostsNameNodes(job);
   if (!one_name) rows[0].insert(rows[0].begin() + 3, "HOST");
-  // The rank of the first worker of the loop's current node. Nodes are in the
+  // The rank of the first worker of `node` in the loop below. Nodes are in the
   // order of their group ranks.
   int first_rank = 0;
   for (const rendezvous::NodeStatus& node : job.nodes) {

@@ -199,7 +199,8 @@ std::vector<std::string> Wrap(std::string_view line, int columns, int hang) {
   columns = std::max(columns, hang + 8);
   std::vector<std::string> pieces;
   size_t leading = std::min(line.find_first_not_of(' '), line.size());
-  // The indentation of all pieces but the first is at most half of the width.
+  // The indentation of all pieces except the first; at most half of `columns`
+  // wide.
   std::string indent(std::min<size_t>(leading + hang, columns / 2), ' ');
   std::string rest(line);
   while (Columns(rest) > columns) {

@@ -12,7 +12,8 @@ namespace muster::launcher {
 // Layout and colours of text for a terminal. Wide characters, such as Chinese
 // ones and emoji, count as two columns. All functions except TargetOf are pure.
 
-// kColoured: with the escape sequences of a terminal.
+// Whether a text has colours. kColoured: it has escape sequences for a
+// terminal.
 enum class TextStyle { kPlain, kColoured };
 
 enum class Ink { kRed, kGreen, kYellow, kBold, kFaint };

@@ -14,9 +14,9 @@ namespace muster::launcher {
 // h3 4.0s, hang on h1 0.9s". Without losses: "97.3 % productive".
 std::string TimeLine(const rendezvous::JobTime& time);
 
-// The shares of the activities, the largest first, in one line: "productive
-// 97.3 %, initialising 1.9 %, ...". Activities with less than 0.05 % are left
-// out.
+// The share of each activity in the nodes' time, the largest share first, in
+// one line: "productive 97.3 %, initialising 1.9 %, ...". Activities with less
+// than 0.05 % are left out.
 std::string ActivitiesLine(const rendezvous::JobTime& time);
 
 }  // namespace muster::launcher

@@ -21,21 +21,23 @@ enum class TopKey {
   kDown,
   kPageUp,
   kPageDown,
-  // switches between the table and a view of the chosen rank and its output
+  // show the chosen rank and its output instead of the table, or the table
+  // again
   kOpen,
-  kFollow,  // stop or continue to show new output
-  kRank,    // sort by rank
-  kStep,    // sort by step, the slowest first
-  kSilent,  // sort by silence, the longest first
-  kRate,    // sort by tokens per second, the lowest first
+  kFollow,  // stop showing new output, or continue
+  kRank,    // order the table by rank
+  kStep,    // order the table by step, the smallest first
+  kSilent,  // order the table by time since a report, the longest first
+  kRate,    // order the table by tokens per second, the lowest first
 };
 
 // The user's choices in `launch top`: the order of the table and the chosen
 // rank.
 struct TopChoice {
   TopSort sort = TopSort::kStep;
-  std::optional<int> rank;  // chosen rank; nullopt: the table's first
-  bool is_open = false;     // whether the rank is shown alone
+  std::optional<int> rank;  // chosen rank; nullopt: the first of the table
+  // whether the chosen rank and its output replace the table
+  bool is_open = false;
   // Whether the screen shows new lines of output as they arrive. If false, the
   // screen keeps the lines that it shows.
   bool follows = true;

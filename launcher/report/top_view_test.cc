@@ -31,7 +31,8 @@ rendezvous::JobStatus Job(int nodes) {
     node.node.slots = 2;
     node.group_rank = i;
     node.phase = rendezvous::NodePhase::kRunning;
-    // Rank 2i is i steps ahead of rank 0. Rank 2i + 1 reports nothing.
+    // The first rank of each node reports: on node i it is at step 100 + i. The
+    // second rank reports nothing.
     node.progress = {{.local_rank = 0,
                       .step = 100 + i,
                       .loss = 2.5,

@@ -172,8 +172,9 @@ rendezvous::JobTime TimeOf(const Json& json) {
   if (newest == nullptr || !newest->is_array()) return time;
   for (const Json& one : *newest) {
     if (time.newest.size() == kMaxIncidents) break;
-    // An event has only the lost time divided by the number of nodes
-    // (Incident::pause_s). With one node, pause_s() returns this time again.
+    // An event has Incident::pause_s(), which is the lost time divided by the
+    // number of nodes, but not that number. With `nodes` = 1, pause_s() of the
+    // new incident returns the event's value.
     time.newest.push_back(
         {.round = Count(one, "round"),
          .cause = LossCauseOf(Text(one, "cause", kMaxNameBytes)),
@@ -252,8 +253,9 @@ RecordedState StateOf(const Json& json) {
   }
   const Json* const verdict = Find(json, "verdict");
   state.verdict = VerdictOf(verdict);
-  // Use the times in the verdict, because every `launch` has printed these.
-  // Nodes may have reported more time after the verdict.
+  // If the job has a verdict, use the verdict's account of the nodes' time,
+  // which every `launch` has printed. Nodes may have reported more time after
+  // the verdict.
   if (state.verdict.has_value() && Find(*verdict, "time") != nullptr) {
     state.time = TimeOf(*Find(*verdict, "time"));
   }

@@ -26,7 +26,7 @@ inline constexpr size_t kMaxEventLineBytes = 1 << 20;
 struct RecordedNode {
   std::string node_id;
   std::string host;
-  std::optional<int> group_rank;  // nullopt: a spare
+  std::optional<int> group_rank;  // nullopt: the node is a spare
   std::optional<int> first_rank;
   int slots = 0;
   // the findings of a failed health check; empty: no check failed
@@ -39,8 +39,9 @@ struct RecordedProgress {
   int ranks = 0;  // number of ranks that report progress
   std::optional<int64_t> least_step;
   std::optional<int64_t> max_step;
-  std::optional<double> loss;  // may be NaN or infinite
-  double tokens_per_s = 0;     // 0: not reported
+  // mean of the ranks' losses; may be NaN or infinite
+  std::optional<double> loss;
+  double tokens_per_s = 0;  // sum over the ranks; 0: not reported
 };
 
 struct RecordedVerdict {
@@ -85,7 +86,7 @@ struct RecordedEvent {
   std::string node;
   std::string reason;
   std::optional<rendezvous::Failure> failure;
-  // only for events of the kind "state"
+  // the job's state, in events of the kind "state" only
   std::optional<RecordedState> state;
 };
 

@@ -143,8 +143,8 @@ class Page {
   bool IsRecordAlone() const {
     return report_.record.has_value() && report_.events == 0;
   }
-  // Whether RunReport::time has the times of all nodes. The record of an
-  // unfinished job has only the times of nodes that have left.
+  // Whether RunReport::time includes the time of every node. The record of an
+  // unfinished job includes only nodes that have left.
   bool HasTimeOfAll() const {
     return report_.time.has_value() &&
            (!IsRecordAlone() || report_.verdict.has_value());
@@ -155,8 +155,8 @@ class Page {
   std::string html_;
 };
 
-// The CSS class of an outcome, its sign for people who see no colours, and its
-// text.
+// How the page shows the run's outcome: a CSS class, a sign for people who see
+// no colours, and a text.
 struct Tone {
   const char* css_class;
   const char* sign;
@@ -201,11 +201,12 @@ std::string CauseText(const ReportInterruption& one) {
   return text;
 }
 
-// One coloured part of a horizontal bar.
+// One coloured segment of a horizontal bar.
 struct BarPart {
   double percent = 0;
   const char* css_class;
-  std::string letter;  // shown if the part is wide enough
+  // text in the segment; shown if the segment is wide enough
+  std::string letter;
   std::string title;
 };
 
@@ -371,7 +372,8 @@ void Page::Lane() {
   const bool has_older = first > 0 || report_.rounds_dropped > 0;
   const double from = has_older ? report_.rounds[first].begin : FirstTime();
   const double width = LastTime() - from;
-  // If the record was written when its round began, there is no time to show.
+  // A record that was written when its round began gives a time line without
+  // width: draw nothing.
   if (width < 1e-3) return;
   std::vector<BarPart> parts;
   double at = from;
@@ -635,7 +637,8 @@ const std::vector<TimeKind>& TimeKinds() {
 }
 
 void Page::NodeBars() {
-  // A report from the journal alone lists the nodes without their times.
+  // A report from the journal alone lists the nodes without the time that each
+  // node spent on each activity.
   const bool has_times =
       std::ranges::any_of(report_.node_times, [](const RecordedNode& node) {
         return std::ranges::any_of(node.spent_s,

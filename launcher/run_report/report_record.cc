@@ -25,8 +25,8 @@ using rendezvous::KeptJob;
 // and the event of one decision are written one after the other.
 constexpr double kSameTimeS = 1;
 
-// These two functions return seconds since 1970: the time at which the job
-// began, and the time at which its record was written.
+// BeganAt: when the job began. WrittenAt: when its record was written. Both are
+// in seconds since 1970.
 double BeganAt(const KeptJob& kept) {
   return ToSeconds(kept.written_at) - ToSeconds(kept.job.age);
 }
@@ -123,8 +123,8 @@ RecordedEvent StateOf(const KeptJob& kept) {
       status, rendezvous::StateDetail::kNodes, WrittenAt(kept)));
   if (read.has_value()) event.state = read->state;
   if (!event.state.has_value()) return event;
-  // Remove the version: StateLine writes the version of this program, but
-  // another version may have coordinated the job.
+  // Remove the setting "version". StateLine sets it to the version of this
+  // program, but another version may have coordinated the job.
   std::erase_if(event.state->settings,
                 [](const auto& setting) { return setting.first == "version"; });
   return event;
@@ -293,8 +293,8 @@ RunReport ReportOf(const KeptJob& kept) {
   if (kept.job.verdict.has_value()) {
     report.last_time = BeganAt(kept) + ToSeconds(kept.job.verdict->lasted);
   } else if (report.time.has_value() && report.time->total_s() <= 0) {
-    // A record lacks the times of connected nodes. If no node has left, the
-    // record therefore has no times at all.
+    // The record of an unfinished job has only the times of nodes that have
+    // left. If no node has left, the record has no times.
     report.time.reset();
   }
   AddRecord(kept, report);

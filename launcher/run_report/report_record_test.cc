@@ -135,7 +135,8 @@ TEST(ReportRecordTest, RecordAloneMakesAReportOfARunningJob) {
   EXPECT_EQ(report.max_restarts, 3);
   EXPECT_EQ(report.nodes, 2);
   EXPECT_EQ(report.workers, 4);
-  // The record of a running job has no times of its nodes.
+  // The report has no times: the record of a running job has only the times of
+  // nodes that have left, and no node has left.
   EXPECT_FALSE(report.time.has_value());
   ASSERT_THAT(report.rounds, SizeIs(1));
   EXPECT_EQ(report.rounds[0].number, 2);
@@ -148,7 +149,8 @@ TEST(ReportRecordTest, RecordAloneMakesAReportOfARunningJob) {
   EXPECT_EQ(report.interruptions[0].why, "rank 3 was killed");
   EXPECT_EQ(report.interruptions[0].incident->cause,
             rendezvous::LossCause::kWorker);
-  // The lost time of the connected nodes is unknown.
+  // 0 nodes: the lost time is unknown, because the record lacks the times of
+  // connected nodes.
   EXPECT_EQ(report.interruptions[0].incident->nodes, 0);
   EXPECT_EQ(HostOfRank(report, 3), "h1");
 }
@@ -250,7 +252,8 @@ TEST(ReportRecordTest, OlderRecordGivesWayToTheLog) {
   EXPECT_EQ(report.newest_phase, "gathering");
   EXPECT_THAT(report.rounds, SizeIs(1));
   EXPECT_EQ(report.last_time, kBegan + 130);
-  // The log has no settings, so the settings are those of the record.
+  // The event log of this test has no settings, so the report has those of the
+  // record.
   EXPECT_THAT(report.settings, Contains(Pair("max_restarts", "3")));
 }
 
@@ -272,7 +275,7 @@ TEST(ReportRecordTest, RecordThatAgreesIsNotComplainedAbout) {
   EXPECT_THAT(report.record->comparison,
               HasSubstr("agrees with the event log"));
   EXPECT_THAT(report.missing, IsEmpty());
-  // The interruption of the round is known from the journal.
+  // The interruption of round 1 comes from the journal's record.
   ASSERT_THAT(report.interruptions, SizeIs(1));
   EXPECT_EQ(report.interruptions[0].round, 1);
 }

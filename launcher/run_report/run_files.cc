@@ -91,7 +91,7 @@ double ModifiedAt(const std::string& path) {
          static_cast<double>(facts.st_mtim.tv_nsec) * 1e-9;
 }
 
-// An opened regular file.
+// A regular file, opened for reading.
 struct OpenFile {
   OwnedFd fd;
   int64_t size = 0;
@@ -225,7 +225,8 @@ class RunReader {
   std::vector<WantedOutput> WantedWithoutEvents() const;
 
   const RunQuery& query_;
-  std::string run_id_;  // empty: the only run in the event logs
+  // id of the run to report; empty: the event logs' only run
+  std::string run_id_;
   std::vector<Folder> folders_;
   std::vector<std::string> logs_;  // event logs that the user has named
   struct KeptEvent {
@@ -577,7 +578,8 @@ void RunReader::ReadErrors(const Folder& folder, const std::string& path,
 }
 
 void RunReader::ReadOutputs(std::vector<WantedOutput> wanted) {
-  // Key: a host; value: the ranks, with rounds, whose files are missing.
+  // The files that were not found. The key is a host; the value lists its ranks
+  // and rounds: "rank 3 in round 2".
   std::map<std::string, std::vector<std::string>> absent;
   for (const WantedOutput& one : wanted) {
     ReportOutput output{.round = one.round,
@@ -598,7 +600,8 @@ void RunReader::ReadOutputs(std::vector<WantedOutput> wanted) {
     if (!output.streams.empty() || !output.error_message.empty()) {
       report_.outputs.push_back(std::move(output));
     } else if (!folders_.empty()) {
-      // Without any folder, FindMissingNodes reports that no files were read.
+      // Only if there is a log folder: without any, FindMissingNodes reports
+      // that no worker's file was read.
       absent[one.host].push_back(
           absl::StrCat("rank ", one.rank, " in round ", one.round));
     }

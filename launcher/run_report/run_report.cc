@@ -140,8 +140,8 @@ void ReportBuilder::Begin(const RecordedEvent& event) {
 void ReportBuilder::Break(const RecordedEvent& event) {
   ReportRound* round = Current();
   if (round == nullptr || round->number != event.round) {
-    // The beginning of the round is not in the log: the log was rotated, or
-    // another coordinator has taken over the round.
+    // The event log does not show how the broken round began: the log was
+    // rotated, or the round began under another coordinator.
     Begin(event);
     round = Current();
     round->began_as.clear();
@@ -175,8 +175,9 @@ void ReportBuilder::AddState(const RecordedEvent& event,
   }
   if (!state.settings.empty()) report_.settings = state.settings;
   if (state.nodes.has_value()) {
-    // Clear the ranks of all nodes, because some nodes may have left. A node
-    // that has left keeps its times.
+    // Clear the ranks of all nodes before the ranks of the event's nodes are
+    // set: a node that has left is not in the event. Such a node's times are
+    // kept.
     for (auto& [id, node] : nodes_) {
       node.group_rank.reset();
       node.first_rank.reset();
@@ -213,7 +214,7 @@ void ReportBuilder::AddSample(const RecordedEvent& event,
     return;
   }
   if (samples.size() == RunReport::kMaxSamples) {
-    // The list is full: keep every second sample.
+    // If the list of samples is full, drops every second sample.
     for (size_t i = 0; i < RunReport::kMaxSamples / 2; ++i) {
       samples[i] = samples[2 * i];
     }

@@ -42,7 +42,8 @@ struct ReportInterruption {
   int round = 0;
   double time = 0;  // seconds since 1970; 0: not known
   std::string why;
-  std::optional<rendezvous::Failure> failure;  // nullopt: nothing failed
+  // nullopt: no worker or node failed
+  std::optional<rendezvous::Failure> failure;
   // The interruption's cause and lost time, as the coordinator has counted
   // them; nullopt: the log has none. If `nodes` is 0, the lost time is unknown.
   std::optional<rendezvous::Incident> incident;
@@ -57,9 +58,9 @@ struct ReportInterruption {
 struct ReportSample {
   double time = 0;  // seconds since 1970
   int round = 0;
-  std::optional<int64_t> step;  // lowest step of a rank
-  std::optional<double> loss;   // mean over the ranks; may not be finite
-  double tokens_per_s = 0;      // 0: not reported
+  std::optional<int64_t> step;  // lowest step of all ranks
+  std::optional<double> loss;   // mean of the ranks' losses; may not be finite
+  double tokens_per_s = 0;      // sum over the ranks; 0: not reported
 };
 
 struct ReportNote {
@@ -75,15 +76,16 @@ struct ReportOutput {
   int round = 0;
   int rank = 0;
   std::string why;   // why the report shows this rank
-  std::string host;  // empty: unknown
+  std::string host;  // host of the worker; empty: unknown
   struct Stream {
     std::string name;                // file name
     std::vector<std::string> lines;  // printable lines, oldest first
     int64_t bytes = 0;               // size of the file
     bool is_cut = false;             // whether earlier lines are left out
   };
-  std::vector<Stream> streams;  // those of stack, stderr, stdout that exist
-  std::string error_message;    // message in the error file; empty: none
+  // the existing files among stack, stderr and stdout
+  std::vector<Stream> streams;
+  std::string error_message;  // message in the worker's error file; empty: none
   std::string error_traceback;
 };
 
@@ -100,9 +102,11 @@ struct ReportSource {
 
 // A node of the job in the record of its coordinator.
 struct ReportMember {
-  std::string node_id;  // empty: the coordinator did not know the node's id yet
+  // id of the node; empty: not yet known to the coordinator
+  std::string node_id;
   std::string host;
-  std::optional<int> group_rank;  // in the newest world; nullopt: a spare
+  // place in the newest world; nullopt: the node is a spare
+  std::optional<int> group_rank;
   std::optional<int> first_rank;
   int slots = 0;
   std::string state;  // "assigned", "spare", …; empty: not in the job any more
@@ -119,7 +123,7 @@ struct ReportRecord {
   int max_restarts = 0;
   std::string run_tag;
   std::string owner;  // the principal or IP address to which the job is charged
-  // in the order of group ranks; spares last
+  // the job's nodes in the order of group ranks; spares last
   std::vector<ReportMember> members;
   int64_t members_omitted = 0;
   // number of agents that have left and that the coordinator still remembers
@@ -176,7 +180,8 @@ struct RunReport {
   // from the newest event of the kind "state" or a newer record; empty: unknown
   std::string newest_phase;
   std::string newest_reason;
-  // From the newest event of the kind "state" or a newer record.
+  // Numbers of restarts, from the newest event of the kind "state" or a newer
+  // record. nullopt: unknown.
   std::optional<int> restarts_used;
   std::optional<int> max_restarts;
 
@@ -184,32 +189,36 @@ struct RunReport {
   std::vector<ReportInterruption> interruptions;
   int64_t rounds_dropped = 0;
 
-  int nodes = 0;  // size of the newest world; 0: unknown
+  int nodes = 0;  // number of nodes of the newest world; 0: unknown
   int workers = 0;
-  std::optional<rendezvous::JobTime> time;  // nullopt: not recorded
+  // how the nodes' time was spent; nullopt: not recorded
+  std::optional<rendezvous::JobTime> time;
   double time_as_of = 0;  // when `time` was recorded, seconds since 1970
-  std::vector<RecordedNode> node_times;  // ordered by group rank, spares last
+  // the nodes with their times, ordered by group rank; spares last
+  std::vector<RecordedNode> node_times;
   int64_t nodes_omitted = 0;
-  // from the newest event of the kind "state"
+  // ranks that were slow at the newest event of the kind "state"
   std::vector<RecordedSlowRank> slow_ranks;
 
   // Decisions about the health of nodes and machines: failed checks, hardware
   // errors, suspicion, quarantine, bans, and the ends of these states.
   std::vector<ReportNote> health;
   std::vector<ReportNote> stragglers;
-  std::vector<ReportNote> notes;  // decisions of all kinds
+  // the newest decisions of the coordinator, of all kinds
+  std::vector<ReportNote> notes;
   int64_t notes_dropped = 0;
   std::vector<ReportSample> samples;
   std::vector<std::pair<std::string, std::string>> settings;
 
-  // Content of the coordinator's journal.
+  // Content of the coordinator's journal: the job's record (nullopt: none) and
+  // the machines with faults.
   std::optional<ReportRecord> record;
   std::vector<ReportMachine> machines;
   int64_t machines_omitted = 0;
   // time of the newest entry in the coordinator's memory of machines
   double machines_as_of = 0;
 
-  // The next fields are filled in by ReadRun, not by ReportBuilder.
+  // ReadRun, not ReportBuilder, fills in the fields from here to `missing`.
   std::vector<ReportOutput> outputs;
   std::vector<ReportFlight> flights;
   std::vector<ReportSource> sources;
@@ -246,8 +255,8 @@ class ReportBuilder {
   ReportRound* Current();
 
   RunReport report_;
-  std::map<int, rendezvous::Incident> incidents_;  // by round
-  std::map<std::string, RecordedNode> nodes_;      // by node id
+  std::map<int, rendezvous::Incident> incidents_;  // by round number
+  std::map<std::string, RecordedNode> nodes_;      // the key is the node's id
   double sample_distance_s_ = 0;
   int earlier_runs_ = 0;
 };

@@ -15,8 +15,8 @@ std::string Path(const JobResult& result, const char* task) {
          variable.substr(equals + 1).c_str(), 1);
   setenv("SLURM_PROCID", task, 1);
   const std::string path = TakeResultPath();
-  // The first call of TakeResultPath has removed the variable, so that workers
-  // do not inherit it.
+  // A second call finds no variable, because the first one has removed it from
+  // the environment that workers inherit.
   EXPECT_EQ(TakeResultPath(), "");
   return path;
 }
@@ -38,7 +38,8 @@ TEST(JobResult, TheFileIsDeletedAndNeverCreatedElsewhere) {
   }
   struct stat found;
   EXPECT_NE(stat(path.c_str(), &found), 0);
-  // The file does not exist on another machine, and must not be created.
+  // As on another machine, the file does not exist. TellResult must not create
+  // it.
   TellResult(path, 1);
   EXPECT_NE(stat(path.c_str(), &found), 0);
 }

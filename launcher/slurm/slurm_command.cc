@@ -91,7 +91,8 @@ int NextSignal(const sigset_t& caught, std::optional<Instant> until) {
 // or the step, and there is no failure to report.
 int Attend(pid_t srun, const sigset_t& caught, const std::string& job_id,
            const std::string& step_name, const Voice& voice) {
-  int pending = 0;  // the signal whose first attempt failed
+  // number of the signal that the step did not get and that is sent once more
+  int pending = 0;
   std::optional<Instant> again_at;
   for (;;) {
     int status = 0;
@@ -114,10 +115,9 @@ int Attend(pid_t srun, const sigset_t& caught, const std::string& job_id,
     }
     voice.Error(
         absl::StrCat("signal ", number, " did not reach the nodes: ", reason));
-    // The step's tasks cannot be signalled, so there is no other way to stop
-    // the job than to end srun. srun then kills the tasks without a grace
-    // period. SIGUSR1 only announces the end of the job, so it does not end
-    // srun.
+    // The tasks cannot be signalled, so the job can only be stopped by ending
+    // srun. srun then kills the tasks without a grace period. SIGUSR1 only
+    // announces the end of the job, so srun is not ended for it.
     if (number != SIGUSR1) kill(srun, SIGTERM);
   }
 }

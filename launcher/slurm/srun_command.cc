@@ -47,7 +47,8 @@ int FirstPerNode(const std::string& text) {
 
 // The command line of `launch --slurm`, parsed.
 struct SlurmCommandLine {
-  std::vector<std::string> kept;  // the arguments without --slurm
+  // all arguments of the command line except --slurm
+  std::vector<std::string> kept;
   CommandLine line;
 };
 

@@ -60,16 +60,20 @@ class HostConnection {
 
   const SshSettings settings_;
   std::vector<RemoteHost> hosts_;
-  std::set<uint32_t> open_;  // hosts that have no final message yet
+  // numbers of the hosts that have no final message yet
+  std::set<uint32_t> open_;
   std::unique_ptr<PipedProcess> ssh_;
   FrameReader reader_{Greeting::kExpected};
   std::string down_;  // bytes to write to ssh's stdin
   // whether to close the sending direction once down_ is empty
   bool hang_up_ = false;
-  std::string said_;         // the last part of ssh's output on stderr
-  std::string not_started_;  // error if ssh could not be started
-  bool answered_ = false;    // whether the first host has sent a message
-  bool failed_ = false;      // whether the first host sent HostFailed
+  std::string said_;  // the end of what ssh has printed on its stderr
+  // why ssh could not be started; empty: it was started
+  std::string not_started_;
+  bool answered_ = false;  // whether the first host has sent a message
+  // whether the first host has reported that its agent will not start
+  // (HostFailed)
+  bool failed_ = false;
   bool closed_ = false;
   Instant deadline_;  // time limit for the first message from the first host
   std::vector<RemoteHost> unreached_;

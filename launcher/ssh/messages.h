@@ -110,7 +110,7 @@ struct HostUp {
 // Message from a host: its agent has not been started and will not be.
 struct HostFailed {
   uint32_t host = 0;
-  std::string why;  // one line
+  std::string why;  // the reason, one line
   int32_t exit_code = 1;
   bool operator==(const HostFailed&) const = default;
 };
@@ -147,7 +147,8 @@ struct AgentKilled {
 struct AgentEnded {
   uint32_t host = 0;
   int32_t exit_code = 0;
-  std::string verdict;  // text for people; empty: the agent had no verdict
+  // text of the job's verdict for people; empty: the agent had no verdict
+  std::string verdict;
   bool operator==(const AgentEnded&) const = default;
 };
 
@@ -155,7 +156,7 @@ struct AgentEnded {
 // its agent exited.
 struct HostLost {
   uint32_t host = 0;
-  std::string why;  // one line
+  std::string why;  // the reason, one line
   bool operator==(const HostLost&) const = default;
 };
 

@@ -15,8 +15,9 @@ namespace muster::launcher {
 // A program to start with pipes to its descriptors.
 struct PipedProcessPlan {
   std::vector<std::string> argv;  // argv[0]: a path, or a name found in PATH
-  std::vector<std::string> environment;  // NAME=VALUE; the whole environment
-  // empty: the working directory of this process
+  // the program's whole environment, as NAME=VALUE
+  std::vector<std::string> environment;
+  // the program's working directory; empty: this process's
   std::string working_directory;
   enum class Stdin { kPipe, kNothing } standard_input = Stdin::kPipe;
   // Number of additional pipes: their write ends are descriptors 3, 4, … of the

@@ -52,7 +52,7 @@ TEST(PipedProcess, HasPipesWorkingDirectoryAndEnvironment) {
 TEST(PipedProcess, LeavesNoOtherDescriptorOpen) {
   auto process = PipedProcess::Start(Shell("exec ls /proc/self/fd"));
   ASSERT_TRUE(process.ok());
-  // Descriptor 3 is the directory that ls reads.
+  // `ls` lists its own descriptors; descriptor 3 is the folder that it reads.
   EXPECT_EQ(ReadAll(process->standard_output), "0\n1\n2\n3\n");
   EXPECT_EQ(WaitForEnd(*process), 0);
 }
@@ -102,7 +102,8 @@ TEST(PipedProcess, TheDestructorKillsTheChildsGroup) {
     ASSERT_TRUE(started.ok());
     process.emplace(*std::move(started));
   }
-  // The pipe reaches its end only when all processes of the group have ended.
+  // `output` reaches its end only when every process of the group has ended,
+  // because each of them has the pipe open.
   OwnedFd output = std::move(process->standard_output);
   pollfd runs = {.fd = output.get(), .events = POLLIN, .revents = 0};
   ASSERT_EQ(poll(&runs, 1, 60'000), 1);

@@ -71,8 +71,8 @@ std::vector<FrontEffect> RemoteJob::Step(Instant now,
 std::vector<FrontEffect> RemoteJob::SignalCaught(Instant now, int signal) {
   if (finished_) return {};
   if (!StopsTheJob(signal)) {
-    // Send the signal to one agent only: this agent forwards the signal to all
-    // workers of the job.
+    // Send a signal that does not stop the job to one running agent only. This
+    // agent forwards the signal to all workers of the job.
     for (uint32_t i = 0; i < hosts_.size(); ++i) {
       if (hosts_[i].phase != Phase::kRunning) continue;
       effects_.push_back(SendDown{SignalAgents{i, signal}});
@@ -104,8 +104,9 @@ std::vector<FrontEffect> RemoteJob::SignalCaught(Instant now, int signal) {
     deadline_.reset();
     Expect(now, std::chrono::milliseconds(plan_.node.stop_timeout_ms) + kSlack);
   } else if (signals_ == 2) {
-    // Send another signal than the first time. If the first signal is still
-    // pending, a second one with the same number would be lost.
+    // On the second signal, agents get another signal number than on the first.
+    // While the first signal is pending in an agent, a second one with the same
+    // number would be lost.
     effects_.push_back(SendDown{SignalAgents{
         std::nullopt, first_signal_ == SIGTERM ? SIGINT : SIGTERM}});
     Expect(now, kAtOnce);
@@ -182,7 +183,8 @@ void RemoteJob::On(Instant now, const HostFailed& message) {
   if (was_running && Usable() < plan_.least) {
     Stop(now, message.exit_code, "");
   }
-  StartAll(now);  // a spare may replace the failed host
+  // starts a spare, if there is one, in place of the failed host
+  StartAll(now);
 }
 
 void RemoteJob::On(Instant now, const CoordinatorUp& message) {
@@ -294,7 +296,8 @@ void RemoteJob::Lose(Instant now, uint32_t host, const std::string& what) {
   if (host == coordinator_) coordinators_loss_ = line;
   if (own_exit_code_ || verdict_code_ || !awaited_.empty()) {
     Error(line);
-    // If the lost host had the coordinator, the awaited verdict will not come.
+    // A verdict on an earlier loss is awaited. If the host that is lost now had
+    // the coordinator, this verdict will not come.
     if (EndsWith(host) && !awaited_.empty()) {
       StopForLoss(now, std::exchange(awaited_, {}));
     }
@@ -360,8 +363,8 @@ void RemoteJob::ConsiderStart(Instant now) {
   if (Count(Phase::kUp) < plan_.least) return;
   const bool waits_for_all = plan_.beginning == Beginning::kWithAllThatAnswer;
   if (waits_for_all && Count(Phase::kAsked) > 0) return;
-  // Find the first host that is up. If an earlier host in the list has not
-  // answered yet, wait for that host.
+  // Find the first host of the list that has not failed. If this host has not
+  // answered yet, wait for it.
   uint32_t first = 0;
   while (hosts_[first].phase == Phase::kFailed) ++first;
   if (hosts_[first].phase != Phase::kUp) return;

@@ -14,8 +14,8 @@
 
 namespace muster::launcher {
 
-// The next structs are the effects that a step of RemoteJob returns. SshFront
-// carries them out.
+// The effects that a step of RemoteJob returns: SendDown, Say, HangUp and
+// Finish. SshFront carries them out.
 struct SendDown {
   DownMessage message;
 };
@@ -80,8 +80,8 @@ class RemoteJob {
   struct HostState {
     Phase phase = Phase::kAsked;
     HostUp up;
-    std::string why;    // reason; set in kFailed and kLost
-    int exit_code = 0;  // the agent's exit code; set in kEnded and kFailed
+    std::string why;    // why the host failed or was lost
+    int exit_code = 0;  // exit code of its agent; set in kEnded, kFailed
     // The endpoint at which other agents reach the coordinator or standby in
     // this host's agent; nullopt: the agent has not reported the endpoint.
     std::optional<rendezvous::Endpoint> endpoint;
@@ -148,7 +148,8 @@ class RemoteJob {
   // Number of hosts that take part; set with kWithAllThatAnswer only.
   std::optional<int> begins_with_;
   bool finished_ = false;
-  // number of the host with the first coordinator
+  // number of the host that was chosen to host the coordinator at the job's
+  // start
   std::optional<uint32_t> coordinator_;
   // How the host with the first coordinator was lost; empty: it was not.
   std::string coordinators_loss_;
@@ -158,8 +159,10 @@ class RemoteJob {
   // Exit code if this process ends the job for a reason of its own.
   std::optional<int> own_exit_code_;
   std::optional<rendezvous::Verdict> own_verdict_;
-  std::string awaited_;  // the loss on which a verdict is awaited; empty: none
-  Instant began_;        // time at which the first agent was started
+  // description of the loss on which the coordinator is to give a verdict;
+  // empty: no verdict is awaited
+  std::string awaited_;
+  Instant began_;  // time at which the first agent was started
   // The time at which spares may start: kSparesWait after the agents of all
   // hosts that take part are running; nullopt: not set yet, or passed.
   std::optional<Instant> spares_at_;

@@ -156,7 +156,7 @@ TEST_F(RemoteJobTest, WithoutACoordinatorWaitingHostsAreDisconnected) {
   EXPECT_THAT(Ended(0, 127),
               ElementsAre("error h0: its agent ended with status 127",
                           "signal 15 to all", "hang up"));
-  // Host 1 was disconnected on purpose, so the end of its connection is not an
+  // After "hang up", host 1 is expected to end its connection, so this is no
   // error.
   EXPECT_THAT(Lost(1), IsEmpty());
   EXPECT_THAT(Closed(), ElementsAre("finish 127 "));
@@ -199,7 +199,8 @@ TEST_F(RemoteJobTest, AllFailedHostsAreNamedOnceEveryHostHasAnswered) {
 TEST_F(RemoteJobTest, AnElasticJobStartsWithMinHosts) {
   Begin(4, 2);
   EXPECT_THAT(Up(2), IsEmpty());
-  // host 0 has not answered yet, so no agent starts
+  // Hosts 1 and 2 are enough, but host 0, the first in the list, has not
+  // answered yet: no agent starts.
   EXPECT_THAT(Up(1), IsEmpty());
   EXPECT_THAT(Failed(0),
               ElementsAre("error h0: no way; the job starts without it",

@@ -27,21 +27,23 @@ struct FrontFacts {
 
 // The condition for starting the agents of a job.
 enum class Beginning {
-  kWithEnough,  // the minimum number of hosts is up
-  // Every host is up or has failed. Only the hosts that are up take part, and
-  // RemoteEnd lists the other hosts.
+  kWithEnough,  // The agents start when the minimum number of hosts is up.
+  // The agents start when every host is up or has failed. Only the hosts that
+  // are up take part, and RemoteEnd lists the other hosts.
   kWithAllThatAnswer,
 };
 
 // The hosts on which a job starts, and the settings that are sent to them.
 struct RemotePlan {
-  // the message for the hosts; contains all hosts, in the order of ranks
+  // the first message to the hosts; here it lists all hosts, in the order of
+  // ranks
   BeNode node;
   int least = 1;  // minimum number of hosts that the job needs
   // Maximum number of hosts that take part; the others are spares.
   int most = 1;
   Beginning beginning = Beginning::kWithEnough;
-  bool alone = false;  // the job has one host, and no other host can join
+  // whether the job has one host and no other host can join
+  bool alone = false;
   // Endpoints of the coordinator that the user runs, in the order to try.
   // Empty: the user runs no coordinator, and the first host that is up hosts
   // it.

@@ -170,16 +170,16 @@ TEST(RemotePlan, TheTokenIsNeverAFlag) {
   const RemotePlan plan = *Plan({"--token-file=t"}, "a", given);
   EXPECT_THAT(plan.node.environment, Contains(Pair("MUSTER_TOKEN", "given")));
   EXPECT_THAT(plan.node.flags, Not(Contains(HasSubstr("token"))));
-  // The host that the endpoint names hosts the coordinator, which needs a
-  // token.
+  // Host a, which the endpoint names, hosts the coordinator. All agents get a
+  // fresh token for it.
   EXPECT_THAT(Plan({"--rdzv-endpoint=a:1"}, "a\nb")->node.environment,
               Contains(Pair("MUSTER_TOKEN", "fresh")));
-  // A coordinator that runs elsewhere does not know a fresh token, so no token
-  // is sent to the hosts.
+  // The endpoint's host x is not in the host file, so the coordinator runs
+  // elsewhere and does not know a fresh token. No token is sent.
   EXPECT_THAT(Plan({"--rdzv-endpoint=x"}, "a")->node.environment,
               Not(Contains(Key("MUSTER_TOKEN"))));
-  // With several endpoints the coordinator is a daemon, even on a host of the
-  // job.
+  // Two endpoints belong to daemons, even if one of them is on host a of the
+  // job. A daemon does not know a fresh token, so no token is sent.
   EXPECT_THAT(Plan({"--rdzv-endpoint=a,x"}, "a")->node.environment,
               Not(Contains(Key("MUSTER_TOKEN"))));
 }

@@ -20,13 +20,14 @@ std::vector<std::string> SshCommand(const std::string& ssh_program,
                                     const SshSettings& settings,
                                     const std::string& destination);
 
-// How an ssh connection ended before the remote `launch` had answered.
+// How an ssh connection ended on which the remote `launch` had not answered.
 struct SshEnd {
   enum class Cause { kExited, kTimedOut, kForeignAnswer };
   Cause cause = Cause::kExited;
-  int exit_code = 0;    // kExited: the exit code of ssh
-  std::string answer;   // kForeignAnswer: what is wrong with the answer
-  std::string said;     // ssh's stderr
+  int exit_code = 0;  // exit code of ssh, if the cause is kExited
+  // what is wrong with the answer, if the cause is kForeignAnswer
+  std::string answer;
+  std::string said;     // what ssh printed on stderr
   std::string printed;  // the remote command's output on stdout
 };
 

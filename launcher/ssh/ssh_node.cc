@@ -250,7 +250,8 @@ class SshNode {
   std::optional<Instant> deadline_;
   std::optional<BeNode> job_;  // the job, without its list of hosts
   RemoteHost own_;
-  bool failed_ = false;  // whether the agent could not be started
+  // whether the attempt to start this host's agent has failed
+  bool failed_ = false;
   bool leaving_ = false;
   int stops_ = 0;  // number of signals so far that stop the job
   std::unique_ptr<AgentProcess> agent_;

@@ -16,7 +16,8 @@ struct ColumnMajorMatrix {
   // Distance between the starts of adjacent columns, in elements.
   int64_t stride = 0;
   int64_t batch_stride = 0;
-  // Alignment of all matrices of the batch, in bytes; at most 256.
+  // Alignment in bytes of the addresses of all matrices of the batch; a power
+  // of two, at most 256.
   int64_t alignment = 0;
 
   auto operator<=>(const ColumnMajorMatrix&) const = default;
@@ -39,9 +40,11 @@ struct ColumnMajorPlan {
   auto operator<=>(const ColumnMajorPlan&) const = default;
 };
 
-// Describes a row-major product for a column-major library, which computes the
-// transposed result. In the returned plan, `a` describes product.b, and `b`
-// describes product.a. A bias per column becomes a bias per row. Pure.
+// Describes a row-major product for a column-major library, such as cuBLASLt.
+// Such a library takes a row-major matrix for its transpose. So the plan
+// computes the transposed result: plan.a describes product.b, plan.b describes
+// product.a, and the bias has one element per row of plan.result instead of one
+// per column of product.result. Pure.
 ColumnMajorPlan InColumnMajor(const Product& product);
 
 }  // namespace muster::models::cuda

@@ -59,8 +59,8 @@ TEST(ColumnMajorTest, OtherAddendGivesAnotherPlan) {
   product.bias = At(20);
   EXPECT_NE(InColumnMajor(product), plain);
   EXPECT_EQ(InColumnMajor(product).bias_alignment, 4);
-  // The plan does not depend on the product's factor. Of an address, only the
-  // alignment matters.
+  // Another factor, or another address of `a` with the same alignment, must not
+  // change the plan.
   product.bias = nullptr;
   product.factor = 2;
   product.a.data = At(65536);

@@ -56,8 +56,9 @@ class CublasLt {
 };
 
 // Matrix products by cuBLASLt, on the device that is current at construction.
-// The algorithm is looked up once per shape: a model has a few dozen shapes,
-// and at most 1024 are remembered. Not thread-safe.
+// Asks cuBLASLt for an algorithm once per shape of a product, and caches the
+// algorithms of at most 1024 shapes; a model has a few dozen shapes. Not
+// thread-safe.
 class CublasProducts final : public Products {
  public:
   // Size of cuBLASLt's workspace in bytes: NVIDIA's recommendation for Hopper.

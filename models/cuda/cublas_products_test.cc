@@ -127,8 +127,9 @@ TEST_F(CublasProductsTest, BatchesWithGaps) {
           &scores);
 }
 
-// An algorithm that was chosen for well-aligned matrices must not be used for
-// matrices with a smaller alignment. In this case the fake aborts.
+// The products below differ only in the alignment of their matrices. The fake
+// of cuBLASLt aborts if an algorithm that was chosen for well-aligned matrices
+// is used for matrices with a smaller alignment.
 TEST_F(CublasProductsTest, EachAlignmentHasAWayOfItsOwn) {
   const auto a = Numbers(64 + 64, 1);
   const auto bias = Numbers(64 + 64, 2);

@@ -58,11 +58,11 @@ struct Product {
   // The matrix that receives the product.
   Matrix result;
   float factor = 1;
-  // A matrix that is added, with the layout of the result; may be the result's
-  // memory; null: none.
+  // A matrix that is added to the product, with the layout of the result; may
+  // be the result's memory; null: none.
   const void* addend = nullptr;
-  // A vector that is added to each row, with one element per column, of the
-  // result's type; null: none.
+  // A vector that is added to each row of the product. It has one element per
+  // column, of the result's type. Null: none.
   const void* bias = nullptr;
   int64_t batch = 1;
 };
@@ -75,8 +75,9 @@ class Products {
   virtual absl::Status Multiply(const Product& product, CudaStream stream) = 0;
 };
 
-// A GPU for the models: the SDK's device, and matrix products. The kernels, and
-// methods without a Stream parameter, use stream().
+// A GPU for the models: the SDK's CudaDevice, and matrix products. Methods
+// without a Stream parameter enqueue their work on the compute stream,
+// stream(), and so do the models' kernels.
 class Device : public CudaDevice {
  public:
   // Makes a device. Prepare and SetProducts must be called before other

@@ -32,12 +32,13 @@ struct Operation {
 
 struct Preference {
   uint64_t workspace;
-  // Assumed alignment of A, B, C and D in bytes; initially the library's
-  // default.
+  // The alignment in bytes that an algorithm may assume of the matrices A, B, C
+  // and D; initially the real library's default.
   uint32_t alignment[4];
 };
 
-// An algorithm, and the conditions under which it is valid.
+// The content of a cublasLtMatmulAlgo_t of this fake: the conditions under
+// which the algorithm is valid.
 struct Choice {
   Preference preference;
   uint64_t bias_alignment;

@@ -12,7 +12,8 @@ namespace {
 
 constexpr int64_t kMax = int64_t{1} << 24;
 
-// Collects a list of tensors, whose names are formed from a common prefix.
+// Collects the tensors of a model. AddNorm and AddLinear append ".weight" and
+// ".bias" to the layer's name.
 class Tensors {
  public:
   explicit Tensors(GptConfig::Biases biases) : biases_(biases) {}

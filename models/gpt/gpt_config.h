@@ -14,7 +14,7 @@ namespace muster::models {
 struct GptConfig {
   enum class Biases { kAll, kNone };
 
-  // Number of distinct tokens.
+  // Number of distinct tokens in the vocabulary.
   int64_t vocabulary = 50257;
   // Maximum length of a sequence, in tokens.
   int64_t context = 1024;
@@ -66,8 +66,8 @@ std::vector<std::string> GptPartNames(const GptConfig& config);
 
 // Returns, indexed by tensor, the model's part (GptPartNames) whose backward
 // pass completes the tensor's gradient. The head and the embeddings both add to
-// the gradient of the token table. The embeddings do so last, so the table
-// belongs to their part.
+// the token table's gradient; the embeddings come last, so the table belongs to
+// the part of the embeddings.
 std::vector<int64_t> GptPartsOf(const std::vector<GptTensor>& tensors,
                                 const GptConfig& config);
 

@@ -40,7 +40,7 @@ struct GptPipelineOptions {
 
 // The results of a step, equal on all ranks.
 struct GptPipelineStep {
-  // Mean loss over all micro-batches.
+  // Mean loss over all micro-batches of the step, on all ranks.
   double loss = 0;
   // Norm of the whole model's gradient, before clipping.
   double gradient_norm = 0;

@@ -48,8 +48,8 @@ class GptStageGradients : public WeightPassListener {
   absl::Status Ready(int tensor) override;
   absl::Status End() override;
 
-  // Blocks until all gradients are averaged. Called once per step, after the
-  // last pass of any stage of this rank.
+  // Blocks until all gradients are averaged. Call Finish once per step, after
+  // all stages of this rank have finished their passes.
   absl::Status Finish();
 
   // All tensors except the tied token table.
@@ -115,8 +115,9 @@ class GptPipelineStage : public PipelineStage {
   void Read(const void* from);
   void Write(void* to) const;
   // Calls the listener's Begin, then `perform`, then the listener's End.
-  // `perform` notifies the listener of each complete gradient. Without a
-  // listener, only calls `perform`.
+  // `perform` computes the pass. It gets a callback, which it must call for
+  // each tensor whose gradient is complete; the callback notifies the listener.
+  // Without a listener, Heard only calls `perform`.
   absl::Status Heard(const PipelinePass& pass,
                      const std::function<void(const GradientReady&)>& perform);
 

@@ -9,8 +9,9 @@
 
 namespace muster::models {
 
-// The data of one micro-batch in a stage. After the backward pass only tokens
-// and targets remain: the stage reuses the other memory.
+// The data of one micro-batch in a stage. After the micro-batch's backward pass
+// only `tokens` and `targets` remain: the stage takes the other arrays back for
+// later micro-batches.
 struct GptMicroBatch {
   // Tokens and targets, batch * time elements each. The first stage needs the
   // tokens, the last stage the targets. Values are below the size of the
@@ -104,12 +105,13 @@ class GptStage {
   const int64_t time_;
   const Checkpointing checkpointing_;
   const GptBlock block_;
-  // Memory of finished micro-batches, kept for reuse: as many as were in flight
-  // at the same time. New memory would cost a page fault per 4 KiB in each
-  // step.
+  // The arrays of finished micro-batches, which later micro-batches reuse: as
+  // many as there were micro-batches in flight at the same time. New arrays in
+  // each step would cost a page fault per 4 KiB.
   mutable std::vector<GptMicroBatch> spare_;
-  // Working memory; its contents do not matter between calls. All blocks use
-  // the same arrays one after another, so that these stay in the cache.
+  // Working memory; its contents do not matter between calls. The blocks run in
+  // turn and use the same arrays, so that the arrays stay in the processor's
+  // cache.
   mutable std::vector<float> inner_;
   mutable GptBlockGradients gradients_;
 };

@@ -23,7 +23,8 @@ struct GptWeight {
   int index = -1;
 };
 
-// A scale or a matrix, and the bias that belongs to it.
+// Two weights of one layer: a layer norm's scale or a linear layer's matrix,
+// and the layer's bias.
 struct GptPair {
   GptWeight weight;
   GptWeight bias;
@@ -90,9 +91,9 @@ class GptWeights {
   std::map<std::string, int> index_;
   std::vector<int64_t> offsets_;
   std::vector<float> values_;
-  // The deleter of memory from calloc. A page of such memory is zero, and is
-  // allocated only when it is first written. So gradients that are kept
-  // elsewhere, or not computed at all, cost no memory.
+  // The deleter of own_gradients_, whose memory comes from calloc. Such memory
+  // is zero, and a page of it is allocated only when it is first written. So
+  // gradients that are kept elsewhere, or not computed at all, cost no memory.
   struct Free {
     void operator()(float* array) const { std::free(array); }
   };

@@ -25,12 +25,12 @@ constexpr int64_t kBatch = 1;
 constexpr int64_t kTime = 5;
 constexpr GptConfig kConfig{
     .vocabulary = 11, .context = 6, .layers = 2, .heads = 2, .width = 8};
-// The limits, in bytes, are low, so that these small tensors fill several
-// buckets.
+// The size limits of DDP's buckets, in bytes. They are low, so that the tensors
+// of this small model fill several buckets.
 constexpr BucketLimits kLimits = {.first_bytes = 300, .bytes = 4000};
 
-// A device with a log. The log shows, in order, the operations on the side
-// stream and each wait of a stream for the other stream.
+// A device that logs, in order, each operation on the side stream ("operation")
+// and each wait of one stream for the other ("main waits", "side waits").
 class OrderedDevice final : public EmulatedDevice {
  public:
   void WaitForOther(Stream stream) override {

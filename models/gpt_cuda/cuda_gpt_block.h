@@ -67,7 +67,8 @@ class CudaGptBlock {
   // final norm.
   void Norm(const CudaGptPair<T>& weights, const T* input,
             const CudaNormActivations<T>& kept) const;
-  // Adds to `input_gradient` and to the gradients of the norm's weights.
+  // Computes the backward pass of Norm: adds the gradient of the norm's input
+  // to `input_gradient`, and adds to the gradients of the norm's weights.
   void NormBackward(const CudaGptPair<T>& weights, const T* input,
                     const CudaNormActivations<T>& kept,
                     const T* output_gradient, T* input_gradient) const;

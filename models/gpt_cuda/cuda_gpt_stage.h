@@ -31,8 +31,9 @@ class CudaGptMicroBatch {
   explicit CudaGptMicroBatch(Device& device) : arrays(device) {}
 
   DeviceArrays arrays;
-  // The tokens in device memory, and the positions of each distinct token
-  // (RowsOfTokens).
+  // tokens_there: `tokens` in device memory. tokens_found, begins, rows: the
+  // distinct tokens and the positions of each (TokenRows in token_rows.h), in
+  // device memory.
   int32_t* tokens_there = nullptr;
   int32_t* tokens_found = nullptr;
   int32_t* begins = nullptr;

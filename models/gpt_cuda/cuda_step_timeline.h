@@ -44,8 +44,9 @@ class CudaStepTimeline final : public ReducerObserver {
   void OnReduced(const BucketReduction&) override {}
   void OnWaited(Instant, Instant) override {}
 
-  // Waits for the timing marks and returns the step's spans, on the host's
-  // monotonic clock. The start of the step is exact to a few microseconds.
+  // Blocks until the GPU has reached the step's timing marks, and returns the
+  // step's spans with times of the host's monotonic clock. The step's start
+  // time is exact to a few microseconds.
   std::vector<TimelineSpan> EndStep();
 
  private:
@@ -54,8 +55,8 @@ class CudaStepTimeline final : public ReducerObserver {
   // Indices in spans_ of the spans that have not ended.
   std::vector<size_t> open_;
   int64_t step_ = 0;
-  // The index of the model's part whose gradients are being computed; -1: the
-  // pass has not completed a gradient yet.
+  // The index of the model's part (GptPartNames) whose gradients are being
+  // computed; -1: the current backward pass has not completed a gradient yet.
   int64_t part_ = -1;
   int part_begin_ = 0;
   int part_end_ = 0;

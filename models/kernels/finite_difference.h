@@ -23,7 +23,8 @@ inline std::vector<double> Numbers(int64_t count, int seed) {
   return numbers;
 }
 
-// A sum with the sum of its terms' magnitudes, which bounds its rounding error.
+// A sum. `magnitude` is the sum of its terms' absolute values, which bounds the
+// rounding error of `value`.
 struct LossSum {
   double value = 0;
   double magnitude = 0;

@@ -31,9 +31,10 @@ constexpr int64_t ProbabilitiesCount(const AttentionShape& shape) {
 // multiple of this number of elements.
 inline constexpr int64_t kAttentionPanel = 16;
 
-// Rounds a number of columns up to a multiple of kAttentionPanel. Static,
-// because kernels_avx2.cc includes this header: otherwise the linker could use
-// a copy compiled for AVX2 where the processor has no AVX2.
+// Rounds a number of columns up to a multiple of kAttentionPanel. Static, so
+// that each source file that includes this header has its own copy. Of several
+// non-static copies the linker would keep only one, possibly that of
+// kernels_avx2.cc, which processors without AVX2 cannot run.
 static constexpr int64_t InPanels(int64_t columns) {
   return (columns + kAttentionPanel - 1) / kAttentionPanel * kAttentionPanel;
 }
@@ -45,12 +46,13 @@ constexpr int64_t AttentionScratchCount(const AttentionShape& shape) {
          3 * shape.time * InPanels(HeadWidth(shape)) + shape.time * shape.time;
 }
 
-// The kernels that are compiled once per kind of processor. The functions with
-// the same names in layers.h document them. The sources are .inc files that
-// have only static functions: the linker keeps only one copy of an inline
-// function with external linkage, and some processors could not run that copy.
-// A file that includes the sources defines kVectorBytes, the size of a register
-// in bytes. T: float, double.
+// Pointers to the kernels that are compiled once per kind of processor
+// (ProcessorKind). layers.h documents the kernels: `gelu_forward` at
+// GeluForward, and so on. Their sources are .inc files that have only static
+// functions: of an inline function with external linkage the linker keeps only
+// one copy, and some processors could not run that copy. A file that includes
+// the sources defines kVectorBytes, the size of a vector register in bytes. T:
+// float, double.
 template <typename T>
 struct KernelTable {
   void (*gelu_forward)(const T* input, int64_t count, T* output, T* slope);

@@ -16,8 +16,8 @@
 namespace muster::models {
 namespace {
 
-// The threads that perform the calls of RunParts. Never destroyed, because the
-// threads use this object until the process ends.
+// The pool of threads that run the parts of RunParts. The object is never
+// destroyed, because its threads use it until the process ends.
 class PartThreads {
  public:
   void Run(int count, const std::function<void(int)>& part) {

@@ -22,18 +22,19 @@ struct MatrixThreadFacts {
   // machine_cores: number of cores of the whole machine.
   int allotted_cores = 1;
   int machine_cores = 1;
-  // CPU quota of the control group, in cores; 0: unlimited.
+  // CPU quota of this process's control group, in cores; 0: unlimited.
   int quota = 0;
   // Number of processes of this job on this host, including this one.
   int processes = 1;
 };
 
-// Chooses the number of threads, at least 1. A number in the environment takes
-// precedence; OpenMP's number is limited to the number of cores (launch sets it
-// to a rank's share). Without a number in the environment, a process that is
-// bound to some cores gets the number of these cores, and any other process its
-// share of all cores. In these two cases, the process's share of the quota is
-// an upper limit. Pure.
+// Chooses the number of threads for matrix products, at least 1:
+// OPENBLAS_NUM_THREADS, if set; else OMP_NUM_THREADS, but at most the cores on
+// which the process may run (launch sets OMP_NUM_THREADS to a rank's share of
+// the cores). If neither variable is set, a process that is bound to some of
+// the machine's cores gets all of these, and any other process an equal share
+// of the machine's cores; but at most the process's share of its control
+// group's CPU quota. Pure.
 int ChooseMatrixThreads(const MatrixThreadFacts& facts);
 
 // Reads the facts of this process, which is one of `processes` processes of the

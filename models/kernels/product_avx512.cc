@@ -45,7 +45,7 @@ struct Tile {
   float beta;
   float* c;
   int64_t stride;
-  // Mask of the columns in the last vector of a row.
+  // Selects the columns of c in the last vector of a tile's row.
   __mmask16 mask;
   // The next tile's part of a, which is prefetched. `next`: its first element.
   // `lines`: the number of cache lines per row, or of the whole part if the

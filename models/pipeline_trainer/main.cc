@@ -30,8 +30,9 @@
 namespace muster::models {
 namespace {
 
-// Collective. A picture that cannot be written causes a warning only: the
-// training does not fail.
+// Writes the picture of the last step's timeline to `file`. Collective. If the
+// file cannot be written, rank 0 only prints a warning: the training does not
+// fail.
 absl::Status KeepPicture(const PictureFile& file, PipelineTrainer& trainer,
                          GptReporter& reporter, int rank) {
   const absl::StatusOr<std::string> picture = trainer.Picture();
@@ -61,8 +62,8 @@ absl::Status Train(PipelineTrainingOptions options, Session& session) {
   const PipelineShape shape = schedule->shape;
   const auto world = NewWorld(session);
   if (!world.ok()) return world.status();
-  // Listen is called only after NewWorld: until all ranks have arrived, a
-  // signal should end the process.
+  // Call Listen only after NewWorld. After Listen a signal only requests a
+  // stop; until all ranks have arrived, a signal should end the process.
   StopRequest::Listen();
   const auto trainer = PipelineTrainer::Create(options, *std::move(schedule),
                                                text->tokens, **world);

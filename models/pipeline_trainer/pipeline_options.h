@@ -11,8 +11,9 @@ namespace muster::models {
 
 // Options of a transformer's training with pipeline parallelism.
 struct PipelineTrainingOptions {
-  // The options of `gpt train`, with its defaults. Options that depend on the
-  // number of pipelines are set by AsWhole.
+  // The options that `gpt train` has too, with the same defaults. AsWhole
+  // computes `micro_batches` and `validation_batches` in them from the number
+  // of pipelines.
   GptTrainingOptions training;
   // File for a picture of the last step's timeline; empty: none.
   std::string svg;

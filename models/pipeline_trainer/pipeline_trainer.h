@@ -31,13 +31,14 @@ class PipelineTrainer : public ResumableTrainer {
   // OutOfRange: the gradient is not finite.
   absl::StatusOr<GptStep> Step(int64_t step) override;
 
-  // Returns the mean loss over the validation windows, which lie in the last
-  // tenth of the text and are the same in every call. One call uses as many
-  // windows as a step.
+  // Returns the mean loss over windows from the last tenth of the text, which
+  // is reserved for validation. Every call uses the same windows, as many as
+  // one training step uses.
   absl::StatusOr<double> Validate() override;
 
-  // Returns the state to checkpoint. Names and types are those of a training
-  // without pipelines, whatever the division into pipelines.
+  // Returns this rank's state to checkpoint. The slices' names and types are
+  // those of a training without pipelines, so that a training with any other
+  // number of pipelines and stages can resume.
   absl::StatusOr<std::vector<CheckpointSlice>> State() override {
     return pipeline_->State();
   }

@@ -35,8 +35,8 @@ constexpr std::array<int, 256> MakeCharacters() {
 }
 
 constexpr std::array<int, 256> kCharacters = MakeCharacters();
-// GPT-2 writes 68 of the byte values as substitute characters. This is the
-// first character after the substitutes.
+// GPT-2 spells 68 of the byte values by substitute characters, which begin at
+// kFirstStandIn. kEnd is the first character after the substitutes.
 constexpr int kEnd = kFirstStandIn + 68;
 
 constexpr std::array<int, kEnd> MakeBytes() {

@@ -116,8 +116,9 @@ void BpeMerger::MergeLong(std::vector<int32_t>* tokens) {
 
 namespace {
 
-// The maximum size in bytes of a piece whose tokens are cached: words recur,
-// and a longer piece is not a word. The number of cached pieces is limited too.
+// kRememberedBytes: the maximum size in bytes of a piece of text whose tokens
+// are cached; words recur, and a longer piece is not a word. kRememberedPieces:
+// the maximum number of cached pieces.
 constexpr size_t kRememberedBytes = 64;
 constexpr size_t kRememberedPieces = 1 << 16;
 

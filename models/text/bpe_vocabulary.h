@@ -84,11 +84,12 @@ class BpeMerger {
   // the next and of the previous token.
   std::vector<uint32_t> next_;
   std::vector<uint32_t> previous_;
-  // Heap of possible merges. An entry combines the merge's priority and the
-  // token's position, so the smallest entry is the next merge.
+  // Heap of possible merges. An entry combines the merge's priority (high bits)
+  // and the position of its left token, so the smallest entry is the next
+  // merge.
   std::vector<uint64_t> heap_;
-  // Used for short pieces. Indexed by position: the priority of the merge of
-  // the token with its successor.
+  // Used instead of `heap_` for short pieces: places_[i] is the priority of the
+  // merge of tokens i and i + 1 (BpeMergeTable::Find).
   std::vector<uint32_t> places_;
 };
 

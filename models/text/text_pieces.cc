@@ -14,7 +14,7 @@ enum class CharacterClass : unsigned char { kLetter, kNumber, kSpace, kOther };
 
 struct Character {
   CharacterClass kind = CharacterClass::kOther;
-  // Length of the character in bytes.
+  // Number of bytes of the character.
   size_t length = 1;
 };
 

@@ -18,9 +18,9 @@ namespace muster::models {
 // The piece is not empty. Linear in the length of the piece.
 std::string_view TakePiece(std::string_view* text);
 
-// Returns the length of the longest prefix of `text`, up to `most` bytes, whose
-// division into pieces does not depend on the rest of the text. Such a prefix
-// can be encoded separately. 0: there is none.
+// Returns the length of the longest prefix of `text`, at most `most` bytes,
+// that can be encoded separately: the text after the prefix does not change how
+// the prefix is divided into pieces. 0: there is no such prefix.
 size_t WholePieces(std::string_view text, size_t most);
 
 }  // namespace muster::models

@@ -62,7 +62,8 @@ TEST(TextPiecesTest, LettersNumbersAndSpacesAreUnicodes) {
   EXPECT_THAT(PiecesOf("e\u0301x"), ElementsAre("e", "\u0301", "x"));
   EXPECT_THAT(PiecesOf("\U0001f600\U0001f3fd!"),
               ElementsAre("\U0001f600\U0001f3fd!"));
-  // The definition of white space is Unicode's, not that of C or Perl.
+  // U+001C and U+180E are not white space by Unicode's property White_Space,
+  // although Python counts U+001C and older versions of Unicode counted U+180E.
   EXPECT_THAT(PiecesOf("\x1c\u180e."), ElementsAre("\x1c\u180e."));
 }
 

@@ -18,8 +18,8 @@ namespace muster::models {
 
 // The header of a token file. The header is followed by the vocabulary
 // (Vocabulary::Serialize), zeros up to a multiple of kTokenFileAlignment, and
-// the tokens, two bytes each if the vocabulary allows that, otherwise four. All
-// numbers are little-endian.
+// the tokens: two bytes each if the vocabulary has at most 65536 tokens,
+// otherwise four. All numbers are little-endian.
 struct TokenFileHeader {
   // the bytes "MSTRTOKN"
   static constexpr uint64_t kMagic = 0x4e4b4f545254534d;
@@ -39,8 +39,8 @@ static_assert(sizeof(TokenFileHeader) == 40);
 
 inline constexpr uint64_t kTokenFileAlignment = 64;
 
-// Returns the offset of the tokens in bytes, in a file whose vocabulary has
-// `vocabulary_bytes` bytes.
+// Returns the offset in bytes at which the tokens begin in a token file whose
+// vocabulary has `vocabulary_bytes` bytes.
 constexpr uint64_t TokensOffset(uint64_t vocabulary_bytes) {
   return (sizeof(TokenFileHeader) + vocabulary_bytes + kTokenFileAlignment -
           1) /

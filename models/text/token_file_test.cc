@@ -172,7 +172,8 @@ TEST_F(TokenFileTest, DamagedFilesAreRefused) {
   EXPECT_THAT(Refusal(), HasSubstr("header is damaged"));
   with(offsetof(TokenFileHeader, vocabulary_bytes) + 1, 1);
   EXPECT_THAT(Refusal(), HasSubstr("not what its header says"));
-  // A writer that was killed before Finish leaves a count of 0.
+  // If a writer is killed before Finish, the count in the header stays 0. Such
+  // a file must be refused.
   with(offsetof(TokenFileHeader, count), 0);
   EXPECT_THAT(Refusal(), HasSubstr("not what its header says"));
   for (size_t length = 0; length < sound.size(); ++length) {

@@ -54,8 +54,8 @@ absl::StatusOr<std::unique_ptr<GptTrainer>> NewTrainer(
   return HostGptTrainer::Create(options, std::move(tokens), world);
 }
 
-// Collective. A timeline that cannot be written causes a warning only: the
-// training does not fail.
+// Writes the timeline of the last steps to `file`. Collective. If the file
+// cannot be written, rank 0 only prints a warning: the training does not fail.
 absl::Status KeepTimeline(const PictureFile& file, GptTrainer& trainer,
                           GptReporter& reporter, int rank) {
   if (file.path.empty()) return absl::OkStatus();
@@ -86,8 +86,8 @@ absl::Status TrainGpt(GptTrainingOptions options, Session& session) {
   options.text_fingerprint = *fingerprint;
   const auto world = NewWorld(session);
   if (!world.ok()) return world.status();
-  // Listen is called only after NewWorld: until all ranks have arrived, a
-  // signal should end the process.
+  // Call Listen only after NewWorld. After Listen a signal only requests a
+  // stop; until all ranks have arrived, a signal should end the process.
   StopRequest::Listen();
   const auto trainer = NewTrainer(options, text->tokens, session, **world);
   if (!trainer.ok()) return trainer.status();

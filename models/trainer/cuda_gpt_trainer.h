@@ -33,10 +33,10 @@ template <typename T>
 class CudaGptTrainer final : public GptTrainer {
  public:
   // Collective over `world`, which uses host memory and must outlive the
-  // trainer. `gradients`: a group of the same ranks whose operations accept
-  // device memory on the device's side stream; null for one rank. Errors are
-  // those of CheckTraining and FirstWeights; ResourceExhausted: not enough
-  // device memory.
+  // trainer. `gradients`: a group of the same ranks that averages the
+  // gradients; its operations accept device memory, on the device's side
+  // stream. Null if there is only one rank. Errors are those of CheckTraining
+  // and FirstWeights; ResourceExhausted: not enough device memory.
   static absl::StatusOr<std::unique_ptr<CudaGptTrainer>> Create(
       const GptTrainingOptions& options, std::shared_ptr<const Tokens> tokens,
       ProcessGroup& world, std::unique_ptr<cuda::Device> device,
@@ -96,7 +96,8 @@ class CudaGptTrainer final : public GptTrainer {
   T* gradient_ = nullptr;
   // The losses of this rank's micro-batches, indexed by micro-batch.
   double* losses_ = nullptr;
-  // The timeline spans of the last steps.
+  // The timeline of the last steps: one element per step, with the step's
+  // spans.
   std::deque<std::vector<TimelineSpan>> spans_;
   // Indexed by tensor: the index of the model's part that contains the tensor
   // (GptPartsOf).

@@ -18,9 +18,9 @@ std::string Described(const std::string& vocabulary) {
   return parsed.ok() ? (*parsed)->Describe() : "of no known kind";
 }
 
-// Returns all differences that prevent the training from resuming from a
-// checkpoint with this `state`, such as "layers 3, there 2"; empty: the
-// training can resume.
+// Returns all differences from the checkpoint's `state` that prevent the
+// training from resuming, such as "layers 3, there 2" (3 in the options, 2 in
+// the checkpoint); empty: the training can resume.
 std::string Obstacle(const GptTrainingOptions& options,
                      const std::string& vocabulary,
                      const GptCheckpointState& state) {
@@ -28,8 +28,8 @@ std::string Obstacle(const GptTrainingOptions& options,
   GptConfig there = state.model;
   std::vector<std::string> obstacles;
   if (state.vocabulary != vocabulary) {
-    // The number of tokens is not compared separately, because the description
-    // of the vocabulary contains it.
+    // Do not report the number of tokens as well: the descriptions of the two
+    // vocabularies contain it.
     there.vocabulary = options.model.vocabulary;
     obstacles.push_back(absl::StrCat("vocabulary ", Described(vocabulary),
                                      kThere, Described(state.vocabulary)));

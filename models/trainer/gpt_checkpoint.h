@@ -64,7 +64,8 @@ class GptCheckpoints {
   std::string other_options_;
 };
 
-// The content of a checkpoint that is read for another purpose than training.
+// The content of a checkpoint, for commands that do not train: validation, text
+// generation, export.
 struct TrainedGpt {
   int64_t step = 0;
   // A message with the checkpoint's folder and the damaged checkpoints that

@@ -25,8 +25,8 @@ struct GptProgress {
   LossScaler::State scaler;
 };
 
-// The part of a checkpoint that is not in tensors. A training can resume from
-// this part and the tensors, and text can be generated, without any other file.
+// The part of a checkpoint that is not in tensors. This part and the tensors
+// suffice to resume the training and to generate text; no other file is needed.
 struct GptCheckpointState {
   GptConfig model;
   GptProgress progress;
@@ -44,7 +44,7 @@ std::string ToBytes(const GptCheckpointState& state);
 absl::StatusOr<GptCheckpointState> ParseGptCheckpointState(
     std::string_view bytes);
 
-// The results of a step.
+// The results of one training step (ResumableTrainer::Step).
 struct GptStep {
   // Mean loss over the micro-batches of all ranks.
   double loss = 0;
@@ -70,8 +70,9 @@ class ResumableTrainer {
  public:
   virtual ~ResumableTrainer() = default;
 
-  // Performs a step. Steps count from 0. OutOfRange: the gradient is not finite
-  // for another reason than the loss scale.
+  // Performs step number `step`, counted from 0. A step whose gradient is not
+  // finite because the loss scale is too high is skipped, without an error.
+  // OutOfRange: the gradient is not finite for another reason.
   virtual absl::StatusOr<GptStep> Step(int64_t step) = 0;
 
   // Returns the mean loss over the validation windows. They lie in the last
@@ -79,9 +80,10 @@ class ResumableTrainer {
   virtual absl::StatusOr<double> Validate() = 0;
 
   // Returns this rank's part of the state that the next step depends on, in
-  // host memory, for checkpoints. The addresses stay the same. The caller may
-  // overwrite the memory and must then call Restore. Names and types do not
-  // depend on the device or the distribution.
+  // host memory, for checkpoints. The slices keep their addresses. To restore a
+  // checkpoint, the caller overwrites the slices and then calls Restore. The
+  // slices' names and types do not depend on the device, nor on how the
+  // training is distributed over ranks.
   virtual absl::StatusOr<std::vector<CheckpointSlice>> State() = 0;
   virtual const GptProgress& progress() const = 0;
   virtual absl::Status Restore(const GptProgress& progress) = 0;

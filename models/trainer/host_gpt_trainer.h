@@ -69,8 +69,9 @@ class HostGptTrainer final : public GptTrainer {
   // Runs the forward and backward pass of this rank's micro-batch number
   // `index` (from 0) of the step. Returns the micro-batch's loss.
   absl::StatusOr<double> Pass(int64_t step, int64_t index);
-  // Adds the gradient of `tensor` in micro-batch number `index` to the
-  // gradients of earlier micro-batches.
+  // Adds the gradient of the tensor with index `tensor`, computed from
+  // micro-batch number `index`, to the sum over the step's earlier
+  // micro-batches.
   void Accumulate(int tensor, int64_t index);
   // Updates the weights by the averaged gradients. Returns the gradient's norm.
   absl::StatusOr<double> Update(int64_t step, double learning_rate);
@@ -85,8 +86,9 @@ class HostGptTrainer final : public GptTrainer {
   std::vector<float> accumulated_;
   // The pairwise sum of gradients; null: gradients are added in order.
   std::unique_ptr<PairwiseSum> pairs_;
-  // The group that the reducer and the optimizer use, one after the other. It
-  // is separate from world_, whose operations may run at the same time.
+  // A group of the same ranks as world_, used by the reducer and, after the
+  // reducer is done, by the optimizer. Operations of world_ may run at the same
+  // time.
   std::unique_ptr<ProcessGroup> group_;
   std::unique_ptr<Reducer> reducer_;
   std::unique_ptr<Optimizer> optimizer_;

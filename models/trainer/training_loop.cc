@@ -16,7 +16,8 @@ absl::Status InSession(const std::function<absl::Status(Session&)>& train) {
   if (!session.ok()) return session.status();
   absl::Status status = train(**session);
   if (status.ok()) return status;
-  // The rank is added only to errors that do not begin with the rank already.
+  // Put the rank before the error's message, unless the message begins with the
+  // rank already.
   const std::string rank = absl::StrCat("rank ", (*session)->rank());
   if (status.message().substr(0, rank.size()) == rank) return status;
   return absl::Status(status.code(),

@@ -41,8 +41,8 @@ class AdminClient {
     TlsFiles tls;                     // empty: unencrypted connections
     std::string token;                // job token; empty: none
     Duration timeout = std::chrono::seconds(10);
-    // How long WatchJob looks for the next coordinator after it has lost one.
-    // The same limit applies to an Inquire that follows the output.
+    // How long WatchJob, and an Inquire that follows the workers' output, look
+    // for the next coordinator after they have lost one.
     Duration patience = std::chrono::seconds(60);
   };
 
@@ -103,7 +103,8 @@ class AdminClient {
   enum class Watching { kGoOn, kEnough };
   struct Reconnected {
     std::string endpoint;  // the coordinator's HOST:PORT
-    // time between the loss of the coordinator and this connection
+    // time from the loss of the earlier coordinator to the connection to this
+    // one
     Duration after = Duration::zero();
   };
   absl::Status Inquire(
@@ -120,7 +121,8 @@ class AdminClient {
     // Number of decisions that the coordinator dropped before the ones in
     // `decisions`, because this client read too slowly or was not connected.
     int decisions_dropped = 0;
-    // Set in the first update after the loss of a coordinator.
+    // Set only in the first update after a coordinator was lost: the connection
+    // to the next coordinator.
     std::optional<Reconnected> reconnected;
     // The job's state after `decisions`. JobStatus::nodes is empty.
     JobStatus status;

@@ -207,13 +207,15 @@ TEST_F(AdminClientTest, WatchesUntilTheJobIsOver) {
   JobPhase last = JobPhase::kGathering;
   const absl::Status end = Client()->WatchJob("job", [&](const Update& update) {
     if (b == nullptr) {
-      // An update holds only the decisions since the previous update.
+      // The first update contains no decisions, because all were made before
+      // the call of WatchJob.
       EXPECT_THAT(update.decisions, IsEmpty());
       EXPECT_EQ(update.status.phase, JobPhase::kGathering);
       b = Join("job", "node-b", 2);
       b->WaitFor(DirectiveKind::kRun);
       EXPECT_TRUE(coordinator_.CancelJob("job", "enough").ok());
-      // No workers have started, so both nodes stop at once.
+      // No node has started workers, so each node can report at once that it
+      // has stopped.
       for (auto* node : {a.get(), b.get()}) {
         node->WaitFor(DirectiveKind::kStop);
         node->Tell([](Report* report) {
@@ -276,7 +278,7 @@ TEST_F(AdminClientTest, AWatcherGoesOnAtTheNextCoordinator) {
   AdminClient client(options);
   std::unique_ptr<ScriptedNode> b;
   std::vector<std::string> endpoints;  // endpoint of each reconnection
-  std::vector<std::string> kinds;      // decisions after the first loss
+  std::vector<std::string> kinds;      // decision kinds after the first loss
   const absl::Status end = client.WatchJob("job", [&](const Update& update) {
     if (update.reconnected.has_value()) {
       endpoints.push_back(update.reconnected->endpoint);

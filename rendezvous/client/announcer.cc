@@ -117,7 +117,7 @@ void Announcer::Announce(const Coordinator::Announcement& announcement) {
   // longer before it connects them again. A new connection does not wait.
   channels_.clear();
   for (const auto& call : calls) {
-    // Blocks until the call's deadline at most.
+    // Wait for the call's result. The call's deadline limits the wait.
     if (!call->reached.get_future().get()) continue;
     channels_[call->endpoint].push_back(call->channel);
     const v1::KnownCoordinator& known = call->known;

@@ -61,11 +61,11 @@ class Announcer {
 
   Coordinator* const coordinator_;
   const Options options_;
-  // The connections whose newest call succeeded, by HOST:PORT of the endpoint.
-  // Used by thread_ only.
+  // Key: HOST:PORT of an endpoint. Value: the connections to the endpoint's
+  // addresses whose newest call succeeded. Used by thread_ only.
   std::map<std::string, std::vector<std::shared_ptr<grpc::Channel>>> channels_;
-  // The endpoints whose names are not looked up for now, and when the next
-  // look-up is allowed. Key: HOST:PORT. Used by thread_ only.
+  // Key: HOST:PORT of an endpoint whose look-up did not end in time. Value: the
+  // earliest time of its next look-up. Used by thread_ only.
   std::map<std::string, Instant> hanging_;
   std::mutex mutex_;
   std::condition_variable changed_;

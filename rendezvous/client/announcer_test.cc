@@ -136,7 +136,7 @@ TEST_F(AnnouncerTest, ANameIsCalledAtEachOfItsAddresses) {
        .interval = milliseconds(10),
        .look_up = [](const std::string&,
                      int port) -> absl::StatusOr<std::vector<SocketAddress>> {
-         // Nothing listens at the first address.
+         // The name has two addresses. Nothing listens at the first one.
          return std::vector<SocketAddress>{*NumericAddress("127.0.0.2", port),
                                            *NumericAddress("127.0.0.1", port)};
        }});

@@ -90,8 +90,7 @@ absl::Status ExplainCallError(const absl::Status& status,
       return absl::PermissionDeniedError(
           absl::StrCat("coordinator ", endpoint, ": ", message));
     case absl::StatusCode::kUnimplemented:
-      // A gRPC server that is not a coordinator also answers with
-      // Unimplemented.
+      // Unimplemented also comes from gRPC servers that are not coordinators.
       return absl::FailedPreconditionError(absl::StrCat(
           endpoint,
           " does not know this call: it is not a Muster coordinator, or one of "
@@ -100,7 +99,7 @@ absl::Status ExplainCallError(const absl::Status& status,
       return absl::ResourceExhaustedError(
           absl::StrCat("coordinator ", endpoint, ": ", message));
     case absl::StatusCode::kCancelled:
-      // The server cancels its calls when it shuts down.
+      // The coordinator's gRPC server cancels its calls when it shuts down.
       return absl::UnavailableError(
           absl::StrCat("coordinator ", endpoint, ": it closed the connection"));
     default:

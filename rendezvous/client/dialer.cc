@@ -160,7 +160,8 @@ Dialer::Outcome Dialer::DialTarget(const Target& target, Reached reached,
                      OpenChannel(address, target.credentials));
     }
     if (outcome.answered) return outcome;
-    // The user sees the error of the preferred address, which is the first one.
+    // If no address answers, the user sees the error of the first address,
+    // which is the preferred one.
     if (i == 0) first = std::move(outcome);
     if (limits.given_up != nullptr && limits.given_up()) break;
   }

@@ -32,7 +32,8 @@ class Dialer {
  public:
   // The result of one call to one address.
   struct Outcome {
-    // Whether a coordinator answered, so that no other address is called.
+    // Whether a coordinator answered the call. If so, Dial calls no other
+    // address.
     bool answered = false;
     absl::Status end;  // the call's status, explained for the user
   };
@@ -50,7 +51,8 @@ class Dialer {
   // (channel.h).
   Dialer(const std::vector<Endpoint>& endpoints, const TlsFiles& tls,
          const std::string& token);
-  // For tests: `reach` replaces the TCP connection attempt.
+  // For tests: as above, but `reach` replaces the TCP connection attempt that
+  // tests whether an address accepts connections.
   Dialer(const std::vector<Endpoint>& endpoints, const TlsFiles& tls,
          const std::string& token, Reach reach);
 

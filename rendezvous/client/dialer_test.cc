@@ -60,7 +60,7 @@ class DialerTest : public ::testing::Test {
 
   std::string leader_;  // IP address of the coordinator that answers calls
   std::map<std::string, absl::Status> errors_;
-  // System errors by the IP address that cannot be reached.
+  // Key: an IP address that cannot be reached; value: the system's error.
   std::map<std::string, std::string> unreachable_;
   bool given_up_ = false;
   std::function<void()> while_called_;
@@ -168,8 +168,8 @@ TEST_F(DialerTest, StandbysFollowTheCoordinatorThatToldThem) {
   leader_ = "10.0.0.3";
   EXPECT_TRUE(Dial(dialer).ok());
   EXPECT_THAT(called_, ElementsAre("10.0.0.1", "10.0.0.2", "10.0.0.3"));
-  // The new coordinator stays in the cycle, although its list of standbys does
-  // not contain its own endpoint.
+  // 10.0.0.3, the coordinator that sends this list of standbys, stays in the
+  // cycle although the list does not contain it.
   dialer.SetStandbys(*ParseEndpoints("10.0.0.4"));
   leader_.clear();
   EXPECT_FALSE(Dial(dialer).ok());

@@ -428,7 +428,8 @@ class GrpcLink::Impl : private AgentStream::Listener {
     }
     if (status.code() == absl::StatusCode::kInvalidArgument) {
       // A field of a report or directive is out of its bounds. A retry would
-      // bring the same error. The caller takes FailedPrecondition as permanent.
+      // bring the same error. So return FailedPrecondition, a permanent error,
+      // after which the agent does not retry.
       return absl::FailedPreconditionError(absl::StrCat(
           "coordinator ", endpoint, ": ", absl::string_view(status.message())));
     }
@@ -474,9 +475,9 @@ class GrpcLink::Impl : private AgentStream::Listener {
   bool up_ = false;
   // the agent's newest report, kept until a stream is up
   std::optional<Report> unsent_;
-  // The next three fields hold the events of the stream that were not yet
-  // passed to events_: that the stream is up, the newest directive, and the
-  // status with which the stream ended.
+  // Events of the stream that were not yet passed to events_. news_up_: the
+  // stream is up. directive_: the newest directive. ended_: the status with
+  // which the stream ended.
   bool news_up_ = false;
   std::optional<Directive> directive_;
   std::optional<absl::Status> ended_;

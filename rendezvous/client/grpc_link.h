@@ -31,17 +31,17 @@ class AgentStream {
     virtual ~Listener() = default;
     virtual void OnUp() = 0;
     virtual void OnDirective(Directive directive) = 0;
-    // The last callback; another thread may destroy the stream from now on.
-    // `status` is gRPC's status. If a field of a directive was out of its
-    // bounds, `status` is InvalidArgument with a message that contains
-    // "directive".
+    // The last callback: the stream has ended, and another thread may destroy
+    // the AgentStream from now on. `status` is gRPC's status. If a field of a
+    // directive was out of its bounds, `status` is InvalidArgument with a
+    // message that contains "directive".
     virtual void OnEnded(absl::Status status) = 0;
   };
 
   // `token`: the job token; empty: none. `listener` must outlive the stream.
   AgentStream(const std::shared_ptr<grpc::Channel>& channel,
               const std::string& token, Listener* listener);
-  // Must not run before OnEnded was called.
+  // The stream must not be destroyed before it has called Listener::OnEnded.
   ~AgentStream();
 
   AgentStream(const AgentStream&) = delete;

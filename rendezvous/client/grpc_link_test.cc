@@ -113,8 +113,8 @@ TEST_F(GrpcLinkTest, ReconnectsAfterTheCoordinatorWasStartedAnew) {
   a->WaitUntilDisconnected(absl::StatusCode::kUnavailable);
   Serve(endpoint_.port);
   a->WaitUntilConnected(2);
-  // A restarted coordinator has another epoch and does not know the round, so
-  // it stops the workers.
+  // The restarted coordinator has another epoch. It does not know the round
+  // that node-a runs, so it orders node-a to stop its workers.
   EXPECT_NE(a->WaitFor(DirectiveKind::kStop).epoch, first.epoch);
 }
 
@@ -231,7 +231,8 @@ TEST_F(GrpcLinkTest, AKilledAgentsConnectionIsNoticedAtOnce) {
   auto b = Node(report);
   a->WaitFor(DirectiveKind::kRun);
   b->WaitFor(DirectiveKind::kRun);
-  // The relay ends, so that node-b cannot connect again.
+  // End the TCP relay through which node-b is connected, so that its connection
+  // breaks and it cannot connect again.
   relay.reset();
   a->WaitFor(DirectiveKind::kStop);
 }
@@ -334,7 +335,8 @@ TEST_F(GrpcLinkTest, ReconnectsWhereItIsTold) {
   a->link().Reconnect(Duration::zero(), (*there)->address().ToString());
   a->WaitUntilConnected(2);
   EXPECT_EQ(a->endpoint(), (*there)->address().ToString());
-  // Without an endpoint, the next connection goes to the configured endpoint.
+  // Reconnect names no endpoint, so the next connection goes to the configured
+  // endpoint.
   a->link().Reconnect(Duration::zero(), "");
   a->WaitUntilConnected(3);
   EXPECT_EQ(a->endpoint(), endpoint_.ToString());

@@ -24,8 +24,9 @@ class InProcessAnswer : public AnswerSender {
     if (begun_) session_->Lose(id_, "its answer broke off");
   }
 
-  // Returns false if no node was asked under this id, if an answer to the
-  // inquiry has already begun, or if the answer is no longer wanted.
+  // Begins the answer to the inquiry with the id `id_`. Returns false if no
+  // node got an inquiry with this id, if an answer to the inquiry has already
+  // begun, or if the answer is no longer wanted.
   bool Begin() {
     begun_ = session_->Begin(id_, [room = room_] { room->Open(); });
     return begun_;
@@ -37,8 +38,8 @@ class InProcessAnswer : public AnswerSender {
       room_->opened.wait(lock,
                          [this] { return room_->is_open || room_->cancelled; });
       if (room_->cancelled) return false;
-      // Reset is_open before the call of Take, because Room::Open may be called
-      // before Take returns.
+      // Take may cause a call of Room::Open before it returns, so is_open is
+      // reset before Take is called.
       room_->is_open = false;
     }
     const OpenInquiry::Taken taken = session_->Take(id_, part);

@@ -21,7 +21,8 @@ class InProcessLink : public CoordinatorLink, private DirectiveSink {
   ~InProcessLink() override;  // calls Close if it was not called
 
   void Open(LinkEvents events) override;
-  // Returns after the coordinator has processed the report.
+  // Passes the report to the coordinator, and returns after the coordinator has
+  // processed the report.
   void Send(const Report& report) override;
   std::unique_ptr<AnswerSender> Answer(const std::string& run_id,
                                        uint64_t inquiry) override;

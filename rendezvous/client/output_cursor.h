@@ -18,9 +18,9 @@ namespace muster::rendezvous {
 // thread-safe.
 class OutputCursor {
  public:
-  // A coordinator that is lost may have received lines from the nodes without
-  // forwarding them. These lines are at most this much older than the last
-  // update.
+  // A limit for lines that a coordinator had received from the nodes, but not
+  // forwarded, when it was lost: they are at most this much older than the last
+  // update that the client received.
   static constexpr Duration kMargin = std::chrono::seconds(10);
   // Maximum time between the loss of the coordinator and the time at which a
   // client notices it.
@@ -42,8 +42,8 @@ class OutputCursor {
     OutputLine::Stream stream = OutputLine::Stream::kOut;
     auto operator<=>(const Stream&) const = default;
   };
-  std::map<Stream, uint64_t> positions_;  // highest position per stream
-  Instant heard_at_;                      // the time of the last update
+  std::map<Stream, uint64_t> positions_;  // highest received position by stream
+  Instant heard_at_;                      // when Pass got the last update
 };
 
 }  // namespace muster::rendezvous

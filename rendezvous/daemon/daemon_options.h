@@ -32,7 +32,7 @@ struct DaemonOptions {
   Duration keep_finished = std::chrono::minutes(10);
   std::string event_log;
   Quarantine quarantine = Quarantine::kOn;
-  std::string on_quarantine;  // command of QuarantineHook; empty: none
+  std::string on_quarantine;  // command to run on a quarantine; empty: none
   std::string port_file;
   std::string state_dir;  // folder of the journal; empty: none
   // The etcd cluster that stores the jobs' state, without user and password;
@@ -41,9 +41,10 @@ struct DaemonOptions {
   std::string etcd_user_file;
   // The address at which HTTP probes are answered; nullopt: none.
   std::optional<Endpoint> probe_listen;
-  // Address for metrics and probes; nullopt: no metrics.
+  // The address at which metrics and probes are served over HTTP; nullopt: no
+  // metrics.
   std::optional<Endpoint> metrics_listen;
-  // Address of the dashboard; nullopt: none.
+  // The address at which the dashboard is served; nullopt: no dashboard.
   std::optional<Endpoint> dashboard_listen;
   // The file for node_exporter's textfile collector; empty: none.
   std::string metrics_textfile;

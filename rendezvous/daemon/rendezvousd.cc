@@ -52,8 +52,8 @@ namespace {
 
 constexpr int kBadUsage = 2;
 // Limits of a coordinator that has neither a token nor TLS, and so accepts jobs
-// from every host. They limit the unfinished jobs of one IP address, and the
-// time that a job may wait for nodes.
+// from every host: the number of unfinished jobs of one IP address, and the
+// time for which a job may wait for nodes.
 constexpr int kMaxJobsPerPeer = 1000;
 constexpr Duration kMaxJoinTimeout = std::chrono::hours(24);
 // How long operators' calls in progress may continue at shutdown.
@@ -299,8 +299,8 @@ absl::StatusOr<int> ServeJobs(Daemon& daemon, OpenedJournal state,
     };
   }
   Coordinator coordinator(std::move(coordinating));
-  // Ends `states` before the coordinator is destroyed, because `states` reads
-  // from the coordinator.
+  // The destructor ends `states`, which reads from the coordinator, before the
+  // coordinator is destroyed.
   struct Finisher {
     StateRecorder* states;
     ~Finisher() { states->Finish(); }
@@ -320,8 +320,9 @@ absl::StatusOr<int> ServeJobs(Daemon& daemon, OpenedJournal state,
   serving.max_nodes_per_principal = options.max_nodes_per_principal;
   serving.tokens = daemon.tokens;
   auto server = GrpcServer::Start(&coordinator, serving);
-  // InvalidArgument would exit with code 2, which means wrong command line
-  // options. An address that cannot be bound has another exit code.
+  // Return Unavailable even if the status is InvalidArgument: for
+  // InvalidArgument the daemon would exit with code 2, which means wrong
+  // command line options, but here the address could not be bound.
   if (!server.ok()) {
     return absl::UnavailableError(server.status().message());
   }
@@ -374,8 +375,9 @@ absl::StatusOr<OpenedJournal> OpenSharedJournal(EtcdClient* etcd,
                                                 const EtcdTerm& term) {
   Journal::Limits limits;
   limits.on_trouble = PendingRecords::OnTrouble::kHold;
-  // A long limit, because no write to etcd hangs: each call to etcd has a
-  // shorter deadline and returns an error after it.
+  // The time after which a write counts as hung is long, because no write to
+  // etcd hangs: each call to etcd has a shorter deadline and returns an error
+  // after it.
   limits.hung_after = std::chrono::seconds(10);
   limits.retry_after = std::chrono::milliseconds(100);
   limits.close_within = std::chrono::seconds(1);

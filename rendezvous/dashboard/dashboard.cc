@@ -79,7 +79,8 @@ std::string Unescaped(absl::string_view text) {
         absl::ascii_isxdigit(static_cast<unsigned char>(text[i + 1])) &&
         absl::ascii_isxdigit(static_cast<unsigned char>(text[i + 2]))) {
       unsigned int byte = 0;
-      // Two hexadecimal digits are always a number.
+      // Ignore the result: the text is two hexadecimal digits, which are always
+      // a number.
       (void)absl::SimpleHexAtoi(text.substr(i + 1, 2), &byte);
       result += static_cast<char>(byte);
       i += 2;
@@ -243,7 +244,7 @@ class Dashboard::OutputStream {
     }
     if (text.empty()) {
       if (now < newest_ + kOutputSilence) return Text();
-      text = ":\n\n";  // keep-alive: an empty comment of SSE
+      text = ":\n\n";  // keep-alive: an empty comment of server-sent events
     }
     newest_ = now;
     return std::make_shared<const std::string>(std::move(text));

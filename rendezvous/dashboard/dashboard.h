@@ -23,7 +23,7 @@ namespace muster::rendezvous {
 
 // The jobs that a process coordinates at one moment.
 struct CoordinatedJobs {
-  std::vector<JobStatus> jobs;  // with JobStatus::nodes
+  std::vector<JobStatus> jobs;  // each with its nodes (JobStatus::nodes)
   // A sentence for the user if this process coordinates no jobs: the reason,
   // and the process that does. Empty: this process coordinates jobs.
   std::string elsewhere;
@@ -100,9 +100,9 @@ class Dashboard {
   ProbeAnswer OpenStream(const std::string& job, const Principal& principal);
   ProbeAnswer OpenOutput(const JobStatus& job, const std::string& rank);
   const JobStatus* FindJob(const std::string& run_id) const;
-  // Returns the text with the key `key` for the newest state. Each text is made
-  // once per state: the first request calls `make`, later ones share the
-  // result.
+  // Returns a text about the newest state of the jobs, for example one job as
+  // JSON. `key` identifies the text. For each state and key, only the first
+  // request calls `make`; later requests share its result.
   Text Shared(const std::string& key, const std::function<std::string()>& make);
   Text JobText(const JobStatus& job);
   Text JobEvent(const JobStatus& job, uint64_t seen_history);
@@ -115,9 +115,9 @@ class Dashboard {
   const Clock clock_;
   CoordinatedJobs jobs_;
   JobHistories histories_;
-  uint64_t generation_ = 0;  // how often jobs_ was read
+  uint64_t generation_ = 0;  // number of readings of jobs_ so far
   Instant next_read_{};
-  Duration spent_ = Duration::zero();  // time spent on formatting jobs_
+  Duration spent_ = Duration::zero();  // formatting time since jobs_ was read
   std::map<std::string, Text> shared_;
   int streams_ = 0;
   int output_streams_ = 0;

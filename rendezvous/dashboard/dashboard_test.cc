@@ -109,7 +109,7 @@ class DashboardTest : public ::testing::Test {
   int reads_ = 0;
   absl::Status refusal_;
   std::vector<std::string> asked_;  // the jobs whose output was asked for
-  Session newest_;                  // the newest inquiry
+  Session newest_;                  // session of the newest inquiry
   int ended_ = 0;                   // how many inquiries have ended
 
  private:

@@ -56,8 +56,9 @@ class JobHistory {
   std::vector<Sample> samples_;
   std::vector<Span> spans_;
   int spans_dropped_ = 0;
-  // Minimum time between two samples, in seconds. Less than the interval
-  // between two states (1 s), so that no state is skipped because of jitter.
+  // Minimum time between two samples, in seconds. At first less than the
+  // interval at which the dashboard reads the jobs' states (1 s), so that
+  // jitter causes no state to be skipped.
   double distance_s_ = 0.75;
   uint64_t version_ = 0;
 };

@@ -144,7 +144,8 @@ absl::Status Explain(const grpc::Status& status, const Endpoint& member) {
     case grpc::StatusCode::UNAVAILABLE:
     case grpc::StatusCode::CANCELLED:
     case grpc::StatusCode::UNKNOWN:
-      // gRPC's text if it could not read the certificates or the key.
+      // gRPC fails with this text if it could not read the certificates or the
+      // key.
       if (absl::StartsWith(said, "empty address list")) {
         return error(absl::StatusCode::kUnavailable,
                      "not called: --etcd-ca, --etcd-cert or --etcd-key is no "
@@ -152,8 +153,8 @@ absl::Status Explain(const grpc::Status& status, const Endpoint& member) {
       }
       return error(absl::StatusCode::kUnavailable, said);
     case grpc::StatusCode::RESOURCE_EXHAUSTED:
-      // gRPC's text if a request exceeds the limit of etcd's server: "grpc:
-      // received message larger than max (… vs. …)"
+      // gRPC fails with this text if a request exceeds the limit of etcd's
+      // server: "grpc: received message larger than max (… vs. …)"
       if (absl::StrContains(said, "larger than max")) {
         return error(absl::StatusCode::kOutOfRange, said);
       }
@@ -166,10 +167,12 @@ absl::Status Explain(const grpc::Status& status, const Endpoint& member) {
       if (absl::StrContains(said, "too large")) {
         return error(absl::StatusCode::kOutOfRange, said);
       }
-      // etcd's texts: "user name is empty", "authentication failed, …"
+      // A login failed. etcd's texts are "user name is empty" and
+      // "authentication failed, …".
       return error(absl::StatusCode::kUnauthenticated, said);
     case grpc::StatusCode::FAILED_PRECONDITION:
-      // etcd's text: "authentication is not enabled"
+      // etcd's text is "authentication is not enabled": a user was given, but
+      // this etcd checks no users.
       return error(absl::StatusCode::kFailedPrecondition, said);
     default:
       return error(

@@ -15,8 +15,8 @@
 
 namespace muster::rendezvous {
 
-// The period in which one process leads. The election assigns it, and every
-// write of the leader is conditional on it.
+// The period for which the election makes one process the leader. Each write of
+// this leader to etcd succeeds only while its term lasts.
 struct EtcdTerm {
   // The revision at which this leader set the key PREFIXelection/leader.
   int64_t revision = 0;

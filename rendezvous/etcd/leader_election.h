@@ -95,7 +95,7 @@ class LeaderElection {
   EtcdClient* const client_;
   const Options options_;
   OwnedFd changed_fd_;
-  // The following fields are used by the election's thread only.
+  // core_, seen_, epoch_ and troubles_ are used by the election's thread only.
   Leadership core_;
   Seen seen_;
   uint64_t epoch_ = 0;

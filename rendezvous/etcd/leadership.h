@@ -32,8 +32,8 @@ class Leadership {
     Duration takeover_after = std::chrono::milliseconds(1250);
   };
 
-  // The state of the lock in the store. Each change gives `holding` or
-  // `renewal` a value that the same field never had before.
+  // The state of the lock in the store. Each claim gives `holding`, and each
+  // renewal gives `renewal`, a value that the field never had before.
   struct Lock {
     int64_t holding = 0;  // the holder's term; 0: the lock is free
     int64_t renewal = 0;  // number of the lock's newest renewal
@@ -89,9 +89,9 @@ class Leadership {
   Instant due_;   // when to send the next read or renewal
   int64_t term_ = 0;
   Instant leads_until_;
-  // Used while standing by: the lock as last read. nullopt: the lock must be
-  // read before a claim. seen_since_: the time since which the lock is
-  // unchanged.
+  // Used only while this candidate stands by. seen_: the lock as last read;
+  // nullopt: the lock must be read before a claim. seen_since_: the time since
+  // which the lock has not changed.
   std::optional<Lock> seen_;
   Instant seen_since_;
 };

@@ -161,7 +161,8 @@ class Election {
   }
 
   // Simulates until `end`, with faults until `faults_end`; both in
-  // microseconds. Returns a description of the violation, or an empty string.
+  // microseconds. Returns what went wrong (such as two leaders at one time, or
+  // no leader at the end), or an empty string.
   std::string Run(Micros faults_end, Micros end) {
     for (Micros t = 500000; t < faults_end; t += Draw(1500000)) {
       After(t, [this] { Fault(); });
@@ -295,7 +296,7 @@ class Election {
       if (candidates_[i].is_cut) return;
       After(now_ + Draw(slowest_), [=, this] {
         When(i, life, [=, this] {
-          // The call has already timed out.
+          // Ignore the answer if the candidate's call has already timed out.
           if (candidates_[i].request != number) return;
           ++candidates_[i].request;
           const bool led = candidates_[i].core->stage() == Stage::kLeading;

@@ -27,7 +27,7 @@ class TroubleFilter {
   }
 
  private:
-  // Texts logged in the last minute, and the time of each.
+  // Key: a text that was logged in the last minute; value: when it was logged.
   std::map<std::string, Instant> told_;
 };
 

@@ -24,15 +24,16 @@ namespace muster::rendezvous {
 class EventThrottle {
  public:
   static constexpr int kBurst = 20'000;
-  // Minimum interval between two decisions of one class (of single nodes, of
-  // whole jobs) once the burst is used up.
+  // Once the burst of kBurst decisions is used up: the minimum interval between
+  // two written decisions about single nodes (kNodeInterval) or about whole
+  // jobs (kJobInterval).
   static constexpr Duration kNodeInterval = std::chrono::seconds(1);
   static constexpr Duration kJobInterval = std::chrono::milliseconds(100);
   static constexpr Duration kSummaryInterval = std::chrono::seconds(1);
 
   struct Result {
-    // A summary to write before the new decision: how many decisions were
-    // omitted. nullopt: no summary is due.
+    // A decision that says how many decisions were omitted, to be written
+    // before the new decision; nullopt: no such summary is due.
     std::optional<Decision> omitted;
     bool written = true;  // whether the decision itself is written
   };

@@ -9,9 +9,9 @@ void StateSchedule::OnDecision(const std::string& run_id,
   const bool is_turn = kind == "assign" || kind == "break" || kind == "finish";
   auto found = jobs_.find(run_id);
   if (found == jobs_.end()) {
-    // A job that is not in jobs_ may have finished. Other decisions, such as
-    // "leave", may concern nodes of a finished job, and do not add the job
-    // again.
+    // A job that is not in jobs_ may have finished. A decision such as "leave"
+    // may concern a node of such a job, so only the decisions named here add
+    // the job.
     if (!is_turn && kind != "join" && kind != "adopt") return;
     found = jobs_.emplace(run_id, Plan{.due = now + kMinInterval}).first;
   }
@@ -45,7 +45,7 @@ void StateSchedule::OnState(const JobStatus& job, Instant now) {
     jobs_.erase(found);
     return;
   }
-  // A decision after TakeDue has already set the next time.
+  // A decision that came after TakeDue has already set the job's next time.
   if (found->second.due.has_value()) return;
   const Duration interval =
       std::min(job.age / kAgeParts, job.phase_age / kPhaseParts);

@@ -30,13 +30,14 @@ class StateSchedule {
   // divided by kPhaseParts, whichever is shorter.
   static constexpr int kAgeParts = 200;
   static constexpr int kPhaseParts = 4;
-  // Maximum number of states that one call of TakeDue returns. The caller lets
-  // at least kPause pass between two calls that return this number.
+  // Maximum number of jobs that one call of TakeDue returns. After a call that
+  // returns so many jobs, the caller waits at least kPause before the next
+  // call.
   static constexpr size_t kMaxDue = 16;
   static constexpr Duration kPause = std::chrono::milliseconds(250);
 
-  // Handles a decision about the job. If it begins or breaks a round or ends
-  // the job, the state of the job is due at once.
+  // Handles a decision about a job. If the decision begins or breaks a round or
+  // ends the job, the job's state is due at once.
   void OnDecision(const std::string& run_id, const std::string& kind,
                   Instant now);
 
@@ -55,12 +56,13 @@ class StateSchedule {
   // Forgets a job that no longer exists.
   void Forget(const std::string& run_id) { jobs_.erase(run_id); }
 
-  // When the next state is due; nullopt: none.
+  // When the state of any job is due next; nullopt: no state is planned.
   std::optional<Instant> NextDue() const;
 
  private:
   struct Plan {
-    // When the next state is due; nullopt: TakeDue has returned the job.
+    // When the job's next state is due; nullopt: not planned yet, because
+    // TakeDue has returned the job.
     std::optional<Instant> due;
     StateDetail detail = StateDetail::kSummary;
   };

@@ -13,7 +13,8 @@ namespace {
 using Reports = std::map<std::string, Report>;
 using WorldKey = std::tuple<uint64_t, int, int, int, int, std::string, int>;
 
-// Returns the values that are equal on all nodes of one world.
+// Returns the fields of a place that are equal on all nodes of one world, and
+// so identify the world.
 WorldKey KeyOf(const Place& place) {
   return {place.epoch,      place.round,         place.group_world_size,
           place.world_size, place.restart_count, place.master_address,

@@ -55,8 +55,9 @@ class Adoption {
   };
   Collected End();
 
-  // The newest round in the reports, the number of nodes in that round's world,
-  // and how many of them have reported. All 0 if there are no reports.
+  // `round`: the newest round in the reports. `world`: the number of nodes in
+  // that round's world. `come`: the number of these nodes that have reported.
+  // All are 0 if there are no reports.
   struct Progress {
     int round = 0;
     int world = 0;

@@ -85,12 +85,12 @@ class Blame {
   // a SIGKILL, the verdict waits this long; a restart does not wait.
   static constexpr Duration kKillSpread = std::chrono::milliseconds(250);
 
-  // Resets everything for a new round.
+  // Forgets all failures and the cause, for example when a new round begins.
   void Clear();
   // Continues with the failures and the reason that another coordinator has
   // recorded. Their cause is final.
   void Restore(FailureLog failures, std::string why);
-  // Records a failure of the round.
+  // Adds a failure of the current round to the failure log.
   void Add(const Failure& failure) { failures_.Add(failure); }
   // Records that the round is broken because of `why`. `failure`: the worker's
   // failure that is the cause until another event replaces it; null: the cause
@@ -131,7 +131,7 @@ class Blame {
 
   // Describes, for the event log, how another failure has become the cause.
   struct Move {
-    const char* decision;    // Decision::kind of the change
+    const char* decision;    // Decision::kind under which it is logged
     const char* instead_of;  // text between the new and the old reason
   };
   // Decides whether `failure`, which has just been received, becomes the cause;
@@ -184,8 +184,9 @@ class Blame {
   bool provisional_ = false;
   // Id of the node that reported the failure of its worker.
   std::string failed_on_;
-  // The following two fields are set only if the failure is a hang: when its
-  // worker fell silent, and whether a signal keeps that worker stopped.
+  // silent_since_: if the cause of the break is a hang, the time at which the
+  // hung worker fell silent; else nullopt. stopped_: whether a signal (SIGSTOP)
+  // keeps that worker stopped.
   std::optional<Instant> silent_since_;
   bool stopped_ = false;
   // Set only after a SIGKILL that Muster did not send. killed_on_: the killed

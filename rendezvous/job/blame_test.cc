@@ -119,7 +119,7 @@ TEST(ExitCodeOf, IsTheCauses) {
   EXPECT_EQ(ExitCodeOf(failure), 1);
 }
 
-constexpr uint64_t kRevision = 5;  // of the newest directive at the break
+constexpr uint64_t kRevision = 5;  // newest directive's revision at the break
 
 Instant At(int second) { return Instant(seconds(second)); }
 
@@ -134,7 +134,8 @@ Failure Killed(const std::string& node_id) {
   return failure;
 }
 
-// The failure of a program that writes no error file.
+// The failure of a worker whose peer died. The worker's program writes no error
+// file, so only its stderr shows the reason.
 Failure LostItsPeer(const std::string& node_id) {
   Failure failure = OnNode(Of(FailureKind::kExitCode, 0), node_id);
   failure.message = "exit code 1";
@@ -260,7 +261,7 @@ TEST_F(BlameTest, APreemptionOfASpareExplainsNothing) {
 }
 
 TEST_F(BlameTest, TheHangThatBeganEarlierIsLikelier) {
-  // a's worker has been silent since second 70
+  // node a's worker: silent since second 70
   BreakBy(Hung("a", seconds(30)));
   EXPECT_FALSE(blame_.MovesTo(Hung("b", seconds(25)), At(101)));
   const Failure earlier = Hung("b", seconds(35));

@@ -33,8 +33,9 @@ struct Constituency {
   // promises (to obey no coordinator with a lower epoch).
   int returned = 0;
 
-  // Whether these nodes may elect a coordinator: more than half of the world
-  // votes, and at least half of it remembers the world. Half is enough: every
+  // Whether the nodes counted by `voters` and `returned` may elect a
+  // coordinator: together they are more than half of the world, and `voters`
+  // alone, which remember the world, are at least half. Half is enough: every
   // other majority of the world contains one of the nodes that remember, and
   // their reports contain their promises.
   bool has_majority() const;

@@ -196,7 +196,7 @@ bool MustKnowVerdict(const JobState& state, const Node& node) {
   });
 }
 
-// See Directive::took_part. `node_id` and `host` are those of the agent.
+// Returns Directive::took_part for the agent of node `node_id` on host `host`.
 // O(nodes of the world).
 bool TookPart(const JobState& state, const std::string& node_id,
               const std::string& host) {
@@ -356,7 +356,7 @@ JobStatus SummaryOf(const JobState& state, Instant now) {
   JobStatus status;
   status.run_id = state.run_id;
   status.spec = state.spec;
-  status.spec.command.clear();  // hidden: may contain secrets
+  status.spec.command.clear();  // omitted: may contain secrets
   status.phase = state.phase;
   status.reason = state.phase == JobPhase::kGathering
                       ? WaitReason(state, nullptr, now)

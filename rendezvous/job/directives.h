@@ -49,10 +49,10 @@ class Outbox {
   // Returns the directives and decisions of the step.
   JobStep Take() { return std::move(step_); }
 
-  // Appends a decision. `failure`: see Decision::failure.
+  // Appends a decision to the step. `failure`: see Decision::failure.
   void Note(std::string kind, const std::string& node_id, std::string reason,
             std::optional<Failure> failure = std::nullopt);
-  // Counts a fault against a machine (JobStep::faults).
+  // Counts a fault against a machine: adds it to the step's JobStep::faults.
   void Count(HostFault fault) { step_.faults.push_back(std::move(fault)); }
   bool HasFaults() const { return !step_.faults.empty(); }
   // Ends this coordinator's role in the job: sets JobStep::deposed.
@@ -80,7 +80,7 @@ class Outbox {
   // Records that the text for waiting nodes has changed. Each waiting node gets
   // the new text in the answer to its next report.
   void Reword() { ++wording_; }
-  // The revision of the newest directive.
+  // The highest revision of the directives to all nodes so far.
   uint64_t revision() const { return revision_; }
   // Sends `node` its unchanged directive with a new revision. Returns the
   // revision.
@@ -89,12 +89,12 @@ class Outbox {
   // Records that this step handles a report of `node`. `seen_revision`: the
   // newest directive that the node has received on this stream; 0: none.
   void Await(const Node& node, uint64_t seen_revision);
-  // Must be called at the end of the step: earlier, the last node to join would
-  // get a kWait directive before its kRun directive. Returns the id of the node
-  // whose report this step handles, if the report still needs an answer: if the
-  // stream is new, if the node has not seen its newest directive, or if the
-  // reason to wait that the node was told is outdated. All other directives are
-  // sent when they change.
+  // Returns the id of the node whose report this step handles, if the report
+  // still needs an answer: if the stream is new, if the node has not seen its
+  // newest directive, or if the reason to wait that the node was told is
+  // outdated. (All other directives are sent when they change.) Call this only
+  // at the end of the step: earlier, the last node to join would be answered
+  // with kWait just before it gets kRun.
   std::optional<std::string> Unanswered() const;
 
  private:

@@ -95,7 +95,8 @@ class Gathering {
 
   bool first_ = true;
   Instant not_before_;
-  // Arguments of the last call of AwaitAnswers: `now` and `until`.
+  // asked_, answers_until_: the arguments `now` and `until` of the last call of
+  // AwaitAnswers.
   Instant asked_;
   Instant answers_until_;
   // Time since which at least min_nodes nodes have been ready.

@@ -452,8 +452,8 @@ void Job::TakeOver(Node& node, const Report& report) {
     n.unhealthy = report.unhealthy;
     n.check_port = report.check_port;
     if (takes_fault) n.check_fault = report.check_fault;
-    // On a new stream a node may report an older revision than before, in order
-    // to receive the newest directive again.
+    // `seen` never decreases: on a new stream a node may report an older
+    // revision than before, in order to receive the newest directive again.
     n.seen = std::max(n.seen, seen);
   });
   if (was_ready != node.ready()) outbox_.Reword();
@@ -843,9 +843,9 @@ void Job::LeaveOut(Node& node, const std::string& why) {
     state_.nodes.Update(node, [](Node& n) { n.part = Part::kNone; });
     outbox_.Tell(node);
   } else if (state_.phase == JobPhase::kRunning && node.part != Part::kNone) {
-    // If the guardian process (the parent of the workers) died, the node is in
-    // phase kIdle and has no processes left. Waiting for its workers is
-    // pointless then.
+    // If the node is in phase kIdle, its guardian process (the parent of its
+    // workers) has died, and it has no processes left. The stop cause is then
+    // kBroken, because waiting for the node's workers would be pointless.
     BreakRound(absl::StrCat(node.identity.host, " (group rank ",
                             node.group_rank, ") goes: ", why),
                {.cause = node.phase == NodePhase::kIdle ? StopCause::kBroken

@@ -169,7 +169,7 @@ class Job {
   // Gives the node its place in the adopted round if that place is still
   // vacant.
   void JoinAdopted(Node& node, const Report& report);
-  // Replaces the node's earlier times in the job's totals by those in the
+  // Replaces the node's share of the job's time totals by the NodeTime in the
   // report, and updates the highest training step (JobState::reached_step).
   void FollowTime(Node& node, const Report& report);
   void TakeFailures(Node& node, const Report& report);
@@ -292,7 +292,8 @@ class Job {
   void Cancel(const std::string& why, const CancelWish& wish);
   void Preempt(const Node& by, const PreemptionNotice& notice);
   void Finish(Verdict verdict);
-  // Adds the job's totals to the verdict.
+  // Adds the job's totals to the verdict: its time ledger, restarts, rounds and
+  // age.
   void Stamp(Verdict& verdict) const;
   // Sends each member its current directive.
   void TellMembers();

@@ -67,8 +67,8 @@ TEST(JobAdoptionTest, ARoundGoesOnOnceAMajorityOfItsNodesHasCome) {
 }
 
 TEST(JobAdoptionTest, TheNewestCoordinatorsRoundGoesOnWhateverItsNumber) {
-  // A newer coordinator (epoch 6) had no record of the job, so it used the
-  // round number 1 again, for node c.
+  // A newer coordinator (epoch 6) had no record of the job. So it used the
+  // round number 1 again, for a world of node c alone.
   JobFixture job(QuickSpec(2, 2));
   job.StartAll({"a", "b"});
   job.Create("c").report.round = 1;

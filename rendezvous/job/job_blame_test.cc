@@ -18,7 +18,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using ::testing::HasSubstr;
 
-// Node b's stream breaks, and a's worker fails because of it within b's
+// Node b's stream breaks, and node a's worker fails because of it within b's
 // reconnect grace.
 class JobBlame : public ::testing::Test {
  protected:
@@ -94,8 +94,8 @@ TEST_F(JobBlame, ACancelInBetweenStillEndsTheJob) {
   EXPECT_EQ(job_.phase(), JobPhase::kFinished);
   const Verdict& verdict = job_.told("a").verdict;
   EXPECT_EQ(verdict.outcome, Outcome::kCancelled);
-  // The verdict shows the loss of b as the cause and a's failed worker as
-  // collateral.
+  // The verdict shows the loss of node b as the cause, and node a's failed
+  // worker as collateral.
   EXPECT_EQ(verdict.cause->kind, FailureKind::kNodeLost);
   EXPECT_EQ(verdict.collateral.at(0).rank, 0);
 }
@@ -130,7 +130,7 @@ TEST(JobBlameNot, AProgramThatCannotBeStartedIsNoConsequence) {
   EXPECT_EQ(job.told("a").verdict.exit_code, 127);
 }
 
-// Node b dies, and a's worker fails because of it before the coordinator
+// Node b dies, and node a's worker fails because of it before the coordinator
 // notices b's death.
 class JobBlameUnheard : public ::testing::Test {
  protected:
@@ -151,8 +151,8 @@ class JobBlameUnheard : public ::testing::Test {
 };
 
 // The coordinator reads the streams of two nodes in any order. So it may notice
-// the end of b's stream long after a's failure. The loss of b still becomes the
-// cause.
+// the end of node b's stream long after the failure of node a's worker. The
+// loss of b still becomes the cause.
 TEST_F(JobBlameUnheard, ItsStreamIsReadLater) {
   job_.Wait(seconds(2));
   job_.BreakStream("b");
@@ -384,7 +384,7 @@ TEST_F(JobBlameWithABudget, ACancelInBetweenStillEndsTheJob) {
 }
 
 // Node b leaves because its guardian process (the parent of its workers) died.
-// The worker of a noticed this before b's agent did.
+// The worker of node a noticed this before b's agent did.
 class JobBlameLeaving : public JobBlameUnheard {
  protected:
   void Leave() {
@@ -453,8 +453,8 @@ TEST_F(JobBlameLeaving, ASpareThatGoesIsNot) {
   EXPECT_EQ(job_.Count("blame"), 0);
 }
 
-// The worker of node b is killed by a signal; then neither b nor a has a
-// process of the round left.
+// The worker of node b is killed by a signal. After that, node a and node b
+// have no process of the round left.
 class JobKill : public ::testing::Test {
  protected:
   explicit JobKill(int signal = SIGKILL, int max_restarts = 0)
@@ -575,8 +575,8 @@ TEST(JobKillLong, AnAgentThatDiesLaterIsNoCause) {
   EXPECT_EQ(job.told("a").verdict.exit_code, 137);
 }
 
-// A worker of node b is killed by SIGKILL, and a's worker fails because of
-// that. The coordinator reads a's failure first.
+// A worker of node b is killed by SIGKILL, and a worker of node a fails because
+// of that. The coordinator reads the failure on node a first.
 class JobKillSecond : public ::testing::Test {
  protected:
   JobKillSecond()

@@ -128,7 +128,8 @@ void Job::SetCheckFault(Node& node, const std::string& fault) {
   if (!fault.empty()) {
     outbox_.Note("unhealthy", node.identity.node_id,
                  absl::StrCat(node.identity.host, " is kept out: ", fault));
-    // A node that was bad before has already been counted.
+    // Count a fault only if the node was good before: otherwise its bad result
+    // has been counted already.
     if (!was_bad) {
       outbox_.Count({.host = {node.identity.host, node.peer},
                      .kind = FaultKind::kCheck,

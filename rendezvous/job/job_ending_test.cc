@@ -724,9 +724,9 @@ TEST(JobPreemption, AVerdictThatStandsIsNotReplaced) {
   EXPECT_EQ(job.told("a").verdict.exit_code, 9);
 }
 
-// The cluster signalled a's workers before a's agent, and b's worker failed
-// because of that. The order in which the coordinator reads the two reports
-// proves nothing.
+// The cluster signalled node a's workers before node a's agent, and node b's
+// worker failed because of that. The order in which the coordinator reads the
+// reports of a and b proves nothing.
 TEST(JobPreemption, ANoticeFromBeforeTheOrderReplacesAVerdict) {
   JobSpec spec = PreemptedSpec(2, 2);
   spec.max_restarts = 0;

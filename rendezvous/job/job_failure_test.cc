@@ -502,7 +502,8 @@ TEST_F(JobHangWithABudget, SpendsARestart) {
 TEST_F(JobHang, TheFirstSilentWorkerIsBlamedInAnyOrderOfReports) {
   job_.Fails("a", Hung(0, seconds(30)));
   job_.Wait(milliseconds(500));
-  // b's worker has been silent for half a second longer than a's worker.
+  // The worker of node b has been silent for half a second longer than the
+  // worker of node a.
   job_.Fails("b", Hung(2, seconds(31)));
   EXPECT_THAT(job_.Decided("hang"),
               HasSubstr("broke because rank 2 on b: hung: silent for a while, "
@@ -572,8 +573,9 @@ TEST_F(JobHang, OnlyAnotherStoppedOneThatFellSilentBeforeTakesItsPlace) {
 }
 
 TEST_F(JobHang, WorkersSilentAtTheSameTimeAreCounted) {
-  // Progress of three workers of b. One fell silent a second later than a's
-  // worker, one still reports progress, and one has ended (deadline 0).
+  // Progress of three workers of node b. One fell silent a second later than
+  // node a's worker, one still reports progress, and one has ended (deadline
+  // 0).
   job_.agent("b").report.progress = {
       {.silent_for = seconds(29), .deadline = seconds(30)},
       {.silent_for = seconds(2), .deadline = seconds(30)},

@@ -280,9 +280,9 @@ TEST(JobGathering, TheWaitingAreKeptUpToDate) {
   EXPECT_EQ(job.told("a").reason, "1 of 3 nodes here, waiting for 2 more");
   job.Join("b");
   // When a node joins, the coordinator sends nothing to the other waiting
-  // nodes, so a still has the old count.
+  // nodes, so the reason in node a's directive still has the old count.
   EXPECT_EQ(job.told("a").reason, "1 of 3 nodes here, waiting for 2 more");
-  // The answer to a's next report contains the new count.
+  // The answer to node a's next report contains the new count.
   job.Report("a");
   EXPECT_EQ(job.told("a").reason, "2 of 3 nodes here, waiting for 1 more");
   const int told = job.agent("a").times_told;

@@ -10,16 +10,17 @@
 
 namespace muster::rendezvous {
 
-// Sums the times of a job's nodes, and the costs of rounds that ended early.
-// Pure. Every call is O(1) in the number of nodes, unless noted.
+// Sums how a job's nodes have spent their time (NodeTime), and the costs of
+// rounds that ended early. Pure. Every call is O(1) in the number of nodes,
+// unless noted.
 class JobLedger {
  public:
   JobLedger() = default;
   // Continues with the totals `time` that JobLedger::Without has returned.
   explicit JobLedger(const JobTime& time);
 
-  // Replaces `before`, a node's previous times, by `told`, the times in its new
-  // report.
+  // Updates the totals for a node: subtracts `before`, the NodeTime in its
+  // previous report, and adds `told`, the NodeTime in its new report.
   void Tell(const NodeTime& before, const NodeTime& told);
   // Records that a round has ended early. `host`: host of the blamed node; may
   // be empty. If Count is called several times for a round, the first cause
@@ -31,8 +32,9 @@ class JobLedger {
   // an earlier round for which Count was not called, the cause of the loss is
   // given as unknown.
   JobTime Read(int round) const;
-  // Returns the totals as Read does, but without the times of `nodes`: these
-  // nodes will report them again to the next coordinator. O(n).
+  // Returns the totals as Read does, but without `nodes`, the newest NodeTimes
+  // of the job's current nodes: these nodes will report their time again to the
+  // next coordinator. O(n).
   JobTime Without(const std::vector<const NodeTime*>& nodes, int round) const;
 
  private:
@@ -49,7 +51,7 @@ class JobLedger {
   // sums exactly up to 285 years, and cannot overflow.
   std::array<double, kActivities> spent_us_ = {};
   std::map<int, Entry> newest_;  // key: the round; at most kMaxIncidents
-  // sums of the counted incidents that are not in `newest_`
+  // by LossCause: sums of the counted incidents that are not in `newest_`
   std::array<JobTime::Sum, kLossCauses> older_ = {};
 };
 

@@ -75,7 +75,7 @@ TEST(JobLoss, AStaleReportIsNoSignOfLife) {
   job.agent("b").silent = true;
   job.Wait(seconds(4));
   --job.agent("b").report.sequence;
-  job.Report("b");  // with a repeated sequence number
+  job.Report("b");  // stale: repeats the last report's sequence number
   job.Wait(seconds(1));
   EXPECT_EQ(job.phase(), JobPhase::kStopping);
 }
@@ -86,7 +86,7 @@ TEST(JobLoss, ALateReportDoesNotBringALostNodeBack) {
   job.agent("b").silent = true;
   job.Wait(seconds(5));
   --job.agent("b").report.sequence;
-  job.Report("b");  // with a repeated sequence number
+  job.Report("b");  // stale: repeats the last report's sequence number
   EXPECT_EQ(job.status().nodes.size(), 1u);
   job.Report("b");
   EXPECT_EQ(job.status().nodes.size(), 2u);
@@ -273,7 +273,7 @@ TEST(JobLoss, ALostNodeThatStillRunsIsStoppedAndLetInAgain) {
   job.Idle("a");
   ASSERT_EQ(job.round(), 2);
   job.Runs("a");
-  job.Report("b");  // b, stopped by SIGSTOP, continues
+  job.Report("b");  // b's agent was stopped by SIGSTOP and runs again
   ASSERT_EQ(job.kind("b"), DirectiveKind::kStop);
   EXPECT_EQ(job.told("b").stop.round, 1);
   job.agent("b").silent = false;
@@ -530,7 +530,7 @@ TEST_F(JobStandstillTest, ANodeThatMayHaveStoppedIsNotLost) {
   EXPECT_EQ(job_.Count("lost"), 0);
   job_.Idle("b");
   EXPECT_EQ(job_.Count("lost"), 0);
-  job_.Report("a");  // a and b answer the directive after the suspension
+  job_.Report("a");  // nodes a and b answer the directive after the suspension
   job_.Report("b");
   EXPECT_EQ(job_.round(), 2);
 }
@@ -562,7 +562,7 @@ TEST_F(JobStandstillTest, ALaterBreakIsPutOffAgain) {
   job_.StandStill(seconds(60));
   job_.Idle("a");
   job_.Idle("b");
-  job_.Report("a");  // a and b answer the directive after the suspension
+  job_.Report("a");  // nodes a and b answer the directive after the suspension
   job_.Report("b");
   job_.Runs("a");
   job_.Runs("b");

@@ -53,7 +53,8 @@ TEST(JobMessages, StaleReportsAreDropped) {
   job.StartAll({"a", "b"});
   Report late = job.agent("a").report;
   late.phase = NodePhase::kIdle;
-  // `late` has the sequence number of a's last report, so it is stale.
+  // `late` has the same sequence number as the last report of node a, so it is
+  // stale.
   job.Step(ReportArrived{job.agent("a").stream, late});
   --late.sequence;
   job.Step(ReportArrived{job.agent("a").stream, late});
@@ -72,7 +73,7 @@ TEST(JobMessages, ANewerDirectiveHasAHigherRevision) {
     last = job.told("a").revision;
   };
   job.Join("b");
-  expect_higher();  // a receives a run directive
+  expect_higher();  // the first run directive to node "a"
   job.Runs("a");
   job.Runs("b");
   job.Fails("b", ExitedWith(2, 1));
@@ -495,8 +496,8 @@ TEST(JobSpeaker, ANodeThatStillRunsAnOldRoundPrintsTheReason) {
   EXPECT_EQ(job.told("b").stop.cause, StopCause::kBroken);
 }
 
-// If a node stops an earlier round, the signal and the cause of the current
-// round's stop do not apply to it.
+// Node b stops round 1 while node a stops round 2 because of a Ctrl-C. The
+// signal and the cause of round 2's stop must not be in b's stop order.
 TEST(JobSpeaker, AStopOfAnEarlierRoundIsAsAnyOther) {
   JobFixture job(QuickSpec(1, 2));
   job.StartAll({"a", "b"});

@@ -158,7 +158,8 @@ void Job::AdoptRound(const std::map<std::string, Report>& reports) {
   if (!state_.own_endpoint.empty()) Elect();
   ChooseStandbys();
   if (!is_alive && ended != nullptr && !ended->round_end->exit_code) {
-    // The round has ended and was counted, so the next round follows.
+    // The earlier coordinator has ended the round and counted its end, and no
+    // worker of the round is left. So the next round follows.
     state_.why = ended->round_end->reason;
     state_.world.unknown = 0;
     state_.gathering.Begin(state_.now);
@@ -764,7 +765,8 @@ void Job::BreakForFailure(const Failure& failure) {
 
 void Job::Excuse(const std::string& node_id, const std::string& why) {
   state_.restarts_used -= state_.stopping.consequence.Withdraw();
-  // A node that leaves, or a preemption, is no failure.
+  // The new cause is a failure only if it is the loss of a node. A node that
+  // leaves, or a preemption, is no failure.
   const std::optional<Failure>& cause = state_.blame.failures().cause();
   const bool is_loss =
       cause.has_value() && cause->kind == FailureKind::kNodeLost;
@@ -853,8 +855,8 @@ void Job::Preempt(const Node& by, const PreemptionNotice& notice) {
     case JobPhase::kRunning:
       state_.why = what;
       if (state_.world.unstarted > 0) {
-        // Not all workers have started, and the other nodes must not start
-        // theirs.
+        // Some nodes have not started their workers yet, and must not start
+        // them any more. So the round is broken.
         BreakRound(what, {.cause = StopCause::kAsked});
         break;
       }
@@ -1013,7 +1015,8 @@ void Job::Stamp(Verdict& verdict) const {
   verdict.time = state_.ledger.Read(state_.round);
   verdict.restarts_used = state_.restarts_used;
   verdict.max_restarts = state_.spec.max_restarts;
-  // A restarted coordinator may not have formed a round itself.
+  // A restarted coordinator may not have formed a round itself. The highest
+  // round that a node has reported then counts.
   verdict.rounds = state_.round > 0 ? state_.round : state_.claimed_round;
   verdict.lasted = state_.now - state_.born;
 }

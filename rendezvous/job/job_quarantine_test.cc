@@ -180,7 +180,8 @@ TEST_F(JobQuarantine, ANodeThatJoinsIsJudgedAtOnce) {
   job_->Wait(seconds(60));
   EXPECT_EQ(job_->World(), (Names{"a"}));
   EXPECT_EQ(job_->round(), 1);
-  // The same name at another address is another machine.
+  // An agent with the host name "b" but another address is on another machine,
+  // which is not quarantined.
   job_->Create("c").peer = "elsewhere";
   job_->agent("c").report.node.host = "b";
   job_->Join("c");

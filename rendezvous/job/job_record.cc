@@ -202,7 +202,9 @@ bool LearnFrom(const Directive& directive, Duration elapsed,
   record.restarts_used = std::max(restarts, record.restarts_used);
   record.age = std::max(record.age + elapsed, directive.job_age);
   if (round <= last) return true;
-  // The recorded round has ended, and so has whatever was to follow it.
+  // The directive is of a later round than the record. So the recorded round
+  // has ended, and the recorded consequence of its end (a new round or a
+  // verdict) is outdated.
   record.phase = JobPhase::kGathering;
   record.why.clear();
   record.round = 0;

@@ -45,7 +45,7 @@ struct JobRecord {
   // Number of successive rounds that ended by a worker's failure
   // (RestartBackoff::failures).
   int failures_in_row = 0;
-  // While gathering: the time until a world may form.
+  // The remaining back-off: while gathering, the time until a world may form.
   Duration backoff_left = Duration::zero();
   std::vector<SignalNotice> signals;
   uint64_t newest_signal = 0;
@@ -53,9 +53,9 @@ struct JobRecord {
   std::optional<PreemptionNotice> preemption;
   std::optional<Verdict> verdict;
 
-  // The world of the newest round. Its times and most of its counts of members
-  // (such as `began` and `unstopped`) are not recorded, nor is the `peer` of
-  // its members.
+  // The world of the newest round, except its points in time (such as `began`),
+  // most of its counts of members (such as `unstopped`) and the `peer` of its
+  // members. These are not recorded.
   World world;
   Duration ran = Duration::zero();  // time since the round began
   std::vector<Member> members;      // sorted by the time of joining
@@ -66,7 +66,8 @@ struct JobRecord {
   Stopping stopping;
   FailureLog failures;
   std::string blamed;  // reason of the newest break (Blame::why)
-  // the job's times without those of the members (JobLedger::Without)
+  // how the job has spent its time, without the time of the current members
+  // (JobLedger::Without)
   JobTime time;
 };
 

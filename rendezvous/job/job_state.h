@@ -30,7 +30,7 @@ namespace muster::rendezvous {
 // A preemption: the cluster will take the job's nodes away.
 struct Preemption {
   PreemptionNotice notice;  // its field `left` is unused
-  Instant deadline;         // when the workers are stopped
+  Instant deadline;         // when the grace ends and the workers are stopped
 };
 
 // An agent that waits until the agent that now holds its node's place has
@@ -57,7 +57,7 @@ struct Electors {
   std::map<std::string, Elector> known;  // electors by node id
   std::set<int> ranks;                   // group ranks of `known`
   int gone = 0;                          // number of electors that are gone
-  std::vector<std::string> members;      // by group rank; empty: not listed
+  std::vector<std::string> members;      // node ids by rank; empty: not listed
 
   // Adds an elector. Returns false if the node is in the list already, even if
   // its agent has left. Also returns false if its rank is out of range or
@@ -90,8 +90,9 @@ struct JobState {
   // connected to this coordinator, at most max_nodes - n nodes are connected to
   // others.
   std::set<std::string> no_spares;
-  // The standbys of the newest world (Directive::standbys), and the group rank
-  // of the node whose process is this coordinator (Directive::host_rank).
+  // standbys: the standbys of the newest world (Directive::standbys).
+  // host_rank: the group rank of the node whose process is this coordinator
+  // (Directive::host_rank).
   std::vector<std::string> standbys;
   int host_rank = -1;
   // Group rank of the node whose process coordinated the adopted round, while
@@ -105,7 +106,7 @@ struct JobState {
   Instant now;  // time of the newest step
 
   Membership nodes;
-  std::map<StreamId, Successor> successors;  // key: the agent's stream
+  std::map<StreamId, Successor> successors;  // key: stream of the waiting agent
 
   JobPhase phase = JobPhase::kGathering;
   // The start of `phase`, and how long its time limit is postponed.
@@ -137,11 +138,11 @@ struct JobState {
   uint64_t measurements = 0;
   // The slow ranks of `round`. A new coordinator begins without them.
   StragglerWatch stragglers;
-  // The coordinator's newest judgement of the machines; null: no machine is
-  // suspected.
+  // The machines that the coordinator suspects, quarantines or bans, by its
+  // newest judgement; null: no machine is suspected.
   std::shared_ptr<const HostView> hosts;
-  // Whether the job has found faults that the driver has not recorded yet.
-  // Until then no world forms.
+  // Whether the job has found faults of machines that the driver has not
+  // recorded yet. Until the driver has recorded them, no world forms.
   bool awaits_judgement = false;
   // The highest training step that any worker has reported to this coordinator
   // or, according to the nodes, to an earlier one; -1: none.
@@ -246,7 +247,8 @@ int NodesHere(const JobState& state, const Electors& world, Among among);
 // earlier unsettled world has the same nodes.
 bool LastNeedNotElect(const JobState& state);
 
-// The worlds whose majorities may elect another coordinator.
+// Returns the worlds whose nodes elect a coordinator: `electors`, unless it is
+// empty, and `unsettled`.
 std::vector<const Electors*> WorldsThatElect(const JobState& state);
 
 // The time until which a verdict waits for its witnesses while the round stops;

@@ -43,14 +43,14 @@ struct DrainAsked {
   std::string node;
   std::string principal;  // caller's name; empty: unknown
 };
-// A coordinator or a standby in another process has announced the epoch
-// `epoch`.
+// An event: a coordinator or a standby in another process has announced its
+// epoch, `epoch`.
 struct CoordinatorTold {
   uint64_t epoch = 0;
   Backing backing = Backing::kMajority;
 };
-// The coordinator's judgement of its machines has changed, or JobStep::faults
-// have been recorded.
+// An event: the coordinator's judgement of its machines has changed, or the
+// driver has recorded the faults in JobStep::faults.
 struct HostsJudged {
   std::shared_ptr<const HostView> view;  // null: no machine is suspected
 };
@@ -76,8 +76,8 @@ struct JobStep {
   // and answers at once with HostsJudged: until then, a job that gathers forms
   // no world.
   std::vector<HostFault> faults;
-  // Whether another coordinator has a higher epoch. If so, this one sends no
-  // more directives, and the driver replaces it by a Standby.
+  // Whether another coordinator has a higher epoch. If so, this coordinator
+  // sends no more directives, and the driver replaces it by a Standby.
   bool deposed = false;
   // The reason why an operator's request (cancel, drain) was refused; empty: no
   // request was refused.

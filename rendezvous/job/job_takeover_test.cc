@@ -155,7 +155,7 @@ TEST(JobTakeoverTest, TheRoundGoesOnIfAllItsNodesCome) {
   EXPECT_EQ(job.told("c").host_rank, 1);
   EXPECT_EQ(job.told("c").electorate.nodes, 3);
   EXPECT_EQ(job.told("c").electorate.epoch, job.told("c").epoch);
-  // The node whose process was the lost coordinator does not become a standby
+  // Node a, whose process was the lost coordinator, does not become a standby
   // before it has reported again.
   EXPECT_THAT(job.told("c").standbys, ElementsAre("c"));
   job.Wait(milliseconds(1900));
@@ -432,9 +432,8 @@ TEST(JobRecallTest, ARecalledJobYieldsToItsNodes) {
   EXPECT_TRUE(again.last_step().deposed);
 }
 
-// The job has ended. Its verdict was recorded, but may not have reached the
-// nodes.
-// Directive of another coordinator in round `round` after `restarts` restarts.
+// Returns a kRun directive of another coordinator, which is in round `round`
+// and has used `restarts` restarts.
 Directive RunsElsewhere(int round, int restarts) {
   Directive directive = {.kind = DirectiveKind::kRun};
   directive.place = {.round = round, .reached_step = 30};
@@ -453,7 +452,8 @@ TEST(LearnFromTest, ALaterRoundReplacesTheRecordedOne) {
   EXPECT_EQ(record.age, seconds(500));
   EXPECT_EQ(record.world.reached_step, 30);
   EXPECT_TRUE(CheckRecord(record).ok()) << CheckRecord(record);
-  // What was to follow the recorded round is void.
+  // The recorded cancel belonged to an earlier round, so the record does not
+  // say any more that the job ends.
   EXPECT_FALSE(IsEnding(record));
   JobFixture again(QuickSpec(2, 2));
   again.Recall(record);
@@ -646,7 +646,8 @@ TEST(JobRecallTest, AJobWhoseNodesDidNotComeBeginsAgain) {
   EXPECT_EQ(again.round(), 1);
 }
 
-// Announcements of other coordinators may be unread.
+// After a suspension, announcements of other coordinators may be unread. So a
+// recalled verdict must not end the job at once.
 TEST_F(JobRecallVerdictTest, ASuspensionPostponesTheVerdict) {
   const JobSpec spec = QuickSpec(2, 2);
   job_.StandStill(TimeToLearn(spec) + seconds(1));
@@ -705,7 +706,8 @@ TEST(JobTakeoverTest, FirstCoordinatorsRaiseTheirEpochsToDifferentOnes) {
   EXPECT_THAT(raised, SizeIs(100));
   EXPECT_GT(*raised.begin(), 5000u);
   EXPECT_LE(*raised.rbegin(), 5000 + kDrawnEpochMask / 16);
-  // The result is never higher than the highest epoch of a first coordinator.
+  // FoundingEpochAbove never returns more than kDrawnEpochMask, the highest
+  // epoch of a first coordinator.
   for (uint64_t own = 1; own < 100; ++own) {
     EXPECT_EQ(FoundingEpochAbove(kDrawnEpochMask - 1, own), kDrawnEpochMask);
   }
@@ -990,7 +992,8 @@ TEST(JobTakeoverTest, AWorldThatIsGivenUpElectsNevertheless) {
     spec.takeover = takeover;
     JobFixture job = JobFixture::HostedBy("a", spec);
     job.StartAll({"a", "b", "c"});
-    // Nodes b and c are the majority that elected b, but c has left since.
+    // Nodes b and c are a majority and have elected the process of b, but c is
+    // not connected to it.
     job.TakeOver("b");
     job.Reconnect("b");
     job.Join("d");
@@ -1078,7 +1081,8 @@ TEST(JobTakeoverTest, ANodeThatComesLaterCountsAsOneOfTheNodes) {
   EXPECT_EQ(job.phase(), JobPhase::kRunning);
 }
 
-// The only node that knows the round is lost before the round is given up.
+// Node b, the only connected node that knows round 1, is lost before the
+// adoption of this round is given up.
 TEST(JobTakeoverTest, ARoundThatOnlyALostNodeKnewElectsNevertheless) {
   JobSpec spec = QuickSpec(1, 3);
   spec.takeover = Takeover::kMajority;
@@ -1127,7 +1131,7 @@ TEST(JobTakeoverTest, AReportFromBeforeTheElectionGivesNoPlace) {
   for (const char* name : {"a", "c"}) job.Restart(name);
   job.AllStop();
   EXPECT_EQ(job.round(), 0);
-  job.Report("a");  // a has seen a directive of this coordinator
+  job.Report("a");  // node a has seen a directive of this coordinator
   EXPECT_EQ(job.round(), 0);
   job.Report("c");
   EXPECT_EQ(job.round(), 2);
@@ -1205,8 +1209,8 @@ TEST(JobTakeoverTest, AnElectorMayComeAfterItsRoundIsOver) {
   job.StartAll({"a", "b", "c", "d"});
   job.TakeOver("b");
   job.FailsUnreported("b", ExitedWith(2, 3), NodePhase::kIdle);
-  // The adopted majority (b, c, d) stops the round at once; node a reports
-  // later.
+  // Nodes b, c and d are a majority, so their round is adopted, and b's failure
+  // stops it at once. Node a reports later.
   job.ReconnectAll({"b", "c", "d"});
   ASSERT_EQ(job.phase(), JobPhase::kStopping);
   job.Reconnect("a");
@@ -1235,8 +1239,8 @@ TEST(JobTakeoverTest, AnotherExitCodeIsANewOrder) {
 }
 
 TEST(JobTakeoverTest, AVerdictWaitsForAFirstWorldThatMayHaveBegun) {
-  // Only a has reported that it runs round 1. So it is not known whether any
-  // world has begun on all of its nodes.
+  // Only node a has reported that it runs round 1. So it is not known whether
+  // any world has begun on all of its nodes.
   JobSpec spec = QuickSpec(1, 3);
   spec.max_restarts = 0;
   JobFixture job = JobFixture::HostedBy("a", spec);

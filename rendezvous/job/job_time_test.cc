@@ -182,7 +182,8 @@ TEST(JobTime, ANewCoordinatorWithTheRecordKnowsIt) {
   EXPECT_EQ(job.status().time.productive_s(), 30);
   EXPECT_EQ(job.status().time.newest.at(0).cause, LossCause::kWorker);
   EXPECT_EQ(job.status().time.newest.at(0).pause_s(), 5);
-  // A node that was lost before also reports its total time again.
+  // Node b was lost under the earlier coordinator. When it returns, it reports
+  // its total time again, which must not count twice.
   job.Reconnect("b");
   EXPECT_EQ(job.status().time.productive_s(), 30);
 }

@@ -21,7 +21,7 @@ namespace muster::rendezvous {
 
 // A node's part in the current round.
 enum class Part {
-  kNone,      // not a member
+  kNone,      // not a member of the round's world
   kAssigned,  // got kRun; has not yet reported that it runs
   kRunning,
   kSucceeded,  // all workers of the node exited with 0
@@ -33,13 +33,14 @@ enum class Part {
 struct DirectiveKey {
   DirectiveKind kind = DirectiveKind::kWait;
   int round = -1;
-  uint64_t pair_check = 0;  // number of the measurement; 0: none
+  uint64_t pair_check = 0;  // PairCheck::number; 0: no measurement
   std::string check_fault;
   uint64_t newest_signal = 0;
   bool at_once = false;
-  // For a stop order: how often its cause was replaced, and the verdict's exit
-  // code. They are part of the key, so a new value gets a new revision: a node
-  // that has seen the revision knows the value.
+  // For a stop order. causes_replaced: how often another event has become the
+  // cause of the break. exit_code: the verdict's exit code. They are part of
+  // the key, so that a new value gets a new revision: a node that has seen the
+  // revision knows the value.
   int causes_replaced = 0;
   std::optional<int> exit_code;
   bool preempted = false;
@@ -64,7 +65,7 @@ struct Node {
   int offered_master_port = 0;
   std::string offered_nccl_id;
   std::vector<std::string> addresses;  // IP addresses of the node
-  std::string standby_endpoint;        // HOST:PORT; empty: it has none
+  std::string standby_endpoint;        // its standby's HOST:PORT; empty: none
   // The node's group rank in JobState::electors; -1: the node is no elector.
   int elector_rank = -1;
   // The newest of the node's NCCL ids that must not be used again: it was used,
@@ -76,18 +77,19 @@ struct Node {
   int failures_taken = 0;  // number of handled failures of `round`
   // Progress of the workers of `round`, for the job's status.
   std::vector<WorkerProgress> progress;
-  std::vector<RankTimes> times;  // times of the workers (newest Report::times)
-  NodeTime time;                 // times of the node (newest Report::time)
+  std::vector<RankTimes> times;  // the workers' newest Report::times
+  NodeTime time;                 // the node's newest Report::time
   Health health = Health::kHealthy;
   std::string unhealthy;
-  // The coordinator's judgement of the node's machine.
+  // Whether and why the coordinator suspects, quarantines or bans the node's
+  // machine.
   HostJudgement judgement;
   uint64_t newest_fault = 0;  // ordinal of the newest handled NodeFault
   // Port for measurements by pairs (newest Report::check_port).
   int check_port = 0;
-  // Why the check by pairs found the node bad; empty: it did not. If
-  // `fault_is_waived`, the node may get a place nevertheless, because too few
-  // other nodes can get one.
+  // Why the check by pairs found the node bad; empty: it has not found the node
+  // bad. fault_is_waived: the node may get a place although the check found it
+  // bad, because too few other nodes can get one.
   std::string check_fault;
   bool fault_is_waived = false;
   bool going = false;  // the node was drained or asked to leave
@@ -142,8 +144,9 @@ struct Node {
   // Whether the node gets no place only because it has not seen
   // `must_have_seen`.
   bool unanswered() const;
-  // Whether only one or more of these keep the node out: a failed health check,
-  // a ban of its machine, a bad result of the check by pairs.
+  // Whether the node could get a place if it were not for one or more of these:
+  // a failed health check, a ban of its machine, a bad result of the check by
+  // pairs.
   bool kept_out() const;
   // Whether only a bad result of the check by pairs keeps the node out.
   bool kept_out_by_check() const;
@@ -199,7 +202,8 @@ class Membership {
   // The place key of this incarnation when it was removed; "" if it had no key
   // or was never admitted.
   std::string PlaceKeyOf(const NodeIdentity& identity) const;
-  // The times that this incarnation had reported when it was removed.
+  // How this incarnation had spent its time, as it had reported before it was
+  // removed.
   NodeTime TimeOf(const NodeIdentity& identity) const;
   // The highest sequence number in the reports of this incarnation before it
   // was removed, or while it claimed a place; 0: none. A report without a
@@ -298,7 +302,7 @@ struct PastNode {
   Membership::Memory memory = Membership::Memory::kNeverAdmitted;
   uint64_t sequence = 0;  // highest Report::sequence
   std::string place_key;  // the agent's secret; "": none
-  NodeTime time;          // the times in the last report
+  NodeTime time;          // Report::time of the last report
 };
 
 }  // namespace muster::rendezvous

@@ -73,8 +73,9 @@ class MoverQueue {
 TopologyGroups::TopologyGroups(
     const std::vector<std::vector<std::string>>& keys) {
   constexpr size_t kNoGroup = static_cast<size_t>(-1);
-  // Group numbers by the outer group and the key. Equal keys in different outer
-  // groups are different groups: they mean different switches.
+  // Value: the number of a group. Key: the group that contains it one level
+  // further out, and its topology key. Equal topology keys in different outer
+  // groups mean different switches, and so different groups.
   std::map<std::pair<size_t, std::string>, size_t> numbers;
   for (const std::vector<std::string>& node : keys) {
     std::vector<size_t>& own = groups_.emplace_back();

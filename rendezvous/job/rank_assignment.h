@@ -25,9 +25,9 @@ struct Candidate {
   std::optional<int> previous_rank;  // group rank in the previous world
 };
 
-// A world: `order[r]` is the index of the candidate that gets group rank r.
-// Each of `notes` is a sentence: which requested node rank was not used, and
-// why.
+// The layout of a world: `order[r]` is the index of the candidate that gets
+// group rank r. Each of `notes` is a sentence: which requested node rank was
+// not used, and why.
 struct Assignment {
   std::vector<size_t> order;
   std::vector<std::string> notes;

@@ -201,7 +201,7 @@ TEST_F(RankAssignmentTest, ReplacementsTakeTheHolesBesideTheirOwn) {
   Add("a3", 2).topology = {"A"};
   Add("b1", 3).topology = {"B"};
   Add("b3", 5).topology = {"B"};
-  Add("b2").topology = {"B"};  // the ranks 1 and 4 are free
+  Add("b2").topology = {"B"};  // b2 and a2 get the free ranks, 1 and 4
   NodeIdentity& a2 = Add("a2");
   a2.topology = {"A"};
   a2.index = 9;

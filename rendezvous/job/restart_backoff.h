@@ -30,7 +30,8 @@ class RestartBackoff {
   // coordinator.
   explicit RestartBackoff(int failures = 0) : failures_(failures) {}
 
-  // Why a round ended. A change of membership is kOther, not kFailure.
+  // Why a round ended: because of a worker's failure (kFailure), or for another
+  // reason (kOther), such as a change of membership.
   enum class End { kFailure, kOther };
   // Counts the end of a round that had run for `ran`.
   void RoundEnded(End end, Duration ran);

@@ -12,8 +12,8 @@
 
 namespace muster::rendezvous {
 
-// The size of the largest world that nodes may claim fits an int, so LayOut
-// cannot overflow.
+// The largest possible world size, kMaxNodes nodes with kMaxSlots workers each,
+// fits an int. So LayOut cannot overflow.
 static_assert(int64_t{kMaxNodes} * kMaxSlots <=
               std::numeric_limits<int>::max());
 

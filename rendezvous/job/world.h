@@ -43,12 +43,12 @@ struct World {
   int64_t reached_step = -1;  // highest step of earlier rounds; -1: none
   Instant began;
 
-  int unstarted = 0;  // members that have not started workers
+  int unstarted = 0;  // number of members that have not started workers
   // Whether a member has stopped without having started its workers of this
   // round.
   bool never_began = false;
   int succeeded = 0;
-  int lost = 0;  // members that were lost with their workers
+  int lost = 0;  // number of members that were lost with their workers
   // while stopping: number of members that have not confirmed the stop
   // (Part::kStopped)
   int unstopped = 0;

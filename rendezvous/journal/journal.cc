@@ -72,7 +72,7 @@ struct Journal::State : std::enable_shared_from_this<Journal::State> {
   // A change whose `done` was not called yet.
   struct Waiting {
     uint64_t number;             // the change's number in `pending`
-    std::function<void()> done;  // may be empty
+    std::function<void()> done;  // callback of Put; may be empty
   };
   std::deque<Waiting> waiting;
   FileQueue* queue = nullptr;  // null while the journal is not open
@@ -163,9 +163,8 @@ Journal::Journal(const std::string& path, const Limits& limits)
     : path_(path),
       limits_(limits),
       state_(std::make_shared<State>(path, limits)),
-      // The queue can report only one error here: Finish has abandoned
-      // unfinished writes. Ignore the report, because ~Journal documents this
-      // loss.
+      // The queue reports only that Finish has abandoned unfinished writes.
+      // Ignore this report, because ~Journal documents the loss.
       queue_([](const std::string&) {}) {}
 
 absl::StatusOr<std::unique_ptr<Journal>> Journal::Open(

@@ -45,7 +45,7 @@ class JournalCopy {
   // those of an earlier attempt.
   absl::Status Fill(const std::string& from);
 
-  std::string folder_;  // empty after a move
+  std::string folder_;  // path of the folder with the copy; empty after a move
 };
 
 }  // namespace muster::rendezvous

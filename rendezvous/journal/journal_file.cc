@@ -144,7 +144,8 @@ absl::Status CheckOrCreateFile(const std::string& path) {
   if (!log.ok()) return log.status();
   const auto undo = CheckFile(path + "-journal");
   if (!undo.ok()) return undo.status();
-  // SQLite deletes a write-ahead log if the main file is missing or empty.
+  // SQLite would delete the write-ahead log, with its commits, if the main file
+  // is missing or empty. So refuse this case.
   if (main->value_or(0) == 0 && log->value_or(0) > 0) {
     return absl::DataLossError("cannot use " + path + ": it is " +
                                (main->has_value() ? "empty" : "missing") +
@@ -443,7 +444,7 @@ int JournalFile::Read(const char* sql, std::string* text) {
       if (bytes != nullptr) *text = reinterpret_cast<const char*>(bytes);
       code = SQLITE_OK;
     } else if (code == SQLITE_DONE) {
-      code = SQLITE_CORRUPT;  // a table has lost its only row
+      code = SQLITE_CORRUPT;  // the query must return a row, but has none
     }
   }
   sqlite3_finalize(query);

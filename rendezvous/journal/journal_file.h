@@ -95,7 +95,8 @@ class JournalFile : public JournalBackend {
   // Runs a prepared statement that returns no rows.
   int Run(sqlite3_stmt* statement);
   int WriteChanges(const PendingRecords::Batch& batch);
-  // The records of `batch` that exceed kMaxRecordBytes.
+  // Returns the records of `batch` that exceed kMaxRecordBytes, with the
+  // reason.
   PendingRecords::Refused RefusedIn(const PendingRecords::Batch& batch) const;
 
   // Returns the cause of the SQLite error `code` as text, such as "the disk is

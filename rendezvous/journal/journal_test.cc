@@ -82,8 +82,8 @@ class Disk {
     steps_left_.reset();
     changed_.notify_all();
   }
-  // The failure that the simulated disk has at the first write or sync after
-  // `count` successful ones.
+  // Failures of the simulated disk. One of them happens at the first write or
+  // sync after `count` successful ones (WorkFor).
   enum class Later {
     kFull,         // the disk is full from now on
     kIsKilled,     // the process is killed
@@ -473,7 +473,7 @@ TEST_F(JournalTest, TheDestructorWritesWhatIsQueued) {
   }
   const std::future<void> closed =
       std::async(std::launch::async, [&] { journal.reset(); });
-  // The destructor waits for the disk.
+  // The destructor waits for the disk, which still hangs.
   EXPECT_EQ(closed.wait_for(std::chrono::milliseconds(50)),
             std::future_status::timeout);
   Disk::Get().Set(Disk::Mode::kWorks);
@@ -508,7 +508,8 @@ TEST_F(JournalTest, OnlyThisUserCanReadTheFiles) {
     names.push_back(entry.path().filename());
     EXPECT_EQ(Mode(entry.path()), 0600) << entry.path();
   }
-  // SQLite creates neither a shared-memory file nor a rollback journal.
+  // With locking_mode=EXCLUSIVE, SQLite creates no shared-memory file. With a
+  // write-ahead log, it leaves no rollback journal.
   EXPECT_THAT(names, UnorderedElementsAre("coordinator.journal",
                                           "coordinator.journal-wal"));
 }
@@ -899,7 +900,8 @@ TEST_F(JournalTest, WhatAnotherUserOwnsIsRefused) {
   }
 }
 
-// The rest of this test runs as a user other than root.
+// As root, the test changes to another user first, because root has all
+// permissions.
 TEST_F(JournalTest, MissingPermissionsAreSaid) {
   const bool is_root = geteuid() == 0;
   std::string name = "/tmp/journal-XXXXXX";
@@ -938,8 +940,8 @@ TEST_F(JournalTest, ATornLogHasThePrefixOfTheCommits) {
   {
     const auto journal = Open();
     for (int i = 0; i < kCommits; ++i) PutEach(*journal, {{name(i), "r"}});
-    // Reading the files releases the lock of this process, but no other process
-    // opens the journal here.
+    // If this test reads the files, this process loses its lock on them. This
+    // does no harm, because no other process opens the journal.
     file = Bytes(file_);
     log = Bytes(file_ + "-wal");
   }
@@ -958,7 +960,7 @@ TEST_F(JournalTest, ATornLogHasThePrefixOfTheCommits) {
     if (size == log.size()) break;
   }
   EXPECT_EQ(records_before, size_t{kCommits});
-  // Repeat the test with a complete log in which one page was never written.
+  // Repeat the test with logs that are complete except for one page of zeros.
   for (size_t at = 0; at < log.size(); at += 16384) {
     fs::remove_all(folder_);
     Plant(file);
@@ -1086,7 +1088,8 @@ TEST_F(ReaderTest, FilesThatAreNoSoundJournalAreRefused) {
   ExpectUnreadable(absl::StatusCode::kFailedPrecondition, "not a regular file");
 }
 
-// A view can return rows without end.
+// The view in this test returns rows without end, so reading it would never
+// stop.
 TEST_F(ReaderTest, AQueryInThePlaceOfTheRecordsIsRefused) {
   for (const char* const sql :
        {"DROP TABLE job; CREATE VIEW job AS WITH RECURSIVE n(x) AS (SELECT 1 "
@@ -1117,7 +1120,7 @@ TEST_F(ReaderTest, OnlyThisUserCanReadTheCopy) {
   EXPECT_EQ(Mode(fs::path(copy->path()).parent_path()), 0700u);
 }
 
-// --- Other processes.
+// --- Tests in which other processes open or write the journal.
 
 constexpr int kReportDescriptor = 3;
 
@@ -1217,7 +1220,9 @@ TEST_F(JournalTest, AProcessThatIsKilledHasKeptWhatItReported) {
   std::mt19937 random(17);
   int first = 1;
   uint64_t epoch = 0;
-  std::map<int, int> reported;  // the newest reported number of each job
+  // Key: the number of a job. Value: the number in the job's newest record that
+  // the process has reported as durable.
+  std::map<int, int> reported;
   for (int kill_number = 0; kill_number < kKills; ++kill_number) {
     int ends[2];
     ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
@@ -1248,7 +1253,7 @@ TEST_F(JournalTest, AProcessThatIsKilledHasKeptWhatItReported) {
       const auto found = records.find("job " + std::to_string(job));
       ASSERT_NE(found, records.end()) << job;
       EXPECT_GE(std::stoi(found->second), newest);
-      // A stored number can be higher than all reported ones, if the process
+      // The stored number is higher than the newest reported one if the process
       // was killed between a commit and its report.
       first = std::max(first, std::stoi(found->second) + 1);
     }

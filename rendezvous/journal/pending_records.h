@@ -33,10 +33,11 @@ struct JournalTrouble {
 // Pure. Not thread-safe, except as documented at batch().
 class PendingRecords {
  public:
-  // The treatment of changes while the medium hangs or fails.
+  // When changes are released (no caller waits for them any more) while the
+  // medium hangs or fails.
   enum class OnTrouble {
-    kRelease,  // release them: jobs go on without durable records
-    kHold,     // hold them: no decision is sent before it is durable
+    kRelease,  // at once: jobs go on without durable records
+    kHold,     // once durable: no decision is sent before
   };
   struct Limits {
     OnTrouble on_trouble = OnTrouble::kRelease;
@@ -45,7 +46,8 @@ class PendingRecords {
     // Delay between a failed write and the next attempt.
     Duration retry_after = std::chrono::seconds(1);
   };
-  // Records by run id; nullopt: the job's record is to be removed.
+  // Changes by run id. Value: the new record of the job; nullopt: the job's
+  // record is to be removed.
   using Batch = std::map<std::string, std::optional<std::string>>;
   // Records that the medium cannot store. Key: run id; value: the reason, a
   // clause.
@@ -70,11 +72,12 @@ class PendingRecords {
   // job waits for them. `why`: one clause with the path.
   void Succeeded(const Refused& refused = {});
   void Failed(Instant now, std::string why);
-  // Allows the write that follows a failed one to start at once.
+  // Allows the next write to start at once, although the last write failed less
+  // than `retry_after` ago.
   void RetryNow() { retry_at_ = Instant(); }
 
-  // Checks whether the current write hangs. Must be called at the time of
-  // NextLook.
+  // Checks whether the current write hangs. The caller must call Look at the
+  // time that NextLook returns.
   void Look(Instant now);
   // The time at which the caller must call Look and MayWrite again: the current
   // write will count as hung, or queued changes may be written. nullopt: not

@@ -241,7 +241,7 @@ TEST_F(PendingRecordsTest, TheTroubleBeginsWithTheFirstFailure) {
   pending_.Failed(kBegin + 2 * kRetryAfter, "Input/output error");
   EXPECT_EQ(pending_.trouble()->since, kBegin);
   EXPECT_EQ(Why(), "Input/output error");
-  // A write that already counts as hung needs no further Look.
+  // The write counts as hung already, so no Look is needed.
   Hang(kBegin + 3 * kRetryAfter);
   EXPECT_EQ(pending_.NextLook(), std::nullopt);
 }

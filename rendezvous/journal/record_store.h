@@ -6,9 +6,9 @@
 
 namespace muster::rendezvous {
 
-// The key of the memory of the coordinator's machines (HostWatch), which a
-// store keeps beside the records of jobs. No run id contains a control
-// character, so no job has this key.
+// The key under which a store keeps what the coordinator knows about machines:
+// their faults, and the orders of operators (HostWatch). No run id contains a
+// control character, so no job's record has this key.
 inline constexpr char kNodeMemoryKey[] = "\x01nodes";
 
 // Stores the newest record of each job, for the next coordinator. A record is a

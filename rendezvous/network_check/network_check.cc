@@ -36,7 +36,8 @@ std::string TimeText(double seconds) {
   return absl::StrFormat("%.3g ms", seconds * 1e3);
 }
 
-// Returns the reason why a node's answer has no usable values; "": it has some.
+// Returns why a node's answer contains no usable values; "": it does. `came`:
+// whether the answer has arrived.
 std::string DefectOf(bool came, const PairMeasurement& answer) {
   if (!came) return "no answer";
   if (!answer.failure.empty()) return answer.failure;
@@ -194,7 +195,7 @@ NetworkCheck::Pairs NetworkCheck::Plan(
   // measurement with a good node would have decided its standing. So of any two
   // good nodes, at least one is a new partner for the suspect.
   std::vector<std::string> left;
-  size_t used = 0;  // number of good nodes that have a partner
+  size_t used = 0;  // number of good nodes that `pairs` contains
   for (const std::string& suspect : suspects) {
     if (used + 1 < good.size() && HaveMet(suspect, good[used])) {
       std::swap(good[used], good[used + 1]);
@@ -212,8 +213,9 @@ NetworkCheck::Pairs NetworkCheck::Plan(
     // bad.
     return {};
   }
-  // Pair nodes that are half the list apart. In the first round, neighbours
-  // were paired, so these pairs are new unless only two nodes are left.
+  // Pair the remaining nodes with each other: each with the node half a list
+  // further on. In the first round, neighbours were paired, so these pairs are
+  // new unless only two nodes are left.
   const size_t half = left.size() / 2;
   for (size_t i = 0; i < half; ++i) {
     if (HaveMet(left[i], left[i + half])) continue;

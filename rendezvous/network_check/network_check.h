@@ -63,15 +63,16 @@ class NetworkCheck {
   };
   struct Partner {
     std::string node_id;
-    // Role of the node that has this partner, not of the partner.
+    // The role of the node that has this partner. The partner itself has the
+    // other role.
     PairCheck::Role role = PairCheck::Role::kServe;
   };
   enum class Grade { kGood, kUndecided, kSlow, kFailed };
   struct Finding {
     std::string node_id;
     Grade grade = Grade::kGood;
-    // The measured values and the partners, as a clause whose subject is the
-    // node. Empty if the grade is kGood.
+    // Why the grade is not kGood: a clause whose subject is the node, with the
+    // measured values and the partners. Empty if the grade is kGood.
     std::string why;
   };
 
@@ -134,11 +135,13 @@ class NetworkCheck {
   enum class Standing { kUnmeasured, kGood, kUndecided, kBad };
   struct Subject {
     std::string host;
-    std::vector<size_t> pairings;  // indices into pairings_
+    std::vector<size_t> pairings;  // the node's pairs, by index in pairings_
     // shortest time of the node's compute kernel so far; 0: unknown
     double compute_s = 0;
   };
-  // Medians of the nodes' best values; 0: no node has a value.
+  // Medians over all nodes. `network`: of each node's shortest round trip and
+  // highest rate. `compute_s`: of each node's shortest time of the compute
+  // kernel. A median is 0 if no node has a value.
   struct Medians {
     Values network;
     double compute_s = 0;
@@ -168,7 +171,7 @@ class NetworkCheck {
   std::map<std::string, size_t> current_;
   size_t awaited_ = 0;  // number of answers that the round in progress lacks
   int rounds_ = 0;
-  int concluded_ = 0;    // value of rounds_ at the last call of Conclude
+  int concluded_ = 0;    // value of rounds_ when Conclude last had a result
   uint64_t number_ = 0;  // number of the newest round
   bool is_measuring_ = false;
   bool is_forgiven_ = false;

@@ -166,7 +166,8 @@ TEST(NetworkCheck, BadNodeIsToldFromItsPartner) {
   }
 }
 
-// Of 5 nodes, the last one has no partner in round 1.
+// Of 5 nodes, "ae" has no partner in round 1. Its first measurement, in round
+// 2, is disturbed.
 TEST(NetworkCheck, OneDisturbedMeasurementBlamesNobody) {
   Runner slow_once(5);
   Runner failed_once(5);
@@ -201,7 +202,8 @@ TEST(NetworkCheck, OneDisturbedMeasurementAfterABadPartnerBlamesNobody) {
     return answer;
   });
   EXPECT_THAT(run.Grades(), ElementsAre(testing::Pair("ah", Grade::kSlow)));
-  // "ag" has two measurements without "ah", and each has two answers.
+  // "ag" was measured twice with nodes other than "ah". Each measurement has
+  // two answers.
   EXPECT_EQ(measured, 4);
   EXPECT_EQ(run.check().rounds(), 3);
 }

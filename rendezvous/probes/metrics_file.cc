@@ -55,7 +55,7 @@ absl::Status CheckMetricsFile(const std::string& path) {
 
 struct MetricsFile::Outcome {
   std::mutex mutex;
-  bool is_pending = false;  // whether the write has not ended yet
+  bool is_pending = false;  // whether the newest write is still in progress
   std::string error;
 };
 

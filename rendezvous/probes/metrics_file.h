@@ -51,10 +51,12 @@ class MetricsFile {
   const std::function<void(const std::string&)> say_;
   const std::shared_ptr<Outcome> outcome_;
   FileQueue queue_;
-  bool has_complained_ = false;  // used by thread_ only
+  // Whether `say` was called since the last successful write. Used by thread_
+  // only.
+  bool has_complained_ = false;
   std::mutex mutex_;
   std::condition_variable stopping_;
-  bool stop_ = false;  // guarded by mutex_
+  bool stop_ = false;  // whether thread_ must end; guarded by mutex_
   std::thread thread_;
 };
 

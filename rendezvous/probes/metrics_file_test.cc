@@ -55,7 +55,7 @@ TEST_F(MetricsFileTest, TheFileIsReplacedUntilTheEndAndThenRemoved) {
         milliseconds(1));
     ASSERT_EQ(third.get_future().wait_for(seconds(30)),
               std::future_status::ready);
-    // When the third text is made, the first text has been written and renamed.
+    // The third text is made only after the first text was written and renamed.
     std::string text;
     while ((text = TextOf(path_)).empty()) std::this_thread::yield();
     EXPECT_THAT(text, ::testing::MatchesRegex("n [0-9]+\n"));

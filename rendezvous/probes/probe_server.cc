@@ -121,7 +121,7 @@ class Peer : public std::enable_shared_from_this<Peer> {
                      });
   }
 
-  // Closes the connection; its pending operation fails.
+  // Closes the connection, so that its pending operation fails.
   void Break() { stream_.close(); }
 
  private:
@@ -335,8 +335,8 @@ class ProbeServer::Impl {
         peers_.Serve(std::move(socket), &probes_);
         return Accept();
       }
-      // Most likely no descriptor is free, so an immediate retry would fail,
-      // too.
+      // The listener could not accept, most likely because no descriptor is
+      // free. An immediate retry would fail, too.
       later_.expires_after(kWithoutDescriptors);
       later_.async_wait([this](error_code stopped) {
         if (!stopped) Accept();

@@ -18,12 +18,12 @@ namespace muster::rendezvous {
 enum class DirectiveKind {
   kWait,  // Run no workers; `reason` tells what the node waits for.
   // Change nothing: running workers run on, and no workers are started. A new
-  // coordinator collects the nodes' reports before it decides.
+  // coordinator sends this kind while it collects the nodes' reports.
   kHold,
-  // As kHold, but from a standby. The standby takes over once a majority of the
-  // nodes have connected to it and promised `epoch` (to obey no coordinator
-  // with a lower one). Until then the node keeps the last directive of its
-  // coordinator. Epoch 0: no majority is connected yet.
+  // Change nothing, as with kHold. The sender is a standby: it takes over once
+  // a majority of the nodes have connected to it and promised `epoch` (to obey
+  // no coordinator with a lower one). Until then the node keeps the last
+  // directive of its coordinator. Epoch 0: no majority is connected yet.
   kStandBy,
   // Another process coordinates the job: connect to the first of `standbys`.
   // The node keeps the last directive of its coordinator.
@@ -37,8 +37,8 @@ enum class DirectiveKind {
 
 // What a node with a kWait directive waits for.
 enum class WaitsFor {
-  kNodes,  // waits for the next round
-  kPlace,  // a spare waits for a place in the running round
+  kNodes,  // the nodes of the next round, and its start
+  kPlace,  // a place in the running round; the node is a spare
 };
 
 struct StopOrder {
@@ -61,13 +61,14 @@ struct Directive {
   uint64_t revision = 0;
   DirectiveKind kind = DirectiveKind::kWait;
   std::string reason;
-  WaitsFor waits_for = WaitsFor::kNodes;  // used if `kind` is kWait
-  Place place;                            // used if `kind` is kRun
+  WaitsFor waits_for = WaitsFor::kNodes;  // for kWait: what the node waits for
+  // For kRun: the place of the node in the round.
+  Place place;
   // For kRun: the sequence number of the newest report of this node that the
   // coordinator had when it sent this directive; 0: unknown.
   uint64_t answered_report = 0;
-  StopOrder stop;   // used for kStop, kFinished, kReleased, kRefused
-  Verdict verdict;  // used if `kind` is kFinished
+  StopOrder stop;   // for kStop, kFinished, kReleased, kRefused: how to stop
+  Verdict verdict;  // for kFinished: why the job ended
   // For kRun: the newest signals, which every worker of the job must receive.
   std::vector<SignalNotice> signals;
   // For kRun and kStop: set if the job is being preempted, so that no further

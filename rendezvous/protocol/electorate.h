@@ -51,7 +51,7 @@ constexpr uint64_t FoundingEpochAbove(uint64_t promised, uint64_t own) {
 // coordinators that cannot reach each other may use the same round number.
 struct WorldId {
   uint64_t epoch = 0;  // epoch of the coordinator that formed the world
-  int round = 0;       // 0: no world
+  int round = 0;       // number of the world's round; 0: no world
 
   auto operator<=>(const WorldId&) const = default;
 };
@@ -60,10 +60,10 @@ struct WorldId {
 // are the nodes of the newest world that began on all of its nodes, as a
 // coordinator has reported it.
 struct Electorate {
-  uint64_t epoch = 0;  // of the coordinator that sent the electorate; 0: none
+  uint64_t epoch = 0;  // epoch of the sender, a coordinator; 0: no electorate
   WorldId world;
   int nodes = 0;  // number of the world's nodes; 0: no electorate
-  int rank = -1;  // group rank of this node; -1: no elector
+  int rank = -1;  // group rank of this node; -1: not in the electorate
   // The node ids of the world by group rank, "" where unknown. Empty if the
   // world has more than kMaxListedElectors nodes.
   std::vector<std::string> members;
@@ -79,15 +79,15 @@ inline int RankIn(const std::vector<std::string>& members,
   return static_cast<int>(found - members.begin());
 }
 
-// The role of the process that announces an epoch.
+// What is known about an epoch that another process announces.
 enum class Backing {
-  // The coordinator of this epoch, with a majority of the electorate (the nodes
-  // that elect a coordinator).
+  // A coordinator announces its own epoch, and has a majority of the electorate
+  // (the nodes that elect a coordinator).
   kMajority,
-  // The coordinator of this epoch, without a majority.
+  // A coordinator announces its own epoch, but has no majority.
   kMinority,
-  // A standby. One of the nodes that have connected to it has promised to obey
-  // no coordinator with a lower epoch.
+  // A standby announces the epoch: a node that has connected to this standby
+  // has promised to obey no coordinator with a lower epoch.
   kPromise,
 };
 

@@ -12,7 +12,7 @@ namespace muster::rendezvous {
 
 // Maximum number of open inquiries of one job.
 inline constexpr size_t kMaxInquiries = 16;
-// Limits of an inquiry's fields.
+// Limits of Inquiry::ranks, Inquiry::lines and Inquiry::pattern.
 inline constexpr size_t kMaxInquiredRanks = 4096;
 inline constexpr int kMaxInquiredLines = 1'000'000;
 inline constexpr size_t kMaxPatternBytes = 256;
@@ -37,7 +37,8 @@ struct Inquiry {
   uint64_t id = 0;
   Kind kind = Kind::kLogs;
   std::vector<int> ranks;  // global ranks; empty: all ranks of the node
-  // kLogs: the number of newest lines of each rank; -1: all that the node has.
+  // kLogs: how many of the newest lines of each rank are sent; -1: all that the
+  // node has.
   int lines = 10;
   // kLogs: only lines that the node received at most this long ago; zero: all.
   Duration since = Duration::zero();

@@ -28,7 +28,7 @@ struct ProgressSummary {
   std::optional<int64_t> least_step;  // smallest step that a rank reported
   std::optional<int64_t> median_step;
   std::optional<int64_t> max_step;
-  int slowest_rank = -1;       // lowest rank at least_step; -1: none
+  int slowest_rank = -1;       // lowest rank whose step is least_step; -1: none
   std::optional<double> loss;  // mean of the ranks' losses
   double tokens_per_s = 0;     // sum over all ranks that report it
   int most_silent_rank = -1;

@@ -104,15 +104,17 @@ struct JobSpec {
   Duration reconnect_grace = std::chrono::milliseconds(500);
 
   ScaleUp scale_up = ScaleUp::kRestart;
-  // Minimum duration of a round before it may be broken to let a node in.
+  // A round runs at least this long before it is ended to give a waiting node a
+  // place.
   Duration scale_up_cool_down = std::chrono::seconds(10);
 
   StoreHost store_host = StoreHost::kAgent;
 
   Encryption encryption = Encryption::kNone;
 
-  // Has no effect in a job of fewer than 3 nodes, or if the coordinator is a
-  // daemon (rendezvousd).
+  // Which process coordinates the job if the coordinator's node is lost. Has no
+  // effect in a job of fewer than 3 nodes, or if the coordinator is a daemon
+  // (rendezvousd).
   Takeover takeover = Takeover::kAuto;
 
   // Whether a node with a persistently slow rank leaves the job once a spare
@@ -161,8 +163,9 @@ struct JobSpec {
 
 // The reason why a node may not join the job.
 struct Objection {
-  std::string told;   // a sentence for the operator of the node
-  std::string noted;  // a sentence for logs, without command lines
+  std::string told;  // the reason, in a sentence for the node's operator
+  // The reason, in a sentence for logs, without command lines.
+  std::string noted;
   // Whether the node belongs to another job, so that it has connected to the
   // wrong coordinator.
   bool another_job = false;

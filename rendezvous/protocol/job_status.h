@@ -54,7 +54,7 @@ struct SlowRank {
   // all ranks' shares. With kNetwork: how many times longer the network limits
   // transfers of the rank's node than those between other nodes.
   double ratio = 0;
-  bool is_persistent = false;  // false: slow for some time only
+  bool is_persistent = false;  // false: slow in part of the recent windows only
 
   bool operator==(const SlowRank&) const = default;
 };

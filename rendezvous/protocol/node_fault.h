@@ -73,8 +73,8 @@ enum class HostState {
   kHealthy = 0,
   kSuspected = 1,    // used, but a spare machine is preferred to it
   kQuarantined = 2,  // not used while other machines suffice
-  kBanned = 3,       // never used, by the order of an operator
-  kFreed = 4,        // an operator has declared its earlier faults void
+  kBanned = 3,       // an operator has ordered that it is never used
+  kFreed = 4,        // healthy: an operator has declared its faults void
 };
 
 // Whether machines with many faults lose their places (--quarantine). kOff:

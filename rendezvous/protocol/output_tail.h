@@ -25,12 +25,12 @@ class OutputTail {
   // Appends the lines of an update. O(number of lines in the update).
   void Add(InquiryUpdate update);
 
-  // Replaces the sentence about missing output.
+  // Replaces the sentence that says which output is missing.
   void SetNote(std::string note) { note_ = std::move(note); }
 
-  // Oldest line first.
+  // The kept lines, oldest first.
   const std::deque<OutputLine>& lines() const { return lines_; }
-  // The number of lines that were dropped.
+  // The number of older lines that were dropped because of the limits.
   uint64_t dropped() const { return dropped_; }
   // The newest sentence about output that is missing; empty: none.
   const std::string& note() const { return note_; }

@@ -15,8 +15,8 @@ inline constexpr size_t kMaxCheckFaultBytes = 1000;
 // node, the partner (--network-check). Part of a directive. The partner's
 // directive contains the counterpart.
 struct PairCheck {
-  // Each partner accepts a connection and makes one: kServe accepts first,
-  // kConnect connects first.
+  // The order of two steps: each partner accepts a connection from the other,
+  // and opens a connection to it. kServe: accept first. kConnect: open first.
   enum class Role { kServe, kConnect };
 
   // Number of the measurement within the coordinator's epoch, from 1. Both

@@ -23,7 +23,7 @@ struct WorkerProgress {
   std::string status;  // one line of text from the worker
   // Time between the worker's last report and the creation of this message.
   Duration silent_for = Duration::zero();
-  // Silence of this length counts as a hang; 0: unlimited.
+  // After a silence of this length, the worker counts as hung; 0: never.
   Duration deadline = Duration::zero();
 };
 

@@ -57,7 +57,9 @@ struct NodeIdentity {
   int slots = 1;  // number of workers on this node
   // --node-rank; the node is refused if it cannot get this rank
   std::optional<int> node_rank;
-  std::optional<int> index;  // index from Slurm or Kubernetes, a preference
+  // The node's index in Slurm or Kubernetes. It influences the order of the
+  // nodes; unlike `node_rank`, it is no demand.
+  std::optional<int> index;
   // Network switches from the outermost to the innermost; nodes with equal keys
   // get adjacent ranks.
   std::vector<std::string> topology;
@@ -67,9 +69,9 @@ struct NodeIdentity {
 
 enum class NodePhase {
   kIdle,       // No worker and no descendant of a worker is left.
-  kRunning,    // Workers of `round` have been started.
-  kStopping,   // Workers of `round` are being stopped.
-  kSucceeded,  // All workers of `round` exited with 0; none is left.
+  kRunning,    // Workers of Report::round have been started.
+  kStopping,   // Workers of Report::round are being stopped.
+  kSucceeded,  // All workers of Report::round exited with 0; none is left.
 };
 
 // Whether a node in this phase may have processes of a round.

@@ -19,16 +19,16 @@ enum class Activity {
   kStarting,       // the node is starting its workers
   kInitialising,   // workers run; no step of this round finished yet
   kRunning,        // workers run, but report no steps
-  kProductive,     // steps that no earlier round has reached
+  kProductive,     // workers make steps that no earlier round has reached
   kCheckpointing,  // a worker reports that training waits for a checkpoint
   kStalled,        // workers report no step for much longer than usual
-  kRecomputing,    // steps that an earlier round had already reached
+  kRecomputing,    // workers repeat steps that an earlier round had reached
   kStopping,       // the node is stopping its workers
-  kRecovering,     // time between two rounds
+  kRecovering,     // the node waits between two rounds
 };
 inline constexpr size_t kActivities = 11;
 
-// Returns a word such as "waiting" or "checkpointing".
+// Returns the activity's name, such as "waiting" or "checkpointing".
 std::string_view NameOf(Activity activity);
 
 // The time that one agent has spent on each activity since its start.
@@ -63,7 +63,7 @@ enum class LossCause {
   kUnknown,  // only an earlier coordinator knew the cause
 };
 inline constexpr size_t kLossCauses = 5;
-// Returns a word such as "worker".
+// Returns the name of the cause, such as "worker".
 std::string_view NameOf(LossCause cause);
 
 // A round that ended early, and the time that its end cost. A job's times are
@@ -88,9 +88,10 @@ struct JobTime {
     int incidents = 0;
     double pause_s = 0;  // sum of Incident::pause_s, in seconds
   };
-  // sums over all incidents, by LossCause
+  // The number of incidents and the sum of their pauses, for each LossCause.
   std::array<Sum, kLossCauses> by_cause = {};
-  std::vector<Incident> newest;  // oldest first, at most kMaxIncidents
+  // The newest incidents, oldest first; at most kMaxIncidents.
+  std::vector<Incident> newest;
 
   double total_s() const;
   // The time in seconds that counts as progress: kProductive plus kRunning.
@@ -100,7 +101,7 @@ struct JobTime {
   // productive_s divided by total_s, the ETTR of arXiv 2410.21680; 0 if no time
   // was recorded.
   double ratio() const;
-  // The sums over all causes.
+  // The number of incidents and the sum of their pauses, over all causes.
   Sum losses() const;
 };
 inline constexpr size_t kMaxIncidents = 16;

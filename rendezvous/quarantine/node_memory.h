@@ -94,7 +94,8 @@ class NodeMemory {
   std::vector<HostStatus> List(Duration now) const;
   int quarantined() const;
 
-  // The memory's content, to be stored and restored.
+  // The remembered machines, with their faults and operators' orders, as a
+  // journal stores them.
   struct Kept {
     struct Fault {
       HostFault fault;
@@ -110,7 +111,7 @@ class NodeMemory {
       // order. `order`: who freed the machine, or the reason of the ban.
       Duration ordered_at = Duration::zero();
       std::string order;
-      std::vector<Fault> faults;  // oldest first
+      std::vector<Fault> faults;  // the machine's faults, oldest first
     };
     std::vector<Host> hosts;
   };

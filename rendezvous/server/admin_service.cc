@@ -36,7 +36,7 @@
 namespace muster::rendezvous {
 namespace {
 
-// Minimum interval between two updates in milliseconds.
+// Minimum interval between two updates of a WatchStream in milliseconds.
 constexpr int64_t kLeastIntervalMs = 100;
 
 // Sends a job's updates to one operator. The stream always waits for one of
@@ -125,7 +125,7 @@ class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
   }
 
   void OnAlarm(bool due) {
-    // keeps this object alive until the lock is released
+    // keeps this object alive until `lock` has been released
     std::shared_ptr<WatchStream> hold;
     std::lock_guard<std::mutex> lock(mutex_);
     hold = std::move(alarm_hold_);
@@ -304,9 +304,11 @@ class InquiryStream : public grpc::ServerWriteReactor<v1::InquiryUpdate> {
   std::shared_ptr<InquiryStream> self_;
   bool opened_ = false;
   bool ended_ = false;
-  bool greeted_ = false;  // whether a follower's first update was written
+  // Whether the first update was written to an operator who follows the output.
+  bool greeted_ = false;
   std::vector<std::string> standbys_;
-  bool has_other_standbys_ = false;  // whether `standbys_` must be sent
+  // Whether the next update to such an operator must contain `standbys_`.
+  bool has_other_standbys_ = false;
   // the update that is being written; null: none
   std::unique_ptr<v1::InquiryUpdate> update_;
 };

@@ -37,7 +37,7 @@ class AlarmThread {
  private:
   struct Alarm {
     Instant when;
-    uint64_t order;  // order of the CallAt calls, for equal times
+    uint64_t order;  // number of the CallAt call; sorts alarms of equal times
     std::function<void()> what;
     bool operator>(const Alarm& other) const {
       return when != other.when ? when > other.when : order > other.order;

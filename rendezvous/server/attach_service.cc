@@ -96,7 +96,8 @@ absl::Status CheckNode(const Principal& principal,
                        const std::optional<CertificateNames>& names,
                        const NodeClaim& claim) {
   absl::Status allowed = CheckAccess(principal, Role::kJoin, claim.run_id);
-  // If a certificate names jobs, it is valid for all nodes of these jobs.
+  // A certificate that names jobs is valid for all nodes of these jobs. So the
+  // node's host name and address are not compared with the certificate.
   const bool is_jobs = !principal.jobs.empty();
   if (!allowed.ok() || !names.has_value() || is_jobs) return allowed;
   return CheckClaim(*names, claim);
@@ -307,7 +308,8 @@ class AgentStream : public AttachReactor, private DirectiveSink {
   bool has_joined_ = false;
   std::unique_ptr<grpc::Alarm> alarm_;  // calls OnFirstReportTimeout
   DirectiveOrder order_;
-  std::unique_ptr<v1::Directive> leaving_;  // null: no write is in flight
+  // the directive that is being written; null: none
+  std::unique_ptr<v1::Directive> leaving_;
   // The newest directive, while `leaving_` is being written.
   std::unique_ptr<Directive> unsent_;
 };
@@ -346,7 +348,7 @@ class AnswerStream : public AnswerReactor {
 
   void OnReadDone(bool ok) override {
     if (!ok) {
-      // No effect if the answer is complete.
+      // Lose has no effect if the answer is complete.
       session_->Lose(id_, "its answer broke off");
       Finish(grpc::Status::OK);
       return;
@@ -363,7 +365,7 @@ class AnswerStream : public AnswerReactor {
         StartRead(&part_);
         break;
       case OpenInquiry::Taken::kFull:
-        break;  // The callback passed to Begin reads the next part.
+        break;  // The callback on_room, which Begin got, reads on.
       case OpenInquiry::Taken::kUnwanted:
         Finish(grpc::Status::CANCELLED);
         break;
@@ -428,8 +430,9 @@ class AttachService : public v1::Coordinator::CallbackService {
   AttachReactor* Attach(grpc::CallbackServerContext* context) override {
     absl::StatusOr<Principal> principal = check_->Identify(*context);
     if (!principal.ok()) return new TurnedAway(ToGrpc(principal.status()));
-    // If the caller has a certificate, Identify has checked it, so the call is
-    // valid. Otherwise the first report that a job accepts proves this.
+    // A certificate proves that the call is valid, because Identify has checked
+    // it. A caller without a certificate proves it later, by a report that a
+    // job accepts.
     if (PeerNames(*context->auth_context()).has_value()) {
       connections_->Proved(context->peer());
     }

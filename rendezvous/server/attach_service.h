@@ -14,15 +14,17 @@ class Service;
 
 namespace muster::rendezvous {
 
-// kCompared: a node's certificate must contain the node's host name or its
-// address (CheckClaim). kAny: this is not checked.
+// Whether a node's certificate must contain the node's host name or its address
+// (CheckClaim). kCompared: it must. kAny: the names are not checked.
 enum class HostNames { kCompared, kAny };
 
 // Maximum number of attached nodes. Further streams are ended with
 // RESOURCE_EXHAUSTED.
 struct NodeLimits {
   int all = 0;
-  std::optional<int> per_principal;  // nullopt: only `all` applies
+  // Maximum number of attached nodes of one principal; nullopt: only `all`
+  // limits them.
+  std::optional<int> per_principal;
 };
 
 // Returns the Coordinator service of proto/coordinator.proto, which converts

@@ -12,10 +12,11 @@ namespace muster::rendezvous {
 class ConnectionEvents {
  public:
   virtual ~ConnectionEvents() = default;
-  // A call on the connection was valid.
+  // Tells the listener that a call on the connection was valid.
   virtual void Proved(const std::string& peer) = 0;
-  // Joined: a node's stream on the connection has joined a job. Left: the
-  // stream has ended. Each call of Joined is followed by one call of Left.
+  // Joined tells the listener that a node's stream on the connection has joined
+  // a job, and Left that this stream has ended. Each call of Joined is followed
+  // by one call of Left.
   virtual void Joined(const std::string& peer) = 0;
   virtual void Left(const std::string& peer) = 0;
 };

@@ -23,8 +23,8 @@ struct ConnectionLimits {
   size_t on_trial = 512;
   // Connections that have made a valid call and carry no node's stream.
   size_t callers = 512;
-  // Number of nodes. The pool does not enforce this limit; the Attach service
-  // does, because it knows when a node joins.
+  // Nodes that are attached to the coordinator. The pool does not enforce this
+  // limit; the Attach service does, because it knows when a node joins.
   int nodes = 1;
 };
 
@@ -109,7 +109,7 @@ class ConnectionPool {
   struct Connection {
     std::string network;
     Instant opened;
-    Instant since;  // start of the trial; `opened` before the trial
+    Instant since;  // start of the trial; equals `opened` before the trial
     int nodes = 0;  // number of streams that have joined a job
   };
 

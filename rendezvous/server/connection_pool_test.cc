@@ -137,7 +137,8 @@ TEST_F(ConnectionPoolTest, AFloodOnTrialClosesItsOwnConnections) {
   EXPECT_EQ(pool_.callers().size(), 1u);
 }
 
-// 8 networks have two connections each on trial, so all 16 places are taken.
+// The agents of 8 networks take all 16 places on trial, two for each network.
+// Further agents must wait.
 TEST_F(ConnectionPoolTest, AgentsThatConnectAtOnceWaitForEachOther) {
   std::vector<Id> first;
   for (int i = 0; i < 16; ++i) {

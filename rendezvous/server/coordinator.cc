@@ -92,8 +92,8 @@ uint64_t FirstEpoch(const Journal* journal) {
   return journal != nullptr ? journal->epoch() << kJobBits : DrawEpoch();
 }
 
-// Whether the same command can continue the job after this verdict, so that its
-// record is kept.
+// Whether a job with this verdict keeps its record, because the same command
+// can continue the job.
 bool MayBeTriedAgain(const Verdict& verdict) {
   return verdict.outcome == Outcome::kTimedOut;
 }
@@ -554,7 +554,7 @@ class Coordinator::Impl {
     return followed_.has_value() && followed_->endpoint == endpoint;
   }
 
-  // Removes the only job's record. Requires mutex_.
+  // Removes the record of the only job (only_run_id). Requires mutex_.
   void ForgetRecord() {
     options_.kept.clear();
     if (options_.journal != nullptr) {
@@ -925,7 +925,7 @@ class Coordinator::Impl {
     sink->Deliver(directive);
   }
 
-  Options options_;  // `remembered` was moved into hosts_
+  Options options_;  // without `remembered`, which was moved into hosts_
   HostWatch hosts_;
   mutable std::mutex mutex_;
   // Not null while this process is only a standby (Options::takeover).
@@ -940,7 +940,7 @@ class Coordinator::Impl {
   std::optional<Standby::Leader> followed_;
   // The highest epoch of a directive that Learn has got.
   uint64_t learned_epoch_ = 0;
-  std::vector<std::string> standbys_;  // the argument of SetStandbys
+  std::vector<std::string> standbys_;  // the newest argument of SetStandbys
   // The endpoints of other standbys that have announced themselves to this one,
   // at most kMaxStandbys. This process's agent may not know them, because it
   // may have been started again.

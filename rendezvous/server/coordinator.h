@@ -59,7 +59,8 @@ class Coordinator {
     std::function<bool()> leads;
     // The jobs of an earlier coordinator, read from `journal`.
     std::vector<KeptJob> kept;
-    // An earlier coordinator's memory of the machines, read from `journal`.
+    // What an earlier coordinator remembered of the machines: their faults, and
+    // the orders of operators. Read from `journal`.
     NodeMemory::Kept remembered;
     // Whether machines with many faults lose their places (--quarantine).
     Quarantine quarantine = Quarantine::kOn;
@@ -82,8 +83,9 @@ class Coordinator {
       // HOST:PORT at which other processes reach this coordinator (see
       // SetOwnEndpoint).
       std::string own_endpoint;
-      // Called when this coordinator begins to coordinate the job, before the
-      // first decision. Must not call the coordinator.
+      // `on_start` is called when this coordinator begins to coordinate the
+      // job, before the first decision. It must not call the coordinator.
+      // kTakeover: the coordinator has taken the job over from another one.
       enum class Start { kNewJob, kTakeover };
       std::function<void(Start start, const std::string& run_tag)> on_start;
     };
@@ -192,10 +194,11 @@ class Coordinator {
   // Tells this coordinator to which coordinator this process's agent is
   // connected (perhaps to this one); nullopt: to none.
   void Follow(std::optional<Standby::Leader> leader);
-  // Tells this coordinator what the job's coordinator has sent to this
-  // process's agent. If another process coordinates the job, its rounds and
-  // restarts are added to this journal's record. After its verdict the record
-  // is removed, so that the same command begins a new job.
+  // Passes a directive that this process's agent has got from the job's
+  // coordinator. If another process coordinates the job, the rounds and
+  // restarts in the directive are added to the record in this journal. After
+  // the job's verdict the record is removed, so that the same command begins a
+  // new job; a job that timed out keeps its record.
   void Learn(const Directive& directive);
   // Handles an announcement of another coordinator of the job, which listens at
   // `endpoint`. NotFound: this coordinator has no such job.

@@ -907,8 +907,8 @@ TEST_F(CoordinatorJournalTest, TheEpochsOfANewFolderAreAboveOlderOnes) {
   EXPECT_GE(Options().journal->epoch(), now);
 }
 
-// Returns `options` with the changes for the coordinator in the process of
-// node-a, the founder of the job.
+// Returns `options`, changed for the coordinator in the process of node-a,
+// which begins the job.
 Coordinator::Options FounderOptions(Coordinator::Options options) {
   options.only_run_id = "job";
   options.takeover = Coordinator::Options::Takeover{
@@ -941,7 +941,8 @@ TEST_F(CoordinatorJournalTest, ARoundThatANodeKnowsIsNotRecalled) {
   EXPECT_EQ(a.WaitFor(DirectiveKind::kRun).place.round, 2);
 }
 
-// The verdict of another coordinator, with a higher epoch than all others.
+// A directive of another coordinator that the job has ended. Its epoch is
+// higher than all others.
 Directive Ended() {
   return {.epoch = ~uint64_t{0}, .kind = DirectiveKind::kFinished};
 }
@@ -951,7 +952,8 @@ TEST_F(CoordinatorJournalTest, AJobThatEndedElsewhereHasNoRecord) {
     Coordinator coordinator(FounderOptions(Options()));
     Attached a(&coordinator, FirstReport("job", "node-a", 1));
     a.WaitFor(DirectiveKind::kRun);
-    // This process has coordinated the job, so the record stays.
+    // This process coordinates the job itself, so Learn ignores the directive,
+    // and the record stays.
     coordinator.Learn(Ended());
   }
   {
@@ -977,10 +979,11 @@ TEST_F(CoordinatorJournalTest, ARecordLearnsWhatAnotherCoordinatorDoes) {
     run.place = {.round = 7};
     run.restarts_used = 2;
     coordinator.Learn(run);
-    run.epoch = 8;  // of an older coordinator
+    run.epoch = 8;  // epoch of an older coordinator
     run.place.round = 8;
     coordinator.Learn(run);
-    // The same command can continue a job that timed out.
+    // After a time-out the record stays, because the same command can continue
+    // the job.
     Directive ended = Ended();
     ended.verdict.outcome = Outcome::kTimedOut;
     coordinator.Learn(ended);

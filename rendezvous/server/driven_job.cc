@@ -48,7 +48,8 @@ std::optional<MissedDecisions> JobWatchers::Add(uint64_t id,
   const DecisionCursor known =
       std::exchange(*cursor, {.epoch = epoch_, .count = told_});
   MissedDecisions missed;
-  // A new watcher begins with the newest state and needs no older decisions.
+  // Epoch 0 means a new watcher. It begins with the job's newest state, and
+  // needs no older decisions.
   if (known.epoch == 0) return missed;
   const uint64_t seen =
       known.epoch == epoch_ ? std::min(known.count, told_) : 0;
@@ -374,8 +375,8 @@ DrivenJob::News DrivenJob::NewsOf(JobStep step) {
   }
   deposed_ = news.is_deposed = step.deposed;
   if (deposed_) {
-    // The nodes obey another coordinator. Orders that were held back are void,
-    // but the watchers still get the decisions.
+    // The job is deposed, so its nodes obey another coordinator. Directives
+    // that were held back are void, but the watchers still get the decisions.
     for (std::vector<News>* const held : {&in_write_, &later_}) {
       for (News& one : *held) {
         if (one.has_decisions) watchers_.Note(std::move(one.decisions));

@@ -30,9 +30,9 @@
 
 namespace muster::rendezvous {
 
-// The observers of a job's decisions. Any thread may call Note and Tell. The
-// observers are called one at a time, with the decisions in the order of Note.
-// Thread-safe.
+// The observers of a job's decisions. Note queues decisions; Tell calls the
+// observers, one at a time, with the decisions in the order in which they were
+// queued. Any thread may call Note and Tell. Thread-safe.
 class JobWatchers {
  public:
   using Told = std::function<void(const Decision&)>;
@@ -85,8 +85,8 @@ class JobWatchers {
 // of a check by pairs (PairCheck::key). Not thread-safe.
 class ChannelKeys {
  public:
-  // Continues with the `key` that an earlier coordinator used for `round`, if
-  // any.
+  // Makes KeyOf(round) return `key`, which an earlier coordinator created for
+  // `round`. Does nothing unless `key` has kChannelKeyBytes bytes.
   void Restore(uint64_t round, const std::string& key);
   // Returns the key of `round`. Rounds must be requested in ascending order.
   const std::string& KeyOf(uint64_t round);
@@ -127,7 +127,8 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   struct Surroundings {
     AlarmThread* alarms = nullptr;
     RecordStore* records = nullptr;  // null: no records are kept
-    HostWatch* hosts = nullptr;      // null: no machine is judged
+    // Null: faults of machines are not recorded.
+    HostWatch* hosts = nullptr;
     // Whether this coordinator is the leader of several that share the records.
     // After the first false, the job handles no more events. Called from any
     // thread, with the job's lock held. An empty function: the coordinator is
@@ -168,22 +169,23 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   void OnReport(const std::shared_ptr<AttachedSink>& sink, Report report);
   void OnStreamClosed(StreamId stream);
   void OnAgentDied(const std::string& node_id);
-  // Two requests of an operator. Each returns "" once the job has carried it
-  // out, or the reason why the job refuses it. Each blocks until the record
-  // store has called back for the job's changed record, at most for
+  // Cancel ends the job, and Drain removes a node from it, at an operator's
+  // request. Each returns "" once the job has carried out the request, or the
+  // reason why the job refuses it. Each blocks until the record store has
+  // called back for the job's changed record, at most for
   // Surroundings::max_write_wait. Any thread.
   std::string Cancel(const std::string& reason);
   std::string Drain(const std::string& node, const std::string& principal);
-  // Passes a new judgement of the machines to the job now, not with the next
-  // event.
+  // Passes the newest judgement of the machines to the job at once. Without
+  // this call, the job would get it with its next event.
   void OnHostsJudged();
-  // Handles the announcement of another coordinator.
+  // Handles an announcement of another coordinator or standby of this job.
   void OnCoordinatorTold(const CoordinatorTold& told);
 
-  // Asks the nodes that an operator's inquiry concerns. `node`: a node id or
-  // host name; empty: all nodes. Call EndInquiry afterwards. InvalidArgument:
-  // no such node or rank. FailedPrecondition: the job has no workers.
-  // ResourceExhausted: too many inquiries are open. Unavailable: this
+  // Opens an operator's inquiry to nodes of the job. `node`: only nodes with
+  // this node id or host name; empty: all nodes. Call EndInquiry afterwards.
+  // InvalidArgument: no such node or rank. FailedPrecondition: the job has no
+  // workers. ResourceExhausted: too many inquiries are open. Unavailable: this
   // coordinator does not coordinate the job any more.
   absl::Status Inquire(const std::shared_ptr<InquirySession>& session,
                        const std::string& node);
@@ -280,11 +282,14 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   ChannelKeys check_keys_;
   std::unordered_map<StreamId, std::shared_ptr<AttachedSink>> sinks_;
   JobInquiries inquiries_;
-  // HostWatch::Version::number of the newest judgement that the job has
+  // HostWatch::Version::number of the newest judgement of the machines that the
+  // job has got.
   uint64_t judged_ = 0;
-  // Job::round when the inquiries last looked for nodes to ask
+  // The value of Job::round when FollowInquiries last looked for further nodes
+  // to ask.
   int asked_round_ = 0;
-  bool inquiries_end_ = false;  // whether AskNoMore was called
+  // Whether JobInquiries::AskNoMore was called.
+  bool inquiries_end_ = false;
   // The time of the current alarm; nullopt: none. It may be earlier than the
   // job's next deadline: a report extends a lease, but does not set a new
   // alarm.
@@ -294,7 +299,7 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
 
   // Changes of the record are numbered 1, 2, 3, ….
   uint64_t changes_ = 0;  // number of the record's newest change
-  uint64_t written_ = 0;  // newest change in the last started write
+  uint64_t written_ = 0;  // newest change in the newest started write
   uint64_t durable_ = 0;  // newest change that is durable
   // Results that are held back until the write in progress has ended.
   std::vector<News> in_write_;

@@ -119,7 +119,7 @@ TEST(JobWatchersTest, ThereIsABound) {
 }
 
 TEST(JobWatchersTest, KeepsTheOrderOfDecisionsAcrossThreads) {
-  // Needs no lock, since calls of an observer do not overlap.
+  // The vector needs no lock, since calls of one observer do not overlap.
   std::vector<int> told;
   JobWatchers watchers([&](const Decision& d) { told.push_back(d.round); });
   std::mutex job;
@@ -251,8 +251,9 @@ class KeptJobTest : public ::testing::Test {
                  std::move(report));
   }
 
-  // Calls `ask`, which must succeed. Another thread makes the record durable
-  // after `ask` has queued it. Returns whether `ask` waited for that.
+  // Calls `ask`, a request to a job, which must succeed. Another thread makes
+  // the job's record durable after the request has queued it. Returns whether
+  // `ask` has waited for that.
   bool WaitsForRecord(const std::function<std::string()>& ask) {
     std::atomic<bool> is_durable = false;
     std::thread disk([&] {
@@ -323,7 +324,8 @@ TEST_F(KeptJobTest, ADeposedJobDeliversAndWritesNothingMore) {
                               .max_write_wait = hours(1)},
       observer);
   Join(*job, "node-a", &a_);
-  Join(*job, "node-b", &b_);  // directives are held: no record is durable
+  // The job's directives are held back, because no record is durable.
+  Join(*job, "node-b", &b_);
   job->OnCoordinatorTold({.epoch = uint64_t{1} << 40});
   EXPECT_TRUE(is_deposed);
   store_.MakeDurable();

@@ -173,7 +173,7 @@ class GrpcServer::Impl {
     return server_ != nullptr;
   }
 
-  // Called from the listener's thread.
+  // Hands a connection over to gRPC. Called from the listener's thread.
   void HandOver(OwnedFd fd) {
     // gRPC would abort the process if it could not start its threads, so check
     // first.

@@ -23,7 +23,8 @@ class GrpcServer {
   // threads.
   enum class SetUp {
     kAtOnce,
-    kWithFirstConnection,  // for a coordinator that may never get a connection
+    // At the first connection, since a coordinator may never get one.
+    kWithFirstConnection,
   };
   struct Options {
     // The address to listen on. Port 0: any free port. Host 0.0.0.0: all

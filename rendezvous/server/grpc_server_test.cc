@@ -371,7 +371,7 @@ TEST_F(GrpcInquiryTest, SlowOperatorHoldsUpTheNodeOnly) {
   grpc::ClientContext context;
   const auto reader = Ask(&context);
   const auto answer = node_->link().Answer("job", Inquired());
-  // The sender is blocked once all buffers are full; Cancel releases it.
+  // Send blocks once all buffers are full. Cancel makes it return.
   std::atomic<int> sent = 0;
   std::thread sender([&] {
     while (answer->Send({.lines = {{.text = std::string(60'000, 'x')}}})) {

@@ -39,8 +39,8 @@ absl::Status HostWatch::Free(const std::string& host, const std::string& by,
   const std::lock_guard<std::mutex> lock(mutex_);
   const Duration now = options_.clock();
   const absl::Status status = memory_.Free(now, host, by);
-  // Only a part of the nodes may be quarantined at a time. Now that this
-  // machine is free, another one may be quarantined.
+  // Only a part of the nodes may be quarantined at a time. If the freed machine
+  // was quarantined, another one may be quarantined now.
   if (status.ok()) Publish(now, memory_.Refresh(now, nodes_), std::move(kept));
   return status;
 }

@@ -31,8 +31,8 @@ class HostWatch {
     std::string run_id;
   };
   struct Options {
-    RecordStore* records = nullptr;  // null: the memory is not kept
-    NodeMemory::Kept kept;           // the memory of an earlier coordinator
+    RecordStore* records = nullptr;  // null: the faults are not stored
+    NodeMemory::Kept kept;           // what an earlier coordinator has stored
     Quarantine quarantine = Quarantine::kOn;
     // Called for each quarantine; must not block. May be empty.
     std::function<void(const Notice&)> on_quarantine;

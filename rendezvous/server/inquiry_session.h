@@ -31,13 +31,13 @@ class InquirySession {
 
   const Inquiry& question() const { return question_; }
 
-  // --- called by the operator's stream
+  // --- Functions for the operator's stream
   std::optional<InquiryUpdate> Next();
   bool IsOver();
   std::vector<std::string> Silent();
   void Close();
 
-  // --- called by the job
+  // --- Functions for the job
   void Ask(uint64_t id, const std::string& node_id, const std::string& host);
   bool IsAsked(const std::string& node_id);
   bool IsLost(const std::string& node_id);
@@ -48,7 +48,7 @@ class InquirySession {
   void LoseAll(const std::string& why);
   void AskNoMore();
 
-  // --- called by a node's answer
+  // --- Functions for the stream of a node's answer
 
   // `on_room`: called once after each Take that returned kFull, from any
   // thread: there is room now, or the answer is not wanted any more.

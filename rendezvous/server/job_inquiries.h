@@ -58,7 +58,7 @@ class JobInquiries {
   // or the round have changed.
   std::set<StreamId> AskFollowed(const std::vector<NodeSeat>& seats);
 
-  // The stream has closed: its incomplete answers are lost.
+  // Records that the stream has closed. Its incomplete answers are lost.
   void OnClosed(StreamId stream);
   // Records that the job is over, so that no further node will be asked.
   void AskNoMore();
@@ -67,7 +67,7 @@ class JobInquiries {
 
   // The inquiries that directives on this stream must contain.
   std::vector<Inquiry> For(StreamId stream) const;
-  // The inquiry that is asked under `id`; null: none.
+  // The inquiry whose id for one of the nodes is `id`; null: none.
   Session Find(uint64_t id) const;
 
  private:

@@ -49,7 +49,7 @@ constexpr Duration kAcceptPause = std::chrono::milliseconds(50);
 // closed yet.
 constexpr Duration kFullPause = std::chrono::milliseconds(10);
 // Interval at which the listener checks which of gRPC's connections have ended.
-// The next constant: the interval while a limit is reached.
+// kSweepIntervalWhenFull: the interval while a limit is reached.
 constexpr Duration kSweepInterval = std::chrono::seconds(1);
 constexpr Duration kSweepIntervalWhenFull = std::chrono::milliseconds(10);
 

@@ -27,7 +27,8 @@ class OpenInquiry {
   enum class Further { kNone, kAwaited };
   explicit OpenInquiry(Further further) : further_(further) {}
 
-  // Records that a node is asked under `id`, which must be new.
+  // Records that a node is asked. `id`: the inquiry's id for this node, which
+  // must be new.
   void Ask(uint64_t id, const std::string& node_id, const std::string& host);
   // Whether the node is being asked, or has answered completely.
   bool IsAsked(const std::string& node_id) const;
@@ -37,14 +38,14 @@ class OpenInquiry {
   void Miss(const std::string& node_id, const std::string& host,
             const std::string& why);
 
-  // Records that a node begins to answer the inquiry that it was asked under
-  // `id`. Returns false if no node was asked under `id`, if the answer has
-  // begun before, or if the answer is not wanted any more.
+  // Records that a node begins to answer. `id`: the inquiry's id for this node.
+  // Returns false if no node was asked with this id, if the answer has begun
+  // before, or if the answer is not wanted any more.
   bool Begin(uint64_t id);
   enum class Taken {
     kYes,
-    kFull,      // taken; the node must wait until HasRoom
-    kUnwanted,  // not taken, and no further part is wanted
+    kFull,      // the part was taken; the node must wait until HasRoom
+    kUnwanted,  // the part was not taken; no further part is wanted
   };
   Taken Take(uint64_t id, AnswerPart part);
   // Ends an answer that is not complete, and tells the operator why.

@@ -39,10 +39,10 @@ class SelfCheck {
   std::optional<Instant> NextDeadline() const;
 
  private:
-  std::optional<Instant> asked_;    // oldest request without a result
-  std::optional<Instant> running_;  // start of the running check
-  std::optional<Instant> last_;     // start of the newest check
-  int failures_ = 0;                // failed checks in a row
+  std::optional<Instant> asked_;    // time of the oldest open request
+  std::optional<Instant> running_;  // when the running check started
+  std::optional<Instant> last_;     // when the newest check started
+  int failures_ = 0;                // number of failed checks in a row
   std::string why_;
 };
 

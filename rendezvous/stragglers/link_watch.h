@@ -26,8 +26,8 @@ struct LinkShare {
 // A node whose network is slower than that of the other nodes.
 struct SlowNode {
   int node = 0;
-  // By how much the node's links are slower than those between other nodes: the
-  // ratio of the shares, at most 1 / kLeastOtherShare.
+  // The share of the node's slow links, divided by the highest share of the
+  // links between other nodes; at most 1 / kLeastOtherShare.
   double ratio = 0;
 };
 
@@ -49,8 +49,8 @@ struct SlowNode {
 // nodes no node is named.
 inline constexpr double kMinLinkRatio = 2;
 inline constexpr double kMinLinkExcess = 0.1;
-// Lower bound of the other links' share in SlowNode::ratio, so that the ratio
-// is finite.
+// Lower bound of the divisor of SlowNode::ratio, the highest share of the links
+// between other nodes. It keeps the ratio finite.
 inline constexpr double kLeastOtherShare = 0.01;
 std::optional<SlowNode> SlowestNode(const std::vector<LinkShare>& links);
 
@@ -73,8 +73,8 @@ class LinkWatch {
   static constexpr Duration kMinWindow = std::chrono::milliseconds(500);
 
   struct Finding {
-    SlowNode slow;  // `ratio` is the mean of the votes for the node
-    int rank = 0;   // the first rank of the node
+    SlowNode slow;  // `ratio`: the mean of the ratios in the votes for the node
+    int rank = 0;   // the lowest rank on the node
     bool is_persistent = false;
   };
   // A node that has become persistently slow, or has recovered.
@@ -83,7 +83,8 @@ class LinkWatch {
     bool recovered = false;
   };
 
-  // Begins a round with `ranks` ranks, and forgets all times.
+  // Begins a round with `ranks` ranks. Forgets the times and votes of earlier
+  // rounds.
   void Begin(int ranks);
 
   // Records the newest times of `rank`, a worker of `node`. `rank` must be at
@@ -106,8 +107,10 @@ class LinkWatch {
   struct Rank {
     int node = kNone;  // the rank's node; kNone: the rank has given no times
     RankTimes last;
-    std::vector<PeerShare> shares;  // the links in the newest window
-    double sent_per_s = 0;          // bytes per second in the newest window
+    // the shares of the rank's links in the newest window
+    std::vector<PeerShare> shares;
+    // sent bytes per second in the newest window
+    double sent_per_s = 0;
     // whether a window was added since the last vote
     bool is_fresh = false;
   };

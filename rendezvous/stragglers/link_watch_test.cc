@@ -43,7 +43,7 @@ TEST(SlowestNode, TheRatioIsBounded) {
 
 TEST(SlowestNode, OneSlowLinkMayBeDueToEitherEnd) {
   EXPECT_FALSE(InRing(0.9, 0.1, 0.1).has_value());
-  // Both slow links connect the same two nodes.
+  // Both slow links connect nodes 0 and 1, so either may be the cause.
   EXPECT_FALSE(SlowestNode({Link(0, 1, 0.9), Link(1, 0, 0.9), Link(1, 2, 0.1),
                             Link(2, 3, 0.1)})
                    .has_value());
@@ -78,7 +78,7 @@ TEST(SlowestNode, ANodeThatSendsMoreAtTheSameRateIsNotSlow) {
   EXPECT_FALSE(SlowestNode(links).has_value());
   links[0].rate = links[1].rate = 0.49 * rate;
   EXPECT_TRUE(SlowestNode(links).has_value());
-  // With an unknown rate (0), no node is named.
+  // A rate of 0 is unknown, so it does not prove that a link is slow.
   links[0].rate = links[1].rate = 0;
   EXPECT_FALSE(SlowestNode(links).has_value());
   links[0].rate = links[1].rate = rate;
@@ -231,7 +231,7 @@ TEST_F(LinkWatchTest, AVoteNeedsNewTimesOfHalfOfTheRanks) {
     Advance(0, milliseconds(800));
     Record(0);
     EXPECT_TRUE(watch_.Judge().empty());
-    // Repeated times do not count as new ones.
+    // If a rank's times have not changed, recording them again adds no window.
     Record(1);
     Record(2);
     EXPECT_TRUE(watch_.Judge().empty());
@@ -278,7 +278,8 @@ TEST_F(LinkWatchTest, ANewMeasurementAndANewRoundBeginAnew) {
 TEST_F(LinkWatchTest, ALinkThatIsNewInTheTimesIsComparedFromTheNextWindowOn) {
   for (int i = 0; i < 80; ++i) {
     for (int node = 0; node < kNodes; ++node) {
-      // Every second record of a node contains no links.
+      // Every second record contains no links. So no window has a link that was
+      // also in the record before.
       Advance(node, hours(node == 2 ? 0 : 1));
       if (i % 2 == 0) times_[node].links.clear();
       Record(node);

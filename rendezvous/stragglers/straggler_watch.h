@@ -72,7 +72,8 @@ class StragglerWatch {
     bool recovered = false;
   };
 
-  // Begins round `round` with `ranks` ranks, and forgets all times.
+  // Begins round `round` with `ranks` ranks. Forgets the times of earlier
+  // rounds.
   void Begin(int round, int ranks);
   int round() const { return round_; }
 
@@ -117,7 +118,8 @@ class StragglerWatch {
   static Window& Newest(Rank& rank);
   static Window Sum(const Rank& rank);
   static int Votes(const Rank& rank);
-  // Sets Window::is_above in the newest windows.
+  // Sets Window::is_above (the vote of a window) in the newest window of each
+  // rank that this evaluation has added a window to.
   void Vote();
   // Decides from all windows which ranks are slow, and sets slow_ and gain_.
   // Returns the ranks that have become persistently slow or have recovered.

@@ -279,7 +279,8 @@ TEST(StragglerWatch, ANewMeasurementAndANewRoundBeginAnew) {
 
 TEST(StragglerWatch, ShortStepsShareAWindow) {
   Training training(2, 0.01);
-  // A step takes 0.1 s, so that a window has at least 5 steps.
+  // A step takes 0.1 s, and a window at least 0.5 s, so a window has at least 5
+  // steps.
   int step = 0;
   while (training.Step({0.09, 0.06}).empty()) ++step;
   EXPECT_GE(step, 5 * (StragglerWatch::kPersistentVotes - 1));
@@ -345,7 +346,9 @@ class Noise {
 
   std::mt19937_64 random_;
   const double deviation_;
-  std::vector<int> beside_;  // remaining steps of the other process, by rank
+  // Number of steps for which another process still takes half of the rank's
+  // processor, by rank.
+  std::vector<int> beside_;
 };
 
 TEST(StragglerWatch, AnHourOfNoiseNamesNobody) {

@@ -43,8 +43,8 @@ Standby::Step Standby::Hear(Instant now, StreamId stream,
     }
     const bool is_stale = other.node.incarnation == report.node.incarnation &&
                           other.sequence > report.sequence;
-    // An agent keeps its place key for life. Another key shows that a stranger
-    // claims to be this node.
+    // An agent sends the same place key in all its reports. If the key differs,
+    // the report is from a stranger that claims to be this node.
     const bool is_stranger =
         other.node.incarnation == report.node.incarnation &&
         other.place_key != report.place_key;
@@ -110,11 +110,13 @@ Standby::Step Standby::Told(Instant now, uint64_t epoch,
   const bool is_newer = announced_.has_value() && now < announced_->until &&
                         announced_->leader.epoch > epoch;
   if (is_newer || epoch < std::max(HighestPromise(), epoch_)) return step;
-  // The job has already begun under another coordinator.
+  // The other coordinator has already begun the job, so this standby must not
+  // begin the job as its founder.
   kind_ = Kind::kSuccessor;
   announced_ = Announced{.leader = {.endpoint = endpoint, .epoch = epoch},
                          .until = now + kToldFor};
-  // Iterate over a copy, because Hear removes each report.
+  // Hear sends each node to the other coordinator and removes its report. So
+  // iterate over a copy of the reports.
   const std::map<StreamId, Report> here = reports_;
   for (const auto& [stream, report] : here) {
     Step moved = Hear(now, stream, report);

@@ -40,8 +40,8 @@ namespace muster::rendezvous {
 class Standby {
  public:
   enum class Kind {
-    // The coordinator that the job's nodes try first. A node that has never met
-    // another coordinator begins the job at this coordinator at once. A founder
+    // The standby that the job's nodes try first. A node that has never met
+    // another coordinator begins the job under a founder at once. A founder
     // that was deposed, or has learned of another coordinator, becomes a
     // kSuccessor.
     kFounder,
@@ -70,13 +70,13 @@ class Standby {
   Step Hear(Instant now, StreamId stream, const Report& report);
   // Removes the report of a closed stream.
   void Forget(StreamId stream);
-  // A coordinator in another process.
+  // A coordinator of the job that runs in another process.
   struct Leader {
     std::string endpoint;
     uint64_t epoch = 0;
   };
   // Sets the coordinator to which this process's agent is connected; nullopt:
-  // the agent has lost it.
+  // the agent has lost its coordinator.
   void Follow(std::optional<Leader> leader);
   // Handles an announcement. The coordinator at `endpoint` repeats about once a
   // second that it coordinates the job with `epoch`. If that coordinator has no
@@ -125,8 +125,8 @@ class Standby {
   Directive StandBy();
 
   Kind kind_;
-  // The lowest epoch that the next election may use. The next field: the epoch
-  // of the current election; 0: there is none.
+  // candidate_: the lowest epoch that this standby may use in its next
+  // election. epoch_: the epoch of the current election; 0: there is none.
   uint64_t candidate_;
   uint64_t epoch_ = 0;
   uint64_t revision_ = 0;

@@ -171,8 +171,8 @@ TEST(StandbyTest, ANodeWithTwoStreamsVotesOnce) {
   nodes.Come(again);
   EXPECT_EQ(nodes.told(again).epoch, 0u);
   EXPECT_EQ(nodes.standby().reports().size(), 1u);
-  // Delivers an older report of the node, on its first stream, after a newer
-  // one.
+  // The first connection of this node delivers a report that is older than the
+  // node's newest one. The standby must ignore it.
   nodes.Come(1);
   EXPECT_EQ(nodes.standby().reports().begin()->second.sequence, 6u);
   nodes.Come(2);
@@ -274,6 +274,8 @@ TEST(StandbyTest, AnOlderWorldNeedsNoMajority) {
 
 TEST(StandbyTest, AWorldOfAnEarlierCoordinatorIsVoid) {
   // A coordinator with epoch 8 has taken over round 1, and node 1 knows that.
+  // So the world of round 2, which node 0 reports with an older epoch, does not
+  // count.
   Cluster nodes(3);
   nodes.report(1).electorate.epoch = 8;
   nodes.report(0).place =
@@ -372,9 +374,9 @@ TEST(StandbyTest, NodesElsewhereThatAreAsManyAsThoseHereAreNotTooFew) {
     Report& report = nodes.report(node);
     report.spec.takeover = Takeover::kAuto;
     report.spec.min_nodes = 4;
-    // The nodes have promised the epoch of an elected coordinator. This
-    // coordinator has not sent them an electorate (the nodes whose votes
-    // count).
+    // This node has promised the epoch of an elected coordinator. But it knows
+    // no electorate (the nodes whose votes count), because that coordinator has
+    // sent none.
     report.place.reset();
     report.electorate = Electorate();
     report.promised_epoch = kDrawnEpochMask + 1;
@@ -442,8 +444,8 @@ TEST(StandbyTest, AReturnedNodeWhoseRankHasVotedIsNoVoter) {
   stranger.place.reset();
   stranger.electorate.rank = 0;
   nodes.Come(2);
-  // If node 2 counted as well, there would be a majority of the 4 nodes: 2 that
-  // remember and 1 that has returned.
+  // Node 2 claims the rank of node 0, so only one of these two nodes may vote.
+  // If both voted, 3 of the 4 nodes would vote, and that would be a majority.
   EXPECT_EQ(nodes.told(2).epoch, 0u);
 }
 

@@ -40,8 +40,8 @@ class StrangeServer {
 // closes. Returns false if the peer does not close within 30 s.
 bool SaysAndIsHungUpOn(int port, const std::string& bytes);
 
-// Forwards connections to a loopback port, for tests. Cut breaks them in the
-// same way as the kernel breaks those of a killed process.
+// Forwards TCP connections to a loopback port, for tests. Cut resets all
+// forwarded connections, as if the process at the other end was killed.
 class TcpRelay {
  public:
   explicit TcpRelay(int to_port);
@@ -68,12 +68,12 @@ class TcpRelay {
   const int to_port_;
   int listener_ = -1;
   int port_ = 0;
-  // eventfd that wakes thread_ after a change of the flags below
+  // eventfd that wakes thread_ after a change of ending_ or cutting_
   int wake_ = -1;
   std::mutex mutex_;
   bool ending_ = false;
   bool cutting_ = false;
-  std::vector<Pair> pairs_;  // used by thread_ only
+  std::vector<Pair> pairs_;  // open connections; only thread_ uses this field
   std::thread thread_;
 };
 

@@ -40,7 +40,8 @@ class ScriptedNode {
   // Waits until `wanted` returns true for the newest directive, and returns
   // that directive.
   Directive WaitUntil(const std::function<bool(const Directive&)>& wanted);
-  // Waits until `times` streams in all have come up.
+  // Waits until `times` streams to a coordinator have come up since this object
+  // was made. Streams that have ended count, too.
   void WaitUntilConnected(int times);
   // Waits until a stream has ended, or an attempt to connect has failed, with
   // `code` and with a message that contains `words`. Returns the newest such
@@ -50,7 +51,7 @@ class ScriptedNode {
 
   std::string own_address() const;
   std::string peer_address() const;
-  std::string endpoint() const;  // the endpoint that answered last
+  std::string endpoint() const;  // coordinator of the newest stream
   int connections() const;
 
  private:

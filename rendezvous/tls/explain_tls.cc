@@ -290,8 +290,8 @@ absl::Status ExplainTls(const Endpoint& coordinator,
   absl::Status why =
       Attempt(who, coordinator.host, address, shown, deadline, &closed);
   if (!closed) return why;
-  // A coordinator that is shutting down also closes the connection, but it does
-  // not accept a second one. So try again.
+  // The coordinator either has refused the certificate, or is shutting down. In
+  // the second case, it accepts no further connection. So try again.
   return Attempt(who, coordinator.host, address, shown, deadline, &closed);
 }
 

@@ -15,9 +15,9 @@ namespace muster::rendezvous {
 // A permission of a caller of the coordinator's services.
 
 enum class Role {
-  kJoin,     // take part in a job as a node
-  kView,     // see jobs: `launch status`, `watch`
-  kOperate,  // as kView; also end jobs and drain nodes
+  kJoin,     // permits an agent to take part in a job as a node
+  kView,     // permits a user to see jobs: `launch status`, `watch`
+  kOperate,  // permits as much as kView, ending jobs, draining nodes
 };
 
 // Returns "join", "view" or "operate".
@@ -58,8 +58,9 @@ absl::Status CheckAccess(const Principal& principal, Role role,
 // "._@-".
 bool IsPrincipalName(absl::string_view name);
 
-// Whether `job` is a valid entry of Principal::jobs: 1 to 256 printable ASCII
-// characters. Certificates can contain no others.
+// Whether `job` (a run id or "PREFIX-*") is a valid entry of Principal::jobs: 1
+// to 256 characters of printable ASCII, because a certificate stores it in a
+// URI.
 bool IsJobPattern(absl::string_view job);
 
 }  // namespace muster::rendezvous

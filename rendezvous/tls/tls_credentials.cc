@@ -99,7 +99,7 @@ class CoordinatorVerifier
                        absl::StrCat("its certificate is for ", ToText(names),
                                     ", not for ",
                                     host_.empty() ? kCoordinatorUri : host_));
-    return true;  // true: `sync_status` is the final result
+    return true;  // `sync_status` is the final result
   }
   void Cancel(TlsCustomVerificationCheckRequest*) override {}
 

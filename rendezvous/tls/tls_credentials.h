@@ -37,15 +37,17 @@ std::shared_ptr<grpc::ServerCredentials> TlsServer(
 // been issued for `host`.
 std::shared_ptr<grpc::ChannelCredentials> TlsClient(const TlsFiles& files,
                                                     const std::string& host);
-// Credentials that accept only a coordinator with the same token, at any
-// address.
+// The credentials of an agent or an operator that has a token. They accept only
+// a coordinator that has the same token or the secret from which the token was
+// derived. The coordinator's host name does not matter.
 std::shared_ptr<grpc::ChannelCredentials> TlsClient(
     const TokenIdentity& identity);
 
 // Returns the names in the certificate of a call's peer; nullopt without TLS.
 std::optional<CertificateNames> PeerNames(const grpc::AuthContext& context);
 
-// Returns the caller. Without TLS: a principal without a name, with all roles.
+// Returns the principal (name, roles and jobs) of a call's peer. Without TLS: a
+// principal without a name, with all roles.
 Principal PeerPrincipal(const grpc::AuthContext& context);
 
 }  // namespace muster::rendezvous

@@ -111,7 +111,7 @@ struct Contents {
   // OpenSSL's NID and the text of each extension
   std::vector<std::pair<int, std::string>> extensions;
   std::vector<std::string> uris;
-  std::time_t end = 0;  // 0: kNoEnd, the year 9999
+  std::time_t end = 0;  // end of validity; 0: kNoEnd, the year 9999
 };
 
 void SetName(X509_NAME* name, const std::string& common_name) {

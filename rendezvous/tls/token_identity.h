@@ -59,7 +59,7 @@ struct TokenGrant {
   std::string name;               // name of the principal (IsPrincipalName)
   std::set<Role> roles;           // at least one role
   std::vector<std::string> jobs;  // run ids or "PREFIX-*"; empty: all
-  std::time_t expires = 0;        // end of validity; 0: never
+  std::time_t expires = 0;        // time of expiry; 0: never expires
 };
 
 // Returns a token with the permissions `grant`, derived from `secret`.

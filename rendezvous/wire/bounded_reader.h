@@ -14,7 +14,7 @@ namespace muster::rendezvous {
 
 // Limits of received messages. Limits of the plain types themselves are in
 // rendezvous/protocol/report.h and failure.h.
-inline constexpr size_t kMaxNcclIdBytes = 256;  // 128 bytes, in hexadecimal
+inline constexpr size_t kMaxNcclIdBytes = 256;  // a 128-byte id, in hex digits
 inline constexpr size_t kMaxPathBytes = 4096;   // PATH_MAX of Linux
 inline constexpr size_t kMaxRunTagBytes = 64;
 inline constexpr size_t kMaxReasonBytes = 4096;

@@ -16,7 +16,8 @@ namespace muster::rendezvous {
 void ToWire(const Inquiry& inquiry, v1::Inquiry* wire);
 void FromWire(const v1::Inquiry& wire, BoundedReader* reader, Inquiry* inquiry);
 
-// Omits lines, stacks and notes beyond the limits of protocol/inquiry.h.
+// Converts a part of an answer. Omits lines, stacks and notes beyond the limits
+// of protocol/inquiry.h.
 void ToWire(const AnswerPart& part, v1::AnswerPart* wire);
 void FromWire(const v1::AnswerPart& wire, BoundedReader* reader,
               AnswerPart* part);

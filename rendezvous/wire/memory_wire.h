@@ -18,7 +18,8 @@ namespace muster::rendezvous {
 
 class BoundedReader;
 
-// Serialises the memory of the machines for a journal (proto/journal.proto).
+// Serialises what a coordinator remembers about the faults of machines
+// (NodeMemory), for a journal (proto/journal.proto).
 std::string ToBytes(const NodeMemory::Kept& kept);
 // Parses the bytes that ToBytes has made. DataLoss: the bytes cannot be parsed.
 // InvalidArgument: a field is out of bounds; the message names it.

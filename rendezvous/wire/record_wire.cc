@@ -35,7 +35,8 @@ void FromWire(const char* field, int wire, Enum last, BoundedReader* reader,
 
 void Age(const char* field, int64_t wire, BoundedReader* reader,
          Duration* value) {
-  // Do not use Span, which accepts one year at most: a job may run longer.
+  // Do not use BoundedReader::Span, which refuses a duration of more than one
+  // year: a job may run longer.
   int64_t nanoseconds = 0;
   reader->Integer64(field, wire, 0, &nanoseconds);
   *value = std::min(Duration(nanoseconds), kMaxAge);

@@ -20,7 +20,7 @@ struct JobOwner {
 // A job's record with the fields that its driver (DrivenJob) adds.
 struct KeptJob {
   JobRecord job;
-  Duration written_at = Duration::zero();  // wall clock, since 1970
+  Duration written_at = Duration::zero();  // wall-clock time since 1970
   JobOwner owner;
   std::string channel_key;  // the round's Place::channel_key; empty: none
 };

@@ -20,7 +20,8 @@ TEST(RecordWireTest, KeepsEveryField) {
   const std::string bytes = ToBytes(FullJob());
   v1::JobRecord wire;
   ASSERT_TRUE(wire.ParseFromString(bytes));
-  // Protocol Buffers cannot distinguish a group rank of 0 from an unset one.
+  // FullJob sets every field, but sets one group rank to 0. Protocol Buffers
+  // cannot distinguish that from an unset group rank.
   EXPECT_THAT(UnsetFields(wire), ::testing::ElementsAre("members.group_rank"));
   const absl::StatusOr<KeptJob> again = FromBytes(bytes);
   ASSERT_TRUE(again.ok()) << again.status();

@@ -54,8 +54,8 @@ void FromWire(const v1::PairMeasurement& wire, BoundedReader* reader,
   measurement->number = wire.number();
   reader->Text("failure", wire.failure(), kMaxLineBytes, TextKind::kWords,
                &measurement->failure);
-  // These values need no check here: NetworkCheck takes only finite, positive
-  // measurements.
+  // Any value is valid here, because NetworkCheck ignores measurements that are
+  // not finite and positive.
   measurement->round_trip_s = wire.round_trip_s();
   measurement->bytes_per_s = wire.bytes_per_s();
   measurement->compute_s = wire.compute_s();
@@ -89,7 +89,8 @@ void FromWire(const v1::WorkerProgress& wire, BoundedReader* reader,
   if (wire.has_step()) {
     reader->Integer64("step", wire.step(), 0, &progress->step.emplace());
   }
-  // Any value of the loss is valid, because it is only displayed.
+  // Any loss (a training loss that a worker reports) is valid, because Muster
+  // only displays it.
   if (wire.has_loss()) progress->loss = wire.loss();
   if (wire.has_tokens_per_s()) progress->tokens_per_s = wire.tokens_per_s();
   reader->Text("status", wire.status(), kMaxStatusBytes, TextKind::kWords,

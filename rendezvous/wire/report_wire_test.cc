@@ -62,7 +62,8 @@ TEST(ReportWireTest, ACommandHasItsBounds) {
   }
 }
 
-// Agents of an earlier version send no command.
+// Agents of an earlier version send no command (the workers' command line), so
+// a report without one is valid.
 TEST(ReportWireTest, ACommandMayBeAbsent) {
   v1::Report wire = FullWire();
   wire.mutable_spec()->clear_command();

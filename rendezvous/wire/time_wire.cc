@@ -20,7 +20,8 @@ constexpr int kMaxActivities = 64;
 
 void Time(const char* field, int64_t wire, BoundedReader* reader,
           Duration* time) {
-  // Do not use Span, which accepts one year at most: an agent may run longer.
+  // Do not use BoundedReader::Span, which refuses a duration of more than one
+  // year: an agent may run longer.
   int64_t nanoseconds = 0;
   reader->Integer64(field, wire, 0, &nanoseconds);
   *time = std::min(Duration(nanoseconds), kMaxOfNode);

@@ -226,7 +226,8 @@ void FromWire(const v1::Verdict& wire, BoundedReader* reader,
                   &verdict->max_restarts);
   reader->Integer("rounds", wire.rounds(), 0, kAnyInt32, &verdict->rounds);
   int64_t lasted = 0;
-  // Do not use Span, which accepts one year at most: a job may run longer.
+  // Do not use BoundedReader::Span, which refuses a duration of more than one
+  // year: a job may run longer.
   reader->Integer64("lasted", wire.lasted(), 0, &lasted);
   verdict->lasted = Duration(lasted);
   BoundedReader::Within within(reader, "time");

@@ -65,7 +65,8 @@ bool StoreCore::HasRoom(StoreClientId client, const StoreRequest& request,
 
 StoreCore::There StoreCore::Find(std::string_view key) const {
   if (values_.find(key) != values_.end()) return There::kAsKey;
-  // No empty queue is found here: a queue is erased when it becomes empty.
+  // A queue with this key has elements, because a queue is erased when it
+  // becomes empty.
   return queues_.find(key) == queues_.end() ? There::kNo : There::kAsQueue;
 }
 
@@ -162,7 +163,7 @@ void StoreCore::Add(StoreClientId client, const StoreRequest& request,
 
 void StoreCore::Wait(StoreClientId client, const StoreRequest& request,
                      StoreEffects* effects) {
-  // A client waits at most once at a time: a second WAIT replaces the first.
+  // A client has at most one pending WAIT: its second WAIT replaces the first.
   DropWait(client, effects);
   // In PyTorch, a blocking pop is a WAIT for one queue and then a pop, which
   // must find an element. So a WAIT for a single queue must not end because of
@@ -246,7 +247,7 @@ void StoreCore::MultiGet(StoreClientId client, const StoreRequest& request,
                              kMaxStoreReplyBytes, " in one reply"));
     return;
   }
-  // Sends no reply: PyTorch's clients expect none to a MULTI_GET without keys.
+  // Send no reply if the MULTI_GET has no keys: PyTorch's clients expect none.
   if (found.empty()) return;
   std::string* out = effects->AddReply(client);
   for (const std::string_view value : found) AppendString(value, out);

@@ -88,9 +88,10 @@ class StoreCore {
   // its watchers.
   void Put(std::string_view key, std::string value, StoreEffects* effects);
   // Adds `amount` to the number stored under the request's key, and returns the
+  // sum. `beside`: memory in bytes that the request needs in addition to the
   // sum. Closes the client's connection and returns nullopt if the value is not
   // a number, if the sum exceeds 64 bits, or if the memory limit has no room
-  // for the sum and `beside` more bytes.
+  // for the sum and `beside`.
   std::optional<int64_t> Increase(StoreClientId client,
                                   const StoreRequest& request, int64_t amount,
                                   size_t beside, StoreEffects* effects);

@@ -142,7 +142,7 @@ TEST_F(StoreCoreTest, CancelIsAnsweredWhetherOrNotAnybodyWaits) {
               ElementsAre("1<" + Byte(kStoreWaitCanceled)));
   EXPECT_THAT(Do(1, {.command = C::kCancelWait}),
               ElementsAre("1<" + Byte(kStoreWaitCanceled)));
-  Set("k", "v");  // the cancelled WAIT gets no reply
+  Set("k", "v");  // "k" exists now, but the cancelled WAIT gets no reply
   EXPECT_EQ(core_.waiting(), 0);
 }
 
@@ -243,7 +243,7 @@ TEST_F(StoreCoreTest, AWaitDuringAnOfferWaits) {
 }
 
 // A client behind a relay may send its WAIT and its pop under different client
-// ids.
+// ids: here 1 and 10.
 TEST_F(StoreCoreTest, AnElementTakenByAPopIsNotOffered) {
   Wait(1, {"q"});
   Wait(2, {"q"});

@@ -19,12 +19,12 @@ class StoreEffects {
  public:
   enum class Kind {
     kReply,
-    // A reply to a WAIT that ended because of one element of a queue. Behind a
-    // relay, several clients may wait under one client id. Only one of them may
-    // have the element.
+    // A reply to a WAIT that ended because a queue has one new element. Several
+    // clients of one relay may wait under this client id. The relay gives the
+    // reply to only one of them.
     kReplyToOne,
-    // The client violated the protocol, and its connection must be closed. The
-    // bytes of the effect are the reason.
+    // An order to close the client's connection, because a request was invalid
+    // or exceeded a limit. The bytes of the effect are the reason, as text.
     kClose,
   };
 

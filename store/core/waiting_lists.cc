@@ -14,9 +14,9 @@ void WaitingList::Add(StoreClientId client,
     if (queue == queues_.end()) {
       queue = queues_.emplace(std::string(key), Queue()).first;
     }
-    // If a WAIT names a key twice, it waits for the key once. `missing` holds a
-    // view of the key in queues_. The view stays valid while any client waits
-    // for the key.
+    // If a WAIT names a key twice, the second emplace fails, so the client
+    // waits for the key once. `missing` holds a view of the key in queues_. The
+    // view stays valid while any client waits for the key.
     if (wait.missing.emplace(queue->first, queue).second) {
       queue->second.emplace(wait.ticket, client);
       bytes_ += kBytesPerKey + key.size();

@@ -58,8 +58,8 @@ class WaitingList {
     std::map<std::string_view, Queues::iterator> missing;
   };
 
-  // Notes for this client that `key` exists. Returns whether the client's wait
-  // is over.
+  // Records that `key`, for which the client waits, exists now. Returns whether
+  // the client's wait is over.
   bool Saw(StoreClientId client, std::string_view key);
 
   Queues queues_;

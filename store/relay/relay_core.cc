@@ -136,8 +136,8 @@ void RelayCore::SettleOffer(StoreClientId client, StoreEffects* effects) {
   const auto offer = offers_.find(client);
   if (offer == offers_.end()) return;
   Drop(offer->second, effects);
-  // The channel can be reused: it was used only for the WAIT, which is
-  // answered, so no reply is in flight on it.
+  // The channel can be reused at once. It has carried only the WAIT, which is
+  // answered, so no reply is in flight on the channel.
   idle_channels_.push_back(offer->second);
   offers_.erase(offer);
 }
@@ -209,8 +209,8 @@ void RelayCore::OnGone(StoreClientId client, StoreEffects* effects) {
     own_channels_.erase(own);
   }
   SettleOffer(client, effects);
-  // A shared read of this client may still be pending. ReadsReplied skips the
-  // client, because it is no longer in busy_.
+  // ReadsReplied skips a client that is not in busy_. So a shared read that is
+  // still pending sends no reply to this client.
   busy_.erase(client);
 }
 

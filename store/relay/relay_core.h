@@ -78,7 +78,9 @@ class RelayCore {
   using WaitsByRequest = std::map<std::string, Waits>;
   using ReadsByRequest = std::map<std::string, Reads>;
 
-  // The purpose of a channel; exactly one member is set.
+  // The purpose of one of the relay's channels to the server: one client's own
+  // requests, a shared WAIT, a shared read, or a queue's element that was
+  // offered to a client. Exactly one member is set.
   struct Use {
     std::optional<StoreClientId> client;
     std::optional<WaitsByRequest::iterator> waits;
@@ -110,8 +112,8 @@ class RelayCore {
   // violation. Closes the connections of the channel's clients.
   void Refused(const Use& use, const RelayFrame& frame, StoreEffects* effects);
 
-  // Whether `bytes` more bytes fit into the limit of shared requests. If not,
-  // closes the client's connection.
+  // Whether `bytes` more bytes fit into the memory limit of pending shared
+  // requests (Limits::held_bytes). If not, closes the client's connection.
   bool MayHold(StoreClientId client, size_t bytes, StoreEffects* effects);
   uint32_t TakeChannel(Use use);
   // Keeps the channel for reuse. No request may be pending on the channel.

@@ -138,8 +138,9 @@ TEST_F(RelayCoreTest, ALargeValueIsReadAgainForTheRemainingClients) {
   Get(6, "k");
   EXPECT_THAT(Reply(1, "5more"), ElementsAre("2<5more", "3<5more", "1 GET k"));
   core_.OnGone(4, &effects_);
-  // The reply exceeds the limit of 10 bytes, so only one client gets it. Client
-  // 5 is the first: it asked before client 6.
+  // The reply exceeds the limit of 10 bytes, so only the first client gets it.
+  // That is client 5: clients 2 and 3 have their replies, client 4 has left,
+  // and client 6 asked later.
   EXPECT_THAT(Reply(1, "more than 10"),
               ElementsAre("5<more than 10", "1 GET k"));
   EXPECT_THAT(Reply(1, "more than 10"), ElementsAre("6<more than 10"));

@@ -48,8 +48,9 @@ class StoreSimulation {
       if (testing::Test::HasFailure()) return;
       if (Below(400) == 0) ComeToRest();
       if (clients_.size() < kClients) clients_.push_back(NewClient());
-      // If told_ is kFinds, no offer expires: a client must always find the
-      // element that was offered to it, however late its pop arrives.
+      // AgeOffers lets offers of queue elements expire. With kFinds no offer
+      // may expire: a client must find the element that was offered to it,
+      // however late its pop arrives.
       if (told_ == Told::kMayFindNothing && Below(150) == 0) {
         store_.AgeOffers();
       }
@@ -123,8 +124,9 @@ class StoreSimulation {
     CheckNoPopWaitsWhileAnElementIsThere(Offers::kStand);
     if (told_ == Told::kFinds || testing::Test::HasFailure()) return;
     for (size_t tick = 0; store_.store().HasOffers(); ++tick) {
-      // An offer ends after two ticks, and the element may then be offered to
-      // the next client.
+      // Each call of AgeOffers is one tick of the server's timer. An offer ends
+      // after two ticks, and its element may then be offered to the next
+      // client.
       ASSERT_LT(tick, 4 * kClients) << "there are offers for ever";
       store_.AgeOffers();
       DeliverAll();

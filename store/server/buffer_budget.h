@@ -12,12 +12,12 @@ namespace muster::store {
 // The buffers of one connection as counted by a BufferBudget; only the budget
 // changes this struct.
 struct BufferShare {
-  // Memory of the connection's buffers, in bytes. `outgoing` is the part of it
-  // that holds replies which the client has not read.
+  // bytes: the memory of the connection's buffers, in bytes. outgoing: the part
+  // of this memory that holds replies which the client has not read.
   size_t bytes = 0;
   size_t outgoing = 0;
-  // The value of BufferBudget::wait_ when this client last read data; 0: it has
-  // read none.
+  // The number of the period (BufferBudget::wait_) in which this client last
+  // read a reply; 0: it has read none.
   uint64_t read_in = 0;
 };
 
@@ -54,8 +54,9 @@ class BufferBudget {
   // Must be called periodically while RequestsWait.
   bool IsOverdue(Instant now);
 
-  // Whether `one` must be closed before `other`. FillsBefore: the order if the
-  // budget is full. BlocksBefore: the order if IsOverdue.
+  // Whether the connection of `one` must be closed before that of `other`.
+  // FillsBefore: if all buffers together exceed the limit. BlocksBefore: if
+  // requests have waited too long (IsOverdue).
   bool FillsBefore(const BufferShare& one, const BufferShare& other) const;
   bool BlocksBefore(const BufferShare& one, const BufferShare& other) const;
 

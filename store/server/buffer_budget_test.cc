@@ -113,8 +113,8 @@ TEST_F(BufferBudgetTest, AClientThatDoesNotReadBlocksBeforeOneThatReads) {
   const BufferShare idle;
   EXPECT_TRUE(budget_.BlocksBefore(a_, idle));
   EXPECT_FALSE(budget_.BlocksBefore(idle, a_));
-  // a_ has read data only in an earlier wait. This does not protect its
-  // connection in this wait.
+  // a_ has read data only while earlier requests waited. Now other requests
+  // wait, and a_ has read nothing since. So its connection is not spared.
   Send(b_, 0);
   Send(c_, 0);
   Send(c_, kHalf - 1);

@@ -133,8 +133,8 @@ void HubConnections::End(StoreConnection& connection) {
   if (connection.ending) return;
   connection.ending = true;
   ending_.push_back(connection.id);
-  // Free the buffers now. But while the service handles bytes in `in`, leave
-  // `in` to Remove.
+  // Free `out` now, and also `in`, unless the service is still handling the
+  // bytes in `in`. In that case Remove frees `in`.
   connection.out = ByteQueue();
   if (!connection.processed) connection.in = ByteQueue();
   budget_->Charge(connection.share, 0, 0);

@@ -145,7 +145,8 @@ TEST_F(HubConnectionsTest, WatchFollowsTheStateOfTheConnection) {
   connections_.Watch(a);
   EXPECT_EQ(a.watched, 0u);
   a.out.Append("x");
-  // While `a` is scheduled, epoll does not watch for writability.
+  // The hub sends the data of a scheduled connection soon. So epoll need not
+  // watch whether the socket of `a` is writable.
   a.scheduled = true;
   connections_.Watch(a);
   EXPECT_EQ(a.watched, 0u);

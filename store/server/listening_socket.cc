@@ -179,7 +179,8 @@ void StoreAcceptor::Resume(size_t connections) {
 
 void StoreAcceptor::SetEvents(uint32_t events) {
   epoll_event event{.events = events, .data = {.u64 = id_}};
-  // Keep the current errno for the caller's error message.
+  // The caller still needs errno for its error message, and epoll_ctl may
+  // change it.
   const int error = errno;
   epoll_ctl(epoll_, EPOLL_CTL_MOD, listener_.get(), &event);
   errno = error;

@@ -29,8 +29,8 @@ absl::StatusOr<OwnedFd> ListenOn(const std::string& address, int port);
 absl::StatusOr<OwnedFd> ListenerFor(OwnedFd given, const std::string& address,
                                     int port);
 
-// Number of descriptors that a store's server leaves for other uses in its
-// process.
+// Number of file descriptors that a store's server leaves free for the rest of
+// its process.
 inline constexpr int kDescriptorsForOthers = 512;
 
 // Returns the port to which the socket is bound.

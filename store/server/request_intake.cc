@@ -91,9 +91,9 @@ absl::StatusOr<size_t> RequestIntake::TakeFrame(
       ParseRelayFrame(bytes, kMaxStoreRequestBytes, &frame);
   if (!length.ok() || *length == 0) return length;
   if (frame.kind == RelayFrameKind::kGone) {
-    // This side may have closed the channel already: its kGone and the relay's
-    // kGone were then in flight at the same time. In this case End has no
-    // effect.
+    // kGone reports that a relay's client has left. If this side has closed the
+    // channel already, its own kGone and the relay's kGone crossed each other.
+    // Then End has no effect.
     channels_->End(connection, frame.channel, gone);
     return length;
   }

@@ -62,8 +62,8 @@ class RequestGate {
 // these to the service.
 class RequestIntake {
  public:
-  // Whether a client's connection may become a relay's connection, with many
-  // clients.
+  // Whether a client may turn its connection into that of a relay, which
+  // carries the requests of many clients. kTaken: yes. kRefused: no.
   enum class Relays { kTaken, kRefused };
 
   // `service` and `channels` must outlive this object.

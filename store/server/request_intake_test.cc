@@ -73,8 +73,8 @@ TEST_F(RequestGateTest, AFullUpstreamStallsClientsUntilItHasRoom) {
   EXPECT_FALSE(gate_.TakeUpstreamRoom(upstream_));
   upstream_.out.Consume(kMuch.size());
   EXPECT_TRUE(gate_.TakeUpstreamRoom(upstream_));
-  // TakeUpstreamRoom returns true only once, because the caller then resumes
-  // all clients.
+  // The first call was the signal to resume all stalled clients. So a second
+  // call must return false.
   EXPECT_FALSE(gate_.TakeUpstreamRoom(upstream_));
 }
 
@@ -87,7 +87,7 @@ TEST_F(RequestGateTest, RequestsWaitForTheBudgetInOrder) {
   EXPECT_TRUE(client_.stalled);
   EXPECT_FALSE(gate_.HasTurn());
   budget_.Charge(other_.share, 0, 0);
-  // New requests wait until the FIFO is empty.
+  // The budget has room, but new requests wait until the FIFO is empty.
   EXPECT_TRUE(gate_.RequestsWait());
   ASSERT_TRUE(gate_.HasTurn());
   EXPECT_EQ(gate_.TakeNext(), other_.id);

@@ -60,9 +60,9 @@ class SendCrew {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  // Four fields guarded by mutex_: the jobs that a helper may take; the number
-  // of the current batch; the number of helpers at work; whether the threads
-  // must end.
+  // mutex_ guards four fields. jobs_: the jobs that a helper may take. batch_:
+  // the number of the current batch. active_: the number of helpers at work.
+  // over_: whether the threads must end.
   std::span<Job> jobs_;
   uint64_t batch_ = 0;
   size_t active_ = 0;

@@ -67,16 +67,16 @@ class ByteQueue {
 struct StoreConnection {
   enum class Role {
     kClient,
-    kRelay,  // a relay's connection; its bytes are frames of many clients
-    // The connection from a relay to the server, to which the relay forwards
-    // requests.
+    kRelay,  // the server's connection from a relay; carries many clients
+    // A relay's connection to the server, to which the relay forwards the
+    // requests of its clients.
     kUpstream,
   };
 
-  // The meaning of the bytes that arrive next.
+  // What the peer sends next on the connection.
   enum class Opening {
     kDone,       // requests or frames
-    kUndecided,  // the first byte shows whether TLS is used
+    kUndecided,  // a first byte that shows whether the peer uses TLS
     kHandshake,  // a TLS handshake, then requests or frames
   };
 

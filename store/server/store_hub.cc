@@ -76,8 +76,8 @@ void StoreHub::Stop() { events_.Stop(); }
 absl::Status StoreHub::Run() {
   while (!events_.stopped() && connections_.failure().ok()) {
     const std::span<const epoll_event> events = events_.Wait(LongestPause());
-    // Check the time in each turn of the loop. A check only after a time-out of
-    // Wait would not suffice: under load, Wait may always return events.
+    // Check here whether accepting can resume, even if Wait has returned
+    // events. Under load, Wait may never time out.
     if (acceptor_.paused() && events_.now() >= next_accept_) {
       acceptor_.Resume(connections_.size());
     }
@@ -118,7 +118,7 @@ void StoreHub::TickService() {
 }
 
 void StoreHub::HandleEvent(uint64_t id, uint32_t events) {
-  // Do nothing here: Run itself checks whether Stop was called.
+  // Another thread has called Stop. Run checks that itself.
   if (id == HubEvents::kStopId) return;
   if (id == kListenerId) {
     Accept();
@@ -212,8 +212,8 @@ bool StoreHub::IsOpened(StoreConnection& connection) {
       connections_.Refuse(connection, std::string_view(why.data(), why.size()));
       return false;
     }
-    // The few bytes of a handshake always fit into the socket's send buffer, so
-    // the handshake only ever waits for data to read.
+    // Handshake waits for data to read. It never waits for room to write,
+    // because its few bytes always fit into the socket's send buffer.
     if (*events != 0) return false;
     connection.opening = Opening::kDone;
   }

@@ -69,7 +69,7 @@ class StoreServerTest : public testing::Test {
 };
 
 TEST_F(StoreServerTest, NamesAClientByItsOwnAddress) {
-  Start();  // listens on all IPv4 and IPv6 addresses
+  Start();  // The server listens on a socket for both IPv4 and IPv6.
   RawClient bad(port());
   bad.Send("\xff");
   EXPECT_TRUE(bad.Ended());
@@ -152,7 +152,7 @@ TEST_F(StoreServerTest, AnOldClientThatAsksHasGivenItsWaitUp) {
   const std::string one_key("\1\0\0\0\0\0\0\0", 8);
   const std::string key("\2\0\0\0\0\0\0\0/k", 10);
   old.Send("\5" + one_key + key);
-  old.Send("\6");  // GETNUMKEYS: the client has given up its WAIT
+  old.Send("\6");  // GETNUMKEYS shows that the client has given up its WAIT
   EXPECT_EQ(old.Receive(8), std::string(8, '\0'));
   RawClient modern(port());
   modern.Set("/k", "v");
@@ -582,9 +582,12 @@ TEST_F(StoreServerTest, ZLastWithoutDescriptorsNewOnesWait) {
   AppendRequest({.command = C::kPing, .number = 5}, &ping);
   waiting.Send(ping);
   while (notices_.All().empty()) EXPECT_GT(served.Add("n", 1), 0);
-  // Free the descriptors: UBSan needs some for its checks below.
+  // Close the duplicates, so that the process has free descriptors again. The
+  // server needs one for the new connection, and UBSan needs some for its
+  // checks.
   rest.clear();
-  // Requests of a connected client must not delay the accept.
+  // The client `served` sends requests all the time. They must not keep the
+  // server from accepting the connection of the client `waiting`.
   const Instant deadline = MonotonicNow() + std::chrono::seconds(10);
   while (!waiting.HasInput() && MonotonicNow() < deadline) served.Add("n", 1);
   ASSERT_TRUE(waiting.HasInput());

@@ -43,8 +43,8 @@ class RawClient {
   void Close() { socket_.Close(); }
   int fd() const { return socket_.get(); }
 
-  // Each sends one request. Get and Add wait for the reply and return its
-  // value.
+  // Set, Get and Add send one request each. Get and Add also wait for the reply
+  // and return its value.
   void Set(std::string_view key, std::string_view value);
   std::string Get(std::string_view key);
   int64_t Add(std::string_view key, int64_t amount);

@@ -25,8 +25,8 @@ namespace muster::store {
 // delivers them, in any order.
 class SimulatedStore {
  public:
-  // Whether the requests that a client has sent before it disconnects still
-  // arrive, or are lost.
+  // The fate of the requests that a client sent just before it disconnected.
+  // kArrives: they still arrive. kIsLost: they are lost.
   enum class Unread { kArrives, kIsLost };
   // One piece of data that a client reads.
   struct Input {
@@ -93,7 +93,8 @@ class SimulatedStore {
   };
   using Step = std::function<void(StoreEffects* effects)>;
 
-  // Performs `step` on the store's or a relay's core, and delivers its effects.
+  // AtServer performs `step` on the store's core, and AtRelay on a relay's
+  // core. Both deliver the effects of the step.
   void AtServer(const Step& step);
   void AtRelay(size_t relay, const Step& step);
   // Notifies the core of disconnected clients before the next message, as
@@ -120,10 +121,9 @@ class SimulatedStore {
 // test if a request is not answered exactly once.
 class RandomClient {
  public:
-  // Whether an element that was offered to a client is always there when the
-  // client pops it. kFinds: the element is there. kMayFindNothing: other
-  // clients may take the element, by a pop without a wait or after the offer
-  // has expired.
+  // Whether the pop of a client always finds the element that was offered to
+  // this client. kFinds: yes. kMayFindNothing: no, because another client may
+  // take the element, by a pop without a wait or after the offer has expired.
   enum class Told { kFinds, kMayFindNothing };
   // Counts of cases over all clients of a simulation, to check that each case
   // occurred.

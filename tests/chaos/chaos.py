@@ -60,11 +60,12 @@ _PATIENCE_S = 10.0
 _PATIENCE_IN_STARTS = 15
 # The lease of a node, in seconds.
 _LEASE_S = 10.0
-# Time limit in seconds of the first start, and of the end of the job.
+# Time limit in seconds for the first start of a job, and for the job's end.
 _LONG_S = 120.0
 # Seconds within which the last processes of a job must end.
 _ENDING_S = 2.0
-# The names of daemons and of etcd begin with one of these.
+# The names of service processes, daemons and etcd, begin with one of these
+# words.
 _SERVICES = ('daemon', 'etcd')
 # Size limit in bytes of the daemon's files, which simulates a full disk.
 _FULL_BYTES = 512
@@ -138,8 +139,8 @@ class Processes:
                 if '=' in word)
       except OSError:
         continue
-      # A guardian has its own session. Its mark is the mark of its parent's
-      # session.
+      # A guardian (the agent's helper process) has its own session. Its mark
+      # (_MARK) is that of its parent's session.
       if parent in self.sessions:
         self.sessions.setdefault(session, self.sessions[parent])
       mark = variables.get(_MARK) or self.sessions.get(session, '')
@@ -215,7 +216,7 @@ class Program:
     self.name = name
     self.starts = 0
     self.process = None
-    # whether a fault explains an end of the process; reset at each start
+    # whether a fault explains it if this process ends; reset at each start
     self.explained = False
     self._argv = argv
     self._log = os.path.join(folder, name + '.log')
@@ -373,8 +374,8 @@ class Job:
     ports = [free_port.free_port() for _ in range(daemons)]
     self._endpoints = ','.join(f'{network.address}:{port}' for port in ports)
     if plan.state in faults.IN_NODES:
-      # The job's endpoint has an address of the first node and this port. Every
-      # node listens on this port.
+      # Any node may host the coordinator. So every node listens on this port,
+      # and the job's endpoints are the addresses of its nodes with this port.
       self._port = free_port.free_port()
       self._endpoints = ','.join(
           f'{host.address}:{self._port}' for host in self._hosts[:plan.nodes])
@@ -473,8 +474,8 @@ class Job:
       if fault is not planned[0]:
         last += fault.gap_s
       self._failures += fault.rounds
-      # A fault may stop the job's progress for some time (silence_s). Do not
-      # allow this time if no fault of the group stops a worker: a stopped
+      # silence_s is the time for which a fault may stop the job's progress.
+      # Allow this time only if a fault of the group stops a worker: a stopped
       # daemon or a full disk stops no worker.
       if any(other.pauses_workers for other in planned):
         group.bound_s += fault.silence_s(self._failures)
@@ -484,9 +485,9 @@ class Job:
       # If the faults end several nodes, the node that takes over may have to
       # wait until their leases have expired.
       group.bound_s += _LEASE_S
-    # The number of logged steps from which on the job counts as recovered, as
-    # the only element. Empty while a fault has not ended or a process is
-    # missing.
+    # The only element of `enough` is the number of logged steps from which on
+    # the job counts as recovered. `enough` is empty while a fault has not ended
+    # or a process is missing.
     enough = []
 
     def recovered():

@@ -10,8 +10,8 @@ import faults
 # The resolution of the event log's times, in seconds.
 _CLOCK_S = 0.002
 
-# Matches the reason of a round's end if the named worker may have failed only
-# because its peer was killed.
+# Matches the reason of a round's end if it names a worker with exit code 1.
+# Such a worker may have failed only because another worker was killed.
 _VICTIM = r'\brank \d+ on \S+ exit code 1\b'
 
 
@@ -24,7 +24,8 @@ class Group:
   # recovery.
   before: Dict[int, Tuple[int, int]] = dataclasses.field(default_factory=dict)
   after: Dict[int, Tuple[int, int]] = dataclasses.field(default_factory=dict)
-  # number of used restarts, before the faults and after the recovery
+  # number of the job's restarts that were used before the faults, and that were
+  # used after the recovery
   used_before: int = 0
   used_after: int = 0
   # ranks of the workers that a fault killed directly
@@ -104,7 +105,7 @@ def _rounds(group):
   if not 0 <= after - before <= allowed:
     yield (f'round {before} before and round {after} after {group}, which '
            f'explains {allowed} new rounds')
-  # Only a failed worker uses up a restart. A lost node does not.
+  # A failed worker uses up one of the job's restarts. A lost node uses none.
   payable = allowed if _may_name_victim(group) else 0
   if not 0 <= group.used_after - group.used_before <= payable:
     yield (f'{group.used_before} restarts were used before and '

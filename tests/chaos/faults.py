@@ -26,8 +26,8 @@ _KINDS = ((KILL, WORKER), (KILL, WORKER), (KILL, NODE), (KILL, AGENT),
           (KILL, GUARDIAN), (KILL, DAEMON), (KILL, DAEMON), (STOP, WORKER),
           (STOP, AGENT), (STOP, GUARDIAN), (STOP, NODE), (STOP, DAEMON),
           (FILL, JOURNAL), (STOP, ETCD), (CUT, NODE), (CUT, NODE))
-# The kinds of state with which a target exists. A target that is not listed
-# always exists.
+# The targets of faults that exist only in some of the STATES (where the
+# coordinator keeps its state), and these states. Other targets always exist.
 _ONLY = {JOURNAL: (FOLDER,), ETCD: (SHARED,), DAEMON: (NONE, FOLDER, SHARED)}
 _PARTS_OF_NODE = (WORKER, NODE, AGENT, GUARDIAN)
 # The probability that a fault of a node or its processes acts on the node that
@@ -125,8 +125,9 @@ class Fault:
       failures: number of workers' failures in the job so far. Those in a row
         are followed by a delay.
     """
-    # Add no lease time. The kernel closes the connections of a killed process,
-    # so the coordinator notices the death at once.
+    # Do not add the node's lease, even if its agent is killed. The kernel
+    # closes the connections of a killed process, so the coordinator notices the
+    # death at once.
     silence = self.lasts_s
     if self.act == CUT and not _SENDS_AGAIN_SOON:
       silence *= 2

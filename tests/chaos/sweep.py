@@ -76,7 +76,8 @@ _STEADY_S = 2 * _REPORT_S
 # so that the slow link delays the step.
 _MANY_ELEMENTS = 3 << 18
 _SLOW_LINK = '200mbit'
-# Limit in seconds of a wait, on a busy machine.
+# Time limit in seconds of each wait for an event. It is long, because the
+# machine may be busy.
 _LONG_S = 120.0
 # Permitted error of a sum of times: a fraction of the sum, plus seconds for
 # messages that have not arrived yet.
@@ -162,7 +163,8 @@ class Story:
   """A job from its start to its end."""
   plan: Plan
   agents: List[Agent] = dataclasses.field(default_factory=list)
-  # the rank on which the fault acts; for LINK: the rank of the node
+  # rank of the worker on which the fault acts; for LINK, which slows down the
+  # network of a node: rank of this node's only worker
   rank: Optional[int] = None
   began: float = 0.0  # Unix time of the fault
   recovered: float = 0.0  # Unix time at which the job had made new steps
@@ -288,8 +290,8 @@ def _cost(story, interruption):
       story.after.spent(activities, kept) - story.before.spent(activities, kept)
       for activities in (('starting', 'initialising', 'recomputing', 'stopping',
                           'recovering'), ('stalled',)))
-  # A stall costs time only if it lasts until an interruption. So the time of
-  # all stalls is added to the upper limit only.
+  # `spent` was lost in any case. The time of a stall is lost only if the stall
+  # lasts until an interruption. So add `stalled` to the upper limit only.
   if not (spent * (1 - _ERROR) - _ERROR_S <= interruption['lost_node_seconds']
           <= (spent + stalled) * (1 + _ERROR) + _ERROR_S):
     yield (f'{interruption["lost_node_seconds"]:.2f} s of nodes are lost; the '

@@ -96,8 +96,8 @@ _LAUNCHERS = re.compile(
     r'RANK$|LOCAL_RANK$|GROUP_|ROLE_|WORLD_SIZE$|LOCAL_WORLD_SIZE$|MASTER_|'
     r'TORCHELASTIC_|TORCH_NCCL_|OMP_NUM_THREADS$|MUSTER_|NCCL_P2P|NCCL_IB|'
     r'PWD$|OLDPWD$|SHLVL$|_$|LC_CTYPE$|LD_LIBRARY_PATH$|PATH$|PYTHONPATH$|'
-    # Accelerate's launcher sets this variable for itself, so its workers
-    # inherit it.
+    # Accelerate's launcher sets this variable for its own process, and the
+    # workers inherit the variable.
     r'PYTORCH_NVML_BASED_CUDA_CHECK$')
 _TRAINING = _HEAD.replace('use_cpu: false', 'use_cpu: true') + '''
 distributed_type: MULTI_CPU

@@ -56,8 +56,8 @@ class Flight(unittest.TestCase):
             PYTHON_EXEC=interpreters.PATHS[interpreters.NEW],
             TORCH_FR_BUFFER_SIZE='100'),
         stdin=subprocess.DEVNULL, timeout=_LIMIT_S, check=True)
-    # Set the files' times a minute later than the dumps. An operation that is
-    # still pending in a dump then counts as stuck.
+    # Make the dump files a minute newer than the times in them. An operation
+    # that is still pending in a dump then counts as stuck.
     later = time.time() + 60
     for rank in range(3):
       self.set_time('nccl_trace_rank_%d' % rank, later)

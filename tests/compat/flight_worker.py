@@ -23,13 +23,15 @@ if rank != 0:
   dist.broadcast(values, 1, group=odd)
 if rank != 1:
   waits = dist.all_reduce(values, async_op=True)
-# Gloo retires an operation a moment after it has returned.
+# Gloo marks an operation as retired only a moment after the operation has
+# returned. So wait before the dump.
 while sum(not entry['retired'] for entry in
           pickle.loads(_dump_fr_trace())['entries']) > (rank != 1):
   threading.Event().wait(0.01)
 with open(os.path.join(sys.argv[1], 'nccl_trace_rank_%d' % rank), 'wb') as file:
   file.write(_dump_fr_trace())
-# Use the store as the barrier, because it involves no collective.
+# Wait through the store until all ranks have written their dumps. A barrier
+# would be a collective, which the dumps are about.
 store = dist.distributed_c10d._get_default_store()
 store.set('dumped by %d' % rank, '')
 store.wait(['dumped by %d' % other for other in range(3)])

@@ -32,7 +32,8 @@ class ForeignStore(unittest.TestCase):
       self.addCleanup(server.kill)
       port = server.stdout.readline().strip()
       environment = interpreters.environment(MUSTER_FOREIGN_STORE_PORT=port)
-      # Only this test may write the XML report, not the client that it runs.
+      # XML_OUTPUT_FILE names the report of this test. The client is a
+      # GoogleTest program, which would write its own report to this file.
       environment.pop('XML_OUTPUT_FILE', None)
       done = subprocess.run([_CLIENT], env=environment, timeout=_LIMIT_S,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -43,8 +44,8 @@ class ForeignStore(unittest.TestCase):
   def check_all(self, version, *options):
     code, output, heard = self.run_client(version, *options)
     self.assertEqual(code, 0, output)
-    # A lower number shows that the client's test filter no longer matches the
-    # store's contract tests.
+    # The client must have run more than 10 tests. A lower number shows that its
+    # test filter no longer matches the store's contract tests.
     self.assertGreater(int(re.search(r'PASSED  \] (\d+)', output)[1]), 10)
     self.assertEqual(heard, 'hello back')
 

@@ -19,8 +19,8 @@ def python(name):
 def why_not(name):
   """Returns the reason why tests of this framework cannot run, or None."""
   path = python(name)
-  # tools/setup_frameworks writes this file last. Importing the framework
-  # instead would take seconds.
+  # tools/setup_frameworks writes the file `installed` last. So the file shows
+  # that the framework is complete. To import the framework would take seconds.
   if not os.path.exists(os.path.join(os.path.dirname(path), 'installed')):
     return 'no %s at %s (tools/setup_frameworks %s installs it)' % (
         name, path, name)

@@ -23,7 +23,8 @@ int main(int argc, char** argv) {
   for (size_t i = 0; i < weights.tensors().size(); ++i) {
     const muster::models::GptTensor& tensor = weights.tensors()[i];
     float* const values = weights.value(static_cast<int>(i));
-    // A layer norm's weights are spread around 1, all other values around 0.
+    // Set the weights of a layer norm to values around 1, and all other
+    // parameters to values around 0.
     const bool norm = tensor.shape.size() == 1 &&
                       tensor.name.find(".weight") != std::string::npos;
     for (int64_t k = 0; k < tensor.count(); ++k) {

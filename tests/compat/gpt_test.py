@@ -58,8 +58,8 @@ class Gpt(unittest.TestCase):
       limit = rounding.bound(_OPERATIONS, rounding.condition(
           exact[name], [each[name] for each in disturbed],
           oracles.DISTURBANCE))
-      # The gradients must not be near zero. Otherwise every comparison would
-      # pass.
+      # The largest gradient must be far above the permitted error `limit`.
+      # Otherwise the comparisons below would always pass.
       self.assertGreater(max(map(abs, numbers)), 20 * limit, name)
       for processor, found in ours.items():
         self.assertEqual(list(found), list(theirs), processor)

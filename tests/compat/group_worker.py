@@ -35,8 +35,8 @@ def world(rank, size):
 
 
 def groups(rank, size):
-  # Make groups that overlap, and a group of each single rank. Each group must
-  # have its own keys in the store.
+  # Make groups of ranks that overlap, and a group of each single rank. All
+  # groups use one store, so each group must have its own keys there.
   pair = dist.new_group([0, 1], timeout=_LATE)
   rest = dist.new_group(list(range(1, size)), timeout=_LATE)
   alone = [dist.new_group([member]) for member in range(size)]

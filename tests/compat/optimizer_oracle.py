@@ -36,8 +36,8 @@ for line in sys.stdin:
         [math.sin(0.7 * i + n) * (i - 20) / 10 for i in range(_COUNT)])
     steps.step()
     for tensor in [weights, *steps.state[weights].values()]:
-      # Leave Adam's step counter undisturbed: it is a tensor without
-      # dimensions.
+      # Disturb the weights and the optimizer's state, except Adam's step
+      # counter, which is a tensor without dimensions.
       if torch.is_tensor(tensor) and tensor.dim():
         precision.disturb(tensor)
   print(' '.join('%.17g' % w for w in weights.tolist()))

@@ -12,11 +12,12 @@ import rounding
 
 _HERE = os.path.dirname(os.path.realpath(__file__))
 _LIMIT_S = 120
-# The relative change of a disturbed value. Must equal DISTURBANCE in
-# precision.py, which only a Python with PyTorch can import.
+# The size of a disturbance (a small deliberate change of a value), relative to
+# the value. Must equal DISTURBANCE in precision.py, which only a Python with
+# PyTorch can import.
 DISTURBANCE = 2.0**-30
-# The arguments for precision.py that select float64 with the disturbances 1 and
-# 2.
+# The arguments of precision.py for two runs in float64 with random
+# disturbances. The seeds are 1 and 2.
 DISTURBED = tuple('float64:%d' % seed for seed in (1, 2))
 
 
@@ -26,8 +27,8 @@ class Compared:
   case: str
   ours: list
   theirs: list
-  # PyTorch's results in float64: first without disturbances, then with each of
-  # the DISTURBED arguments.
+  # exact: PyTorch's results in float64 without disturbances. disturbed: one
+  # list of such results for each argument in DISTURBED.
   exact: list
   disturbed: list
 

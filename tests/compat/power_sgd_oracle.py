@@ -59,8 +59,8 @@ def run(word, rank, ranks, approximation, steps, shapes, meeting):
       None, matrix_approximation_rank=approximation,
       start_powerSGD_iter=_EXACT_STEPS, min_compression_rate=2,
       use_error_feedback='no_error_feedback' not in sys.argv)
-  # Set the state that an earlier step would have left, so that PyTorch and
-  # Muster start with the same matrix Q.
+  # Set the hook's state (p_memory_dict, q_memory_dict) as an earlier step would
+  # have left it. So PyTorch and Muster start with the same matrix Q.
   state.p_memory_dict[0] = torch.empty(
       sum(rows for rows, _ in shapes) * approximation, dtype=precision.dtype)
   # Disturb Q in the same way on every rank, because all ranks have the same Q.

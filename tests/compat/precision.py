@@ -6,8 +6,9 @@ rounding.py explains the purpose. An oracle's line begins with `float32`,
 
 import torch
 
-# The relative change of a disturbed value. It is so small that outputs change
-# in proportion to it. It is much larger than float64's rounding error.
+# The size of a disturbance (a small deliberate change of a value), relative to
+# the value. It is so small that outputs change in proportion to it. It is much
+# larger than float64's rounding error.
 DISTURBANCE = 2.0**-30
 
 

@@ -35,8 +35,8 @@ def run(word, rate, initial, interval, clip):
     scaler.step(optimizer)
     scaler.update()
     for tensor in [weights, *optimizer.state[weights].values()]:
-      # Leave Adam's step counter undisturbed: it is a tensor without
-      # dimensions.
+      # Disturb the weights and the optimizer's state, except Adam's step
+      # counter, which is a tensor without dimensions.
       if torch.is_tensor(tensor) and tensor.dim():
         precision.disturb(tensor)
   return weights.tolist() + [scaler.get_scale(), norm]

@@ -46,8 +46,8 @@ def raises(call, *arguments):
   """Whether the call raises an error, however long it takes."""
   try:
     call(*arguments)
-  # The type of the error depends on the version of PyTorch: RuntimeError or
-  # DistStoreError.
+  # Accept any type of error: PyTorch raises RuntimeError or DistStoreError,
+  # which depends on its version.
   except Exception:
     return True
   return False
@@ -104,8 +104,9 @@ def case_get_waits_for_the_key(clients):
 
 
 def case_get_times_out_and_the_store_goes_on(clients):
-  # In the old protocol a wait cannot be cancelled. At the time-out the client
-  # closes its connection, and the store must continue.
+  # In the old protocol a client cannot cancel a wait. Instead, it closes its
+  # connection when the wait times out. The store must then still serve other
+  # clients.
   store = clients.connect()
   store.set_timeout(_SOON)
   assert raises(store.get, clients.name + 'never')

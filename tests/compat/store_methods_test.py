@@ -35,8 +35,8 @@ class StoreMethods(unittest.TestCase):
     if interpreters.why_not(version):
       self.skipTest(interpreters.why_not(version))
     if (version, door) not in self.outcomes:
-      # Mark the run as done before it starts. Otherwise a failed run would be
-      # repeated for each case.
+      # run_all runs all cases at once. Store an empty outcome before the run
+      # starts. Otherwise each case would repeat a run that has failed.
       self.outcomes[version, door] = {}
       self.outcomes[version, door] = self.run_all(version, door)
     kind, text = self.outcomes[version, door].get(

@@ -22,8 +22,8 @@ _EACH_RUNS_OWN = {'MASTER_PORT', 'TORCHELASTIC_RUN_ID',
                   'TORCHELASTIC_ERROR_FILE'}
 # Variables that are set by the shell script that starts this Python.
 _PYTHONS = {'LD_LIBRARY_PATH', 'OLDPWD', 'PWD', 'SHLVL', '_'}
-# Variables that differ on purpose. MASTER_ADDR: Muster sets an address,
-# torchrun a name that must be resolved.
+# Variables to which Muster gives another value than torchrun on purpose.
+# MASTER_ADDR: Muster sets an address, torchrun a name that must be resolved.
 _ON_PURPOSE = {'MASTER_ADDR'}
 
 

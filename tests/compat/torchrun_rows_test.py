@@ -100,9 +100,9 @@ class TorchrunRows(unittest.TestCase):
         stderr=subprocess.DEVNULL) as job:
       self.assertIn('up', job.stdout.readline())
       job.send_signal(signal.SIGUSR1)
-      # TORCH_ELASTIC_SHUTDOWN_TIMEOUT=1 must take effect. Muster's default is
-      # 30 s, so a job that ends within 25 s has used the variable. torchrun
-      # gets more time, because the machine may be busy.
+      # A job of Muster that ends within 25 s has obeyed
+      # TORCH_ELASTIC_SHUTDOWN_TIMEOUT=1, because Muster's default is 30 s.
+      # torchrun gets more time, because the machine may be busy.
       said, _ = job.communicate(
           timeout=launched.LIMIT_S if launcher is _REAL else 25)
     return said, job.returncode

@@ -248,7 +248,8 @@ class Dashboard(unittest.TestCase):
         [[str(node['group_rank']), node['node_id'], node['address'],
           node['phase'], node['health']] for node in status['nodes']])
     self.assertEqual([row[1] for row in rows], ['0–1', '2–3'])
-    # Each press of an arrow key selects the next rank.
+    # The key Home selects rank 0. After that, each press of an arrow key
+    # selects the next rank.
     said = [one for node in status['nodes'] for one in node['progress']]
     browser.press(Keys.HOME)
     for rank, one in enumerate(said):
@@ -488,8 +489,8 @@ class Dashboard(unittest.TestCase):
     readers = [begins(output) for _ in range(_MAX_OUTPUT_STREAMS)]
     self.assertTrue(all(readers))
     self.assertIn('503', self.ask(url, output)[0])
-    # Browsers may use only a part of the output streams of a job. So `launch
-    # logs` must still get a stream, although the browsers have used their part.
+    # Browsers may use only a part of a job's output streams, and `readers` use
+    # this whole part. So `launch logs` must still get a stream.
     printed = subprocess.run(
         [_LAUNCH, 'logs', f'--endpoint={endpoint}', '--run-id=a-job'],
         env=self.environment(), capture_output=True, timeout=_TIMEOUT_S)

@@ -36,8 +36,9 @@ std::string FuzzInput(uint64_t seed) {
     std::string& unsent = pending[client];
     unsent += bytes.Request();
     const size_t size = std::min<size_t>(bytes.Below(256), unsent.size());
-    // The first byte of a turn is 4 * round + client. A round of 63 disconnects
-    // the client, on average in one of 500 turns.
+    // The first byte of a turn of the fuzz input is 4 * round + client. If
+    // `round` is 63, the turn disconnects the client. That happens in one of
+    // 500 turns on average.
     const uint64_t round = bytes.Below(500) == 0 ? 63 : bytes.Below(63);
     input.push_back(static_cast<char>(round * 4 + client));
     input.push_back(static_cast<char>(size));
@@ -110,8 +111,9 @@ constexpr size_t kBudget = size_t{8} << 20;
 void SendHalves(int port) {
   constexpr size_t kHalf = size_t{1} << 20;
   constexpr int kClients = 7 * kBudget / kHalf;
-  // The server reads half a request in at most 16 turns of its event loop. Each
-  // reply to the honest client takes one turn.
+  // The server reads half a request in at most 16 turns of its event loop. In
+  // each turn it sends at most one reply to the honest client. So after 16
+  // replies it has read the half request.
   constexpr int kTurns = 16;
   std::string half;
   store::AppendRequest({.command = store::StoreCommand::kSet,

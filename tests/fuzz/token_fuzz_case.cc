@@ -156,7 +156,8 @@ void FuzzToken(const std::string& token) {
   MUSTER_CHECK(!DeriveToken(token, {.name = "bob", .roles = AllRoles()}).ok());
   CheckCertificate(chain[0].get());
   CheckCertificate(own[0].get());
-  // A changed certificate that is still trusted must permit the same as before.
+  // Continue only if the edited certificate is still trusted. It must then
+  // permit the same as the original one.
   if (!WhyNotTrusted(chain, ReadCertificates(sound.authorities)).empty()) {
     return;
   }

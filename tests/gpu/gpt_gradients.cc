@@ -125,7 +125,8 @@ absl::Status Check(const GptCase& which, const char* type, double limit) {
     const double distance =
         Distance(found->gradients[i], expected.gradients[i]);
     worst = std::max(worst, distance);
-    // Written as a negation, so that NaN fails the check as well.
+    // The condition is not written as `distance > limit`, because a distance of
+    // NaN must also fail the check.
     if (!(distance <= limit)) {
       return absl::InternalError(absl::StrCat(
           "the gradient of ", weights.tensors()[i].name, " in ", type, " is ",

@@ -37,9 +37,9 @@ absl::Status CheckSplit(const NcclRank& rank);
 absl::Status CheckMeshGroups(const NcclRank& rank);
 
 // Kills the last rank while the other ranks wait for it in a barrier. In the
-// first round of the job, the other ranks must get an error from the barrier,
-// which is returned. In the next round, all ranks must meet in a barrier again:
-// returns OK.
+// first round of the job, the barrier must fail on the other ranks; CheckReform
+// then returns the barrier's error. In the next round, all ranks must meet in a
+// barrier again; CheckReform then returns OK.
 absl::Status CheckReform(const NcclRank& rank);
 
 // Measures all_reduce of float32 for sizes from 4 KiB to `max_bytes`, and

@@ -28,7 +28,8 @@ def tool():
   loader = importlib.machinery.SourceFileLoader('compile_commands', _TOOL)
   module = importlib.util.module_from_spec(
       importlib.util.spec_from_loader('compile_commands', loader))
-  # The import must not write __pycache__ into the source tree.
+  # The import of tools/compile_commands must not write a folder __pycache__
+  # into the source tree.
   sys.dont_write_bytecode = True
   loader.exec_module(module)
   return module

@@ -96,7 +96,7 @@ _SLEEPS = re.compile(
 _SHELL_SLEEP = re.compile(
     r'(?m)(?:^|[;&|]|\bdo|\bthen|\belse)\s*sleep\s+[\d.$]')
 
-# Folders whose tests may call sleep, with the reason.
+# Folders whose tests may call sleep. The value is the reason.
 SLEEP_ALLOWED = {
     'base/poll_test.cc': 'tests PauseUntil',
     'tests/bench/': 'measures real time, and is not run as a test',
@@ -108,7 +108,8 @@ SLEEP_ALLOWED = {
     'tests/ssh/worker.sh': "a user's program, polls for a file",
 }
 
-# Headers whose functions may have a parameter of type bool, with the reason.
+# Headers whose functions may have a parameter of type bool. The value is the
+# reason.
 BOOL_ALLOWED = {
     'rendezvous/wire/bounded_reader.h': 'the bool is what the message holds',
 }
@@ -119,7 +120,8 @@ CALLED_BY_OTHERS = {
     'models/kernels/aligned_floats.h': 'std::vector calls its allocator',
 }
 
-# Files that may call poll instead of PollUntil (base/poll.h), with the reason.
+# Files that may call poll instead of PollUntil (base/poll.h). The value is the
+# reason.
 POLL_ALLOWED = {
     'agent/guardian/guardian_loop.cc': 'sweeps if poll fails; never aborts',
     'agent/guardian/spawn.cc': "runs in the guardian's process too",
@@ -127,8 +129,8 @@ POLL_ALLOWED = {
     'store/server/hub_events.cc': 'calls epoll_wait by that name',
 }
 
-# Files that may start a process without StartSubprocess (base/subprocess.h),
-# with the reason.
+# Files that may start a process without StartSubprocess (base/subprocess.h).
+# The value is the reason.
 PROCESS_ALLOWED = {
     'agent/guardian/exec_program.cc': "executes a worker's program",
     'agent/guardian/guardian.cc': 'the guardian is this program',
@@ -143,7 +145,7 @@ PROCESS_ALLOWED = {
         'the ranks of a test run a function',
 }
 
-# Files that may name absl::Mutex, with the reason.
+# Files that may name absl::Mutex. The value is the reason.
 MUTEX_ALLOWED = {
     'rendezvous/grpc/grpc_setup.cc': 'switches its deadlock detector off',
 }
@@ -250,7 +252,8 @@ def own_namespace(source):
   if part not in NAMESPACES or not source.path.endswith(_CODE + ('.inc',)):
     return
   for match in _NAMESPACE.finditer(source.code):
-    # v1 is allowed too: the namespace of forward-declared protobuf messages.
+    # The namespace v1 is allowed in every folder, for forward declarations of
+    # protobuf messages.
     if match.group(1) not in (part, 'v1'):
       yield '%s:%d: the namespace must be muster::%s' % (
           source.path, _line(source.code, match.start()), part)
@@ -404,8 +407,9 @@ def _defined_types(code):
     namespace, kind = match.group('namespace'), match.group('type')
     if kind and all(scope is not None for scope in scopes):
       yield '::'.join(scopes + [kind])
-    # None marks the scope of a type or of a function. Types inside of such a
-    # scope are not yielded, because they cannot collide with other types.
+    # `scopes` has a None for each scope of a type or of a function. Types
+    # inside of such a scope are not yielded, because they cannot collide with
+    # other types.
     scopes.append(namespace if namespace else None)
 
 
@@ -429,8 +433,8 @@ def only_for_tests(sources, tests, documented):
     if source.path.endswith('.h'):
       headers.append((source.path, code))
     for line in code.split('\n'):
-      # At the beginning of an unindented line, a function is being defined, not
-      # called.
+      # A name with a parenthesis at the beginning of an unindented line is a
+      # function that is defined there, not a function that is called.
       defined = re.match(r'\w.*?(\w+)\(', line)
       for word in re.findall(r'\b[A-Za-z_]\w+\b', line):
         calls[word] += not (defined and word == defined.group(1))

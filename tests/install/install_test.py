@@ -26,7 +26,7 @@ _DOCUMENTED = os.path.join(_HERE, 'documented.cc')
 # The folder of the built programs. Bazel runs a test in a folder with the same
 # layout as bazel-bin.
 _BUILT = os.getcwd()
-# This library is built only on machines with a CUDA toolkit.
+# The SDK's library for GPUs. It is built only on machines with a CUDA toolkit.
 _CUDA = _BUILT + '/trainer_sdk/cuda/libmuster_cuda.so'
 _LIMIT_S = 200
 _NOBODY = 65534
@@ -393,8 +393,8 @@ class OutsideProgram(unittest.TestCase):
     plugin = self.prefix + '/lib/libmuster_cuda.so'
     path = {'LD_LIBRARY_PATH': self.prefix + '/lib'}
     if os.path.exists(plugin):
-      # On a machine without enough GPUs, the program must fail with one of the
-      # errors below.
+      # With enough GPUs the program succeeds. On other machines it must fail
+      # with one of the errors below.
       done = run(self.folder + '/gpu', env=environment(**path))
       if done.returncode:
         self.assertRegex(done.stdout, 'UNAVAILABLE: (no NVIDIA driver|cuda)')
@@ -421,10 +421,11 @@ class OutsideProgram(unittest.TestCase):
                         text[text.index('\n## Session\n'):])
     self.assertGreater(len(blocks), 12)
     for block in blocks:
-      # This block shows test code, which is not part of the installed SDK.
+      # Skip this example: it shows test code, which is not part of the
+      # installed SDK.
       if block.startswith('INSTANTIATE_TEST_SUITE_P'):
         continue
-      # Skip this program: another test compiles it.
+      # Skip the example of a GPU worker: another test compiles it.
       if block == gpu_worker:
         found_gpu_worker = True
         continue

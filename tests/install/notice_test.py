@@ -37,8 +37,8 @@ _PROGRAMS = {
 _OPTIONAL = ('libmuster_cuda.so',)
 # The folders in which g++ looks for static libraries on Debian.
 _ARCHIVES = ('/usr/lib/x86_64-linux-gnu/', '/usr/lib/gcc/x86_64-linux-gnu/*/')
-# Libraries that are part of the C library. _NO_LIBRARY: names in ldd's output
-# that are no files.
+# _C_LIBRARY: names of libraries that are part of the C library. _NO_LIBRARY:
+# names in ldd's output that are no files.
 _C_LIBRARY = {'dl', 'm', 'pthread', 'rt'}
 _NO_LIBRARY = {'linux-vdso.so.1'}
 _LIMIT_S = 200

@@ -53,10 +53,10 @@ class CoordinatorRestart : public ::testing::Test {
     }
   }
 
-  // Runs a job of two nodes with --max-restarts=1. Kills a worker in round 1
-  // and another one in round 2. `in_round_1`: called after the first kill.
-  // `in_round_2`: called before the second one. Checks that the job fails
-  // without a round 3.
+  // Checks that a job with --max-restarts=1 gets only one restart. Kills a
+  // worker of the two nodes in round 1, and another worker in round 2.
+  // `in_round_1`: called after the first kill. `in_round_2`: called before the
+  // second kill. The job must then fail without a round 3.
   static void TheBudgetIsSpentOnce(LocalCluster& cluster,
                                    const std::function<void()>& in_round_1,
                                    const std::function<void()>& in_round_2) {
@@ -164,8 +164,8 @@ TEST_F(CoordinatorRestartWithoutState, TheBudgetIsNotGrantedAgain) {
   });
 }
 
-// The daemon's state is removed before its restart. The agents still know the
-// epoch of the killed daemon.
+// The saved state of the daemon is removed before the daemon is killed and
+// started again. Only the agents still know the old daemon's epoch.
 TEST_F(CoordinatorRestartWithoutState, AStateThatWasRemovedStopsNoWorker) {
   const std::string state = folder_ + "/state";
   LocalCluster cluster(kWorker, {"--state-dir=" + state});

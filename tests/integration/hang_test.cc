@@ -83,8 +83,8 @@ TEST(Hang, IsTheVerdictsCauseWithItsStack) {
   EXPECT_THAT(output, HasSubstr("last step 7"));
   EXPECT_THAT(output, HasSubstr("stack        | Python, main thread:\n"));
   EXPECT_THAT(output, HasSubstr("|   load_the_batch (spied)\n"));
-  // Rank 1 is named as the cause. Rank 2 has been silent for longer, but never
-  // reported, so its silence does not count.
+  // Rank 1 must be named as the worker that hangs. Rank 2 has been silent for
+  // longer, but has never reported progress, so its silence does not count.
   EXPECT_THAT(launch->Lines(" hung: silent for "), Not(IsEmpty()));
   EXPECT_THAT(output, HasSubstr("stopped by us"));
   // The log folder has a generated run id as its name.

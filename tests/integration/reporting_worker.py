@@ -72,7 +72,7 @@ def main():
   if sys.argv[1] == 'together':
     meeting = Meeting(sys.argv[2])
     meeting.wait()
-    # All ranks must meet before any rank sends its first step. After this
+    # All ranks must have started before the first report below. After this
     # report, waiting for another rank would count as a hang.
     agent.send(b'STEP=6\n')
     print('together rank=%d pid=%d .' % (RANK, os.getpid()), flush=True)

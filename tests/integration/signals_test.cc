@@ -21,7 +21,8 @@ TEST(Signals, CtrlCAtOneNodeStopsAllNodes) {
   a->Signal(SIGINT);
   EXPECT_EQ(a->ExitCode(), 128 + SIGINT);
   EXPECT_EQ(b->ExitCode(), 128 + SIGINT);
-  // SIGINT to node a must have reached the workers of both nodes.
+  // Only node a got SIGINT from the test. The workers of both nodes must have
+  // caught a SIGINT.
   EXPECT_THAT(a->Lines("] caught"), SizeIs(1));
   EXPECT_THAT(b->Lines("] caught"), SizeIs(1));
 }

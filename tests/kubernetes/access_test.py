@@ -53,8 +53,9 @@ def coordinators_host(owner):
   if owner['kind'] == 'Job':
     return '%s-0.%s' % (name, environment(owner)['MUSTER_SERVICE']['value'])
   if owner['kind'] == 'JobSet':
-    # The JobSet controller composes the same host name and writes it into the
-    # annotation jobset.sigs.k8s.io/coordinator.
+    # Compose the host name of the JobSet's coordinator in the same way as the
+    # JobSet controller, which writes it into the annotation
+    # jobset.sigs.k8s.io/coordinator.
     first = owner['spec']['coordinator']
     return '%s-%s-%d-%d.%s' % (
         name, first['replicatedJob'], first['jobIndex'], first['podIndex'],
@@ -124,8 +125,8 @@ class Certificates(unittest.TestCase):
           pod = pod_of(owner)
           mount, = [m for m in pod['containers'][0]['volumeMounts']
                     if m['name'] == 'tls']
-          # The mount must not have a subPath: the pod would never see a renewed
-          # certificate.
+          # The mount must not have a subPath. Kubernetes never updates such a
+          # mount, so the pod would not see a renewed certificate.
           self.assertEqual(set(mount), {'name', 'mountPath', 'readOnly'})
           self.assertIs(mount['readOnly'], True)
           self.assertEqual(tls_volume(owner)['defaultMode'], 0o440)
@@ -296,8 +297,8 @@ class NetworkPolicies(unittest.TestCase):
         other = Pod({**agent.labels, 'app.kubernetes.io/instance': 'other'})
         self.assertFalse(is_allowed(policies, other, agent, WORKERS))
         self.assertFalse(is_allowed(policies, other, coordinator, PROBES))
-        # The plain manifests share a rendezvousd; the chart creates one for
-        # each release.
+        # The jobs of the plain manifests share one rendezvousd. The chart
+        # creates a rendezvousd for each release, with the release's label.
         is_shared = ('app.kubernetes.io/instance' not in coordinator.labels)
         self.assertEqual(is_shared, name in (
             'elastic', 'elastic-gpu.yaml', 'elastic-state.yaml',

@@ -190,7 +190,8 @@ class Chart(unittest.TestCase):
             'secretName': 'mine', 'defaultMode': 0o440}}, pod['volumes'])
     self.assertIn('give one of them', self.refusal(
         tls={'enabled': True, 'secretName': 'a', 'issuerRef': {'name': 'b'}}))
-    # If a user sets a TLS value, the job must not silently run without TLS.
+    # These values do not enable TLS, but set another TLS value. The chart must
+    # refuse them. Otherwise the job would silently run without TLS.
     for value in ({'secretName': 'a'}, {'issuerRef': {'name': 'b'}}):
       self.assertIn('tls.enabled is false', self.refusal(tls=value))
 
@@ -303,8 +304,8 @@ class Chart(unittest.TestCase):
       self.assertNotIn('keeps no state', shown)
     shown = notes(mode='elastic', coordinator={'etcd': {'endpoints': ['a']}})
     self.assertIn('keeps its state in etcd://a/muster/default/trainer,', shown)
-    # kubectl could forward the port of a standby pod, so users must run the
-    # command inside of a pod.
+    # `kubectl port-forward` could select a standby's pod. So the notes must
+    # show a command that runs inside of a pod.
     self.assertIn('-- launch status', shown)
     self.assertNotIn('port-forward', shown)
 
@@ -445,7 +446,8 @@ class Chart(unittest.TestCase):
   def test_a_run_has_an_id_of_its_own_that_its_pods_keep(self):
     pods_of = [self.rendered(mode='elastic', **values)[0]
                for values in ({}, {'nodes': 3}, {'run': 2})]
-    # A change of the number of pods must not make Kubernetes replace a pod.
+    # The first two jobs differ only in their number of pods. Their pods must be
+    # equal, so that a change of this number makes Kubernetes replace no pod.
     self.assertEqual(pods_of[0], pods_of[1])
     ids = [variable['value'] for pod in pods_of
            for variable in pod['containers'][0]['env']

@@ -126,9 +126,9 @@ class Timeout(unittest.TestCase):
             self.assertIsNone(life.controller.failed_because)
 
   def test_less_patience_makes_one_kill_cost_three_failures(self):
-    # With a time limit of 300 s for the wait of a pod for the other pods, one
-    # kill after a few disruptions costs at least three failures. Muster used
-    # this limit earlier.
+    # Let each pod wait for the other pods for at most 300 s, as in an earlier
+    # version of Muster. Then one kill after a few disruptions costs at least
+    # three failures.
     spec = dict(specs())['1.27']
     life = Life(spec, '1.27', 300.0)
     life.evict_all()

@@ -28,8 +28,9 @@ class Schemas:
     for name in ('jobset.json', 'cert-manager.json', 'pod-monitor.json'):
       custom.update(_load(name)['definitions'])
     self.versions = list(kubernetes['versions'])
-    # The plain manifests use backoffLimitPerIndex, which works from Kubernetes
-    # 1.29 on. Older clusters use overlays.
+    # The versions of Kubernetes that support the plain manifests. These use
+    # backoffLimitPerIndex, which works from Kubernetes 1.29 on. Older clusters
+    # use overlays.
     self.new_versions = [v for v in self.versions
                          if tuple(map(int, v.split('.'))) >= (1, 29)]
     self.old_versions = [v for v in self.versions
@@ -38,7 +39,8 @@ class Schemas:
     for version, own in kubernetes['versions'].items():
       definitions = {**kubernetes['common'], **own, **custom}
       for kind in definitions:
-        # Only the names of kinds, such as "batch/v1 Job", contain a blank.
+        # Make validators for kinds only. Other definitions have no blank in
+        # their names, but kinds do, such as "batch/v1 Job".
         if ' ' in kind:
           schema = {**definitions[kind], '$defs': definitions}
           self._validators[version, kind] = jsonschema.Draft7Validator(schema)

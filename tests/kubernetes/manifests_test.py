@@ -279,8 +279,8 @@ class State(unittest.TestCase):
       with self.subTest(name):
         pod = pod_of(deployment)
         probe = pod['containers'][0]['startupProbe']
-        # The startup probe must allow enough time: rendezvousd reads its
-        # journal before it answers probes.
+        # rendezvousd reads its journal before it answers probes. So the startup
+        # probe must allow enough time for that.
         self.assertGreaterEqual(
             probe['periodSeconds'] * probe['failureThreshold'],
             limits['open_within'] + 10)
@@ -326,14 +326,15 @@ class SharedState(unittest.TestCase):
         service, = [one for one in chosen['Service']
                     if not one['metadata']['name'].endswith('-metrics')]
         self.assertEqual(service['spec']['clusterIP'], 'None')
-        # A Service without a virtual address does not translate ports. So both
-        # ports must be equal.
+        # This Service has no virtual address (clusterIP: None), so it does not
+        # translate ports. Its port must be the pod's port.
         port, = service['spec']['ports']
         listens, = [p['containerPort'] for p in
                     pod_of(deployment)['containers'][0]['ports']
                     if p['name'] == port['targetPort']]
         self.assertEqual(port['port'], listens)
-        # The Service must drop the address of a pod whose machine is lost.
+        # The Service must not publish the address of a pod that is not ready,
+        # for example because its machine is lost.
         self.assertNotIn('publishNotReadyAddresses', service['spec'])
 
   def test_an_update_and_an_eviction_leave_a_pod(self):
@@ -374,8 +375,8 @@ class SharedState(unittest.TestCase):
         pod = pod_of(deployment)
         container = pod['containers'][0]
         mount, = [m for m in container['volumeMounts'] if m['name'] == 'etcd']
-        # The mount must not have a subPath: the pod would never see a renewed
-        # certificate.
+        # The mount must not have a subPath. Kubernetes never updates such a
+        # mount, so the pod would not see a renewed certificate.
         self.assertEqual(set(mount), {'name', 'mountPath', 'readOnly'})
         self.assertIs(mount['readOnly'], True)
         secret, = [v['secret'] for v in pod['volumes'] if v['name'] == 'etcd']

@@ -194,7 +194,8 @@ class PodLife(pod_case.PodCase):
     self.finish(agents)
     for agent in agents:
       self.assertEqual(agent.log().count('works, restart'), 1)
-    # The StatefulSet starts an ended container again.
+    # Kill the daemon and start it again, as a StatefulSet does with an ended
+    # container.
     daemon.kill()
     daemons.start()
     again = self.agent_pod(0)

@@ -258,8 +258,8 @@ class Metrics(unittest.TestCase):
                       self.page_when(url)).group(1)
       mapped = os.path.join(jobs, '1')
       until('no file of the GPU', lambda: _text_of(mapped) == run + '\n')
-      # There is no file for GPU 0, which is not visible to the job. File 5
-      # stays, because this node has no GPU 5.
+      # The mapping folder has no file for GPU 0, which is not visible to the
+      # job. An old file 5 stays, because this node has no GPU 5.
       self.assertEqual(sorted(os.listdir(jobs)), ['1', '5'])
       if kill:
         job.kill()

@@ -7,7 +7,7 @@ _JOB = 'rendezvous/job'
 _LIFECYCLE = 'agent/lifecycle'
 
 ALL = [Mutant(*mutant) for mutant in (
-    # --- preemption
+    # --- preemption of a job
     ('a notice is renewed by each report', _JOB, 'Job::Preempt', 'do min',
      swap('std::min(state_.preemption->deadline, deadline)', 'deadline')),
     ('a second order leaves the grace', _JOB, 'Job::Preempt', 'do min', DROP),

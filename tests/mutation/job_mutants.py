@@ -306,7 +306,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'if kStopped', TRUE),
     ('a released node may come back', _JOB, 'Job::On', 'do Membership kReleased',
      swap('kReleased', 'kMayReturn')),
-    # --- failures
+    # --- failures of workers
     ('a failure counts with each report', _JOB, 'Job::TakeFailures', 'for',
      swap('node.failures_taken', '0')),
     ('a failure of another round counts', _JOB, 'Job::TakeFailures',
@@ -545,7 +545,7 @@ ALL = [Mutant(*mutant) for mutant in (
     ('new comers drive survivors out', _JOB, 'Choose', 'if previous_rank', DROP),
     ('hosts are ordered by letters', _JOB, 'CompareNaturally', 'if a_end',
      FALSE),
-    # --- directives
+    # --- which directive a node gets, and when it is sent again
     ('what was not seen is not sent again', _JOB, 'Outbox::Unanswered',
      'do seen_revision',
      swap('question_->seen_revision < node->revision', 'false')),

@@ -19,7 +19,8 @@ import mutants
 import slaughter
 import xml_main
 
-# Number of days after which every mutant has been tested.
+# Each day tests a part of the mutants. After this number of days, every mutant
+# has been tested.
 _DAYS = 21
 _DAY = datetime.datetime.now(datetime.timezone.utc).toordinal() % _DAYS
 

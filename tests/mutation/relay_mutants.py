@@ -47,7 +47,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'if kMaxStoreValueBytes', FALSE),
     ('half a value is one', _WIRE, 'ReplyParser::Parse', 'if buffer size #2',
      DROP),
-    # --- the relay
+    # --- the relay between clients and a store
     ('who is at a barrier cannot cancel', _RELAY, 'AnsweredAtOnce',
      'if kBarrier', DROP),
     ('an answer to nothing is waited for', _RELAY, 'AnsweredAtOnce',

@@ -141,7 +141,7 @@ ALL = [Mutant(*mutant) for mutant in (
      DROP),
     ('a key that nobody waits for any more is kept', _CORE,
      'WaitingList::Remove', 'if second', DROP),
-    # --- barriers
+    # --- barriers of a store's clients
     ('who was let go still stands there', _CORE, 'BarrierList::Reached',
      'do stands_', DROP),
     ('who was let go is still counted', _CORE, 'BarrierList::Reached',

@@ -68,7 +68,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'if tie', swap('<', '>')),
     ('takeover: a void world is adopted', _JOB, 'NewestWorld',
      'if has_value IsVoid', without('IsVoid')),
-    # --- the standby
+    # --- the state machine of a standby (Standby)
     ('takeover: a founder ignores a job that runs', _TAKEOVER, 'Standby::Hear',
      'if kind_ all_fresh', without('all_fresh')),
     ('takeover: every standby founds a job', _TAKEOVER, 'Standby::Hear',
@@ -127,7 +127,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'Standby::Assembled', 'if epoch_', without('epoch_')),
     ('takeover: nodes gather although a coordinator is known', _TAKEOVER,
      'Standby::Assembled', 'if epoch_', without('Known')),
-    # --- the coordinator
+    # --- the job's rules for takeovers
     ('takeover: a minority forms a world', _JOB, 'LackingWorld',
      'if electors', FALSE),
     ('takeover: half of the electorate is too few', _JOB, 'LackingWorld',

@@ -6,7 +6,7 @@ _JOB = 'rendezvous/job'
 _LIFECYCLE = 'agent/lifecycle'
 
 ALL = [Mutant(*mutant) for mutant in (
-    # --- the time of a node
+    # --- the times of a node's activities (NodeLedger)
     ('an activity that is entered again begins anew', _LIFECYCLE,
      'NodeLedger::Enter', 'do Settle', DROP),
     ('training begins anew with each step of the agent', _LIFECYCLE,
@@ -52,7 +52,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'do unstarted_', swap('pending_', '1')),
     ('steps are not heard', _LIFECYCLE, 'Lifecycle::RecordProgress',
      'do Hear', DROP),
-    # --- the time of a job
+    # --- the times of a job (JobLedger)
     ('what a node told before counts again', _JOB, 'JobLedger::Tell',
      'do Add #1', DROP),
     ('losses that are told no more are taken back', _JOB, 'JobLedger::Tell',

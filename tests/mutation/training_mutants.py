@@ -106,7 +106,7 @@ ALL = [Mutant(*mutant) for mutant in (
           '.scale *= options_.growth')),
     ('an overflow is stepped', _OPTIM, 'LossScaler::Update', 'return kSkip',
      DROP),
-    # --- clipping
+    # --- clipping of gradients
     ('gradients are made longer', _OPTIM, 'ClipCoefficient', 'return',
      swap('> 1 ? 1 : coefficient', '')),
     # --- PowerSGD's state in a checkpoint

@@ -210,7 +210,8 @@ void Conversation::Step(const std::string& node,
   Agent& agent = agents_.at(node);
   const agent::LifecycleStep step = agent.core->Step(now_, event);
   if (step.report.has_value()) {
-    // A keep-alive that repeats the last report is left out of the transcript.
+    // Do not write a report (a keep-alive) that repeats the agent's last one to
+    // the transcript.
     const std::string words = Words(*step.report);
     if (words != agent.last_report) Write(absl::StrCat(node, " → ", words));
     agent.last_report = words;
@@ -245,8 +246,8 @@ void Conversation::Step(const std::string& node,
     } else if (std::holds_alternative<agent::EndAnnouncement>(action) ||
                std::holds_alternative<agent::DropCheck>(action) ||
                std::holds_alternative<agent::DropMeasurement>(action)) {
-      // Do nothing: in the scenarios an announcement, a health check and a
-      // measurement end as soon as they begin.
+      // The agent asks to end an announcement, a health check or a measurement.
+      // In the scenarios these end as soon as they begin, so do nothing.
     } else if (const auto* pair = std::get_if<agent::MeasurePair>(&action)) {
       to_agents_.emplace_back(node,
                               agent::PairMeasured{{.epoch = pair->epoch,
@@ -303,7 +304,9 @@ void Conversation::StepJob(const rendezvous::JobEvent& event) {
     to_agents_.emplace_back(node->second,
                             agent::DirectiveCame{delivery.directive});
   }
-  // In the scenarios the coordinator never suspects the machine of a fault.
+  // After faults of machines, a coordinator gives the job a new judgement of
+  // the machines. Here it is empty: in the scenarios the coordinator suspects
+  // no machine.
   if (!step.faults.empty()) StepJob(rendezvous::HostsJudged());
 }
 

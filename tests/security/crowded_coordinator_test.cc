@@ -22,8 +22,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Keeps the newest directive of a stream. The coordinator's OnReport delivers
-// the answer to a report before it returns.
+// Keeps the newest directive that the coordinator has sent on a stream.
+// OnReport sends the answer before it returns, so the answer can be read with
+// Get after OnReport.
 class NewestDirective : public DirectiveSink {
  public:
   void Deliver(const Directive& directive) override {

@@ -163,8 +163,9 @@ TEST_F(HostileReports, OneStreamJoinsAsOneNode) {
   auto a = Join("a");
   a->WaitFor(DirectiveKind::kWait);
   HostileStream stranger(Channel());
-  // The job "job" refuses nodes of another world size. So the stranger begins a
-  // job of its own, with enough room for all its nodes.
+  // The stranger begins a job of its own, "crowd", which has room for all its
+  // nodes. The job "job" would refuse them, because they claim another world
+  // size.
   for (int i = 0; i < 2000; ++i) {
     Report report = FirstReport("crowd", "node-" + std::to_string(i), 100'000);
     report.sequence = 1;
@@ -195,7 +196,8 @@ TEST_F(HostileReports, ABrokenNodesPlaceIsNotTaken) {
   ScriptedNode b(std::make_unique<GrpcLink>(std::move(options)), report);
   const int round = b.WaitFor(DirectiveKind::kRun).place.round;
 
-  // The stranger knows b's incarnation from the job's status, but not b's key.
+  // The stranger sends a copy of b's report with a guessed place key. It can
+  // know b's incarnation from the job's status, but not b's key.
   Report stranger = report;
   stranger.place_key = "guessed";
   stranger.sequence = 1000;

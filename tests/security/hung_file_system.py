@@ -66,8 +66,9 @@ class HungFileSystem:
     self._wake_read, self._wake_write = os.pipe()
     self._thread = threading.Thread(target=self._serve, daemon=True)
     self._thread.start()
-    # Close a file before the file system hangs: the reply ENOSYS tells the
-    # kernel that FLUSH is not supported, and the kernel sends no FLUSH later.
+    # Close a file before the file system hangs. The kernel then sends FLUSH,
+    # and the reply ENOSYS tells it that FLUSH is not supported. So it sends no
+    # FLUSH later.
     path = os.path.join(folder, 'first')
     with open(path, 'wb'):
       pass
@@ -88,8 +89,8 @@ class HungFileSystem:
     os.write(self._wake_write, b'.')
     self._thread.join(60)
     self._libc.umount2(self.folder.encode(), _MNT_DETACH)
-    # The kernel ends the waiting calls when the last descriptor of the FUSE
-    # connection is closed.
+    # Processes may still wait for answers of this file system. The kernel ends
+    # their calls when the last descriptor of the FUSE connection is closed.
     for descriptor in (self._fuse, self._wake_read, self._wake_write):
       os.close(descriptor)
 

@@ -217,8 +217,8 @@ class Connections(ListenerTest):
                         for i in range(95)))
             for _ in range(10)
         ]
-        # Wait for the first answer on each connection, which shows that gRPC
-        # has read the streams.
+        # Wait for the first bytes on each connection. They show that gRPC has
+        # read the streams of the connection.
         for one in silent:
           one.recv(1)
         self.assert_a_job_runs(port, token=token)
@@ -291,8 +291,9 @@ class Probes(ListenerTest):
     self.assertEqual(self.probe(probes), (200, 'ok\n'))
     self.await_true(lambda: self.sockets(pid) == at_rest)
     before = resource.prlimit(pid, resource.RLIMIT_NOFILE)
-    # Leave only one free descriptor: for a probe's connection, or for one to
-    # the coordinator, but not for both.
+    # Leave the daemon one free descriptor. It suffices for a probe's
+    # connection, but not also for a connection to the coordinator. So the probe
+    # must report that the listener does not answer.
     used = {int(fd) for fd in os.listdir('/proc/%d/fd' % pid)}
     free = min(set(range(len(used) + 1)) - used)
     resource.prlimit(pid, resource.RLIMIT_NOFILE, (free + 1, before[1]))

@@ -186,7 +186,7 @@ sys.stdout.flush()
 class Token(Ownership):
 
   def test_environ_of_a_process_is_cleared(self):
-    # The environment of the process must not contain the token, because root
+    # `launch` must have removed the token from its environment, because root
     # may read the environment of every process.
     with self.running(_LAUNCH, '--standalone', *_WAITING,
                       MUSTER_TOKEN=_SECRET) as job:
@@ -286,6 +286,8 @@ class LogFolder(Ownership):
                       '--max-restarts=1', *_TWICE) as job:
       worker = int(self.line(job, r'worker=(\d+)').group(1))
       # The owner of the log folder may replace the folder of a run at any time.
+      # Here the new folder has links to the file `victim`, into which `launch`
+      # must not write.
       run = os.path.realpath(os.path.join(logs, 'latest'))
       os.rename(run, run + '.away')
       rank = os.path.join(run, 'attempt_1', '0')

@@ -30,8 +30,8 @@ constexpr std::chrono::milliseconds kQuiet(100);
 
 bool SaysSomething(Guardian& guardian) {
   const Instant end = MonotonicNow() + kQuiet;
-  // A keep-alive of the guardian makes the descriptor readable, but Next
-  // returns no event for it.
+  // PollUntil also returns after a keep-alive of the guardian, for which Next
+  // returns no event. So poll until kQuiet has passed.
   while (PollUntil(guardian.fd(), POLLIN, end)) {
     if (!guardian.Next().empty()) return true;
   }

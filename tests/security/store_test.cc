@@ -207,8 +207,8 @@ TEST(StoreOfOneNode, RefusesAnotherAddressAndListensOnLoopbackAlone) {
   const std::string line = LineOf(*job, 0);
   const int port = PortIn(line);
   EXPECT_EQ(Field(line, "host"), "127.0.0.1");
-  // Only root may read the descriptors of `launch`, because the process holds a
-  // token.
+  // ListeningAddresses reads the descriptors of `launch`. Only root may read
+  // them, because `launch` holds a token.
   const bool may_look = geteuid() == 0;
   const std::vector<std::string> listens =
       may_look ? ListeningAddresses(job->pid()) : std::vector<std::string>();

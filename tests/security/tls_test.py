@@ -246,8 +246,9 @@ class Tls(unittest.TestCase):
     self.lab.sign('old', _HERE_TOO, end='20210101000000Z')
 
     def first_byte(name, version):
-      # The server sends its first message only after it has accepted the
-      # client's certificate.
+      # The server sends nothing before it has accepted the client's
+      # certificate. So the first byte shows that it has accepted the
+      # certificate.
       context = ssl.create_default_context(cafile=self.lab.path)
       context.maximum_version = version
       context.set_alpn_protocols(['h2'])
@@ -322,7 +323,8 @@ class Tls(unittest.TestCase):
                        'echo up; read -r _ <' + gate)
     self.assertTrue(node.printed('up'), node.text())
     point('second')
-    # The flags of an operator who trusts only the new authority.
+    # An operator with a certificate of the new authority, who trusts only this
+    # authority.
     operator = flags(self.folder, 'second', 'other')
     deadline = time.monotonic() + _LIMIT_S
     shown = self.status(port, operator)

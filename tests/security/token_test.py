@@ -202,8 +202,8 @@ class Token(unittest.TestCase):
         with caller:
           caller.settimeout(_LIMIT_S)
           first.append(caller.recv(65536))
-          # Send the beginning of an HTTP/2 session, as a coordinator without
-          # TLS does.
+          # Send an empty SETTINGS frame. With it, a coordinator without TLS
+          # begins an HTTP/2 session.
           caller.sendall(b'\0\0\0\4\0\0\0\0\0')
       thread = threading.Thread(target=accept)
       thread.start()

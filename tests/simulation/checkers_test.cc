@@ -218,7 +218,7 @@ TEST_F(CheckersTest, ReportsSilenceBeyondTheLease) {
   step_.status.nodes = {Node(kZero, 0)};
   checker_->OnReport(kZero, 1, ReportOf(kZero, 1));
   Advance(milliseconds(4999));
-  // a repeated message does not prove that the agent is alive
+  // the same report again: it does not prove that the agent is alive
   checker_->OnReport(kZero, 1, ReportOf(kZero, 1));
   checker_->OnStep(step_);
   EXPECT_EQ(checker_->breach(), "");
@@ -380,17 +380,19 @@ TEST_F(CheckersTest, SuccessOutsideOfTheRoundLeavesRoom) {
   rendezvous::Report report = ReportOf(kZero, 1);
   report.phase = rendezvous::NodePhase::kSucceeded;
   report.round = 1;
-  room.OnReport(kZero, 1, report);  // n0 is not a member of round 1 yet
+  room.OnReport(kZero, 1, report);  // not counted: n0 is not in round 1 yet
   room.OnStep(step);
   EXPECT_TRUE(room.MustLetIn(step.status));
   room.OnReport(kZero, 1, report);
   EXPECT_FALSE(room.MustLetIn(step.status));
-  // a new coordinator knows no success of an earlier one
+  // The new coordinator does not know that n0 has succeeded in round 1. So the
+  // waiting node n1 must be let in again.
   room.OnCoordinatorStarted(2);
   EXPECT_TRUE(room.MustLetIn(step.status));
 }
 
-// A step that tells node zero the end of the job, as a spare or as a member.
+// Returns a step that tells n0 the end of the job. `took_part`: whether n0 was
+// a member of a round, not only a spare.
 CoordinatorStepped EndTold(bool took_part) {
   Sent sent{.to = kZero};
   sent.directive.kind = rendezvous::DirectiveKind::kFinished;
@@ -415,7 +417,8 @@ TEST_F(CheckersTest, ReportsSuccessOfANodeThatNeverRan) {
   checker_->OnWorkersStarted(kZero, 1, Run(kZero, 1, 0).directive.place);
   checker_->OnAgentStepped(kZero, step, std::nullopt);
   EXPECT_EQ(checker_->breach(), "");
-  // The next agent of the same node has not run, but the node has.
+  // Another agent of the same node leaves with success. It has run no workers,
+  // but an earlier agent of the node has.
   checker_->OnAgentStepped({.slot = kZero.slot, .incarnation = 99}, step,
                            std::nullopt);
   EXPECT_EQ(checker_->breach(), "");
@@ -444,7 +447,7 @@ TEST_F(CheckersTest, ReportsAWrongPartInTheJob) {
     began.sent = {Run(kZero, 1, 0)};
     checker_->OnStep(began);
     checker_->OnWorkersStarted(kZero, 1, began.sent[0].directive.place);
-    // The node's agent has been started again.
+    // The directive goes to a new agent of n0, which has another incarnation.
     CoordinatorStepped ended = EndTold(took_part);
     ended.sent[0].to.incarnation = kZero.incarnation + 1;
     ended.status.round = 1;
@@ -479,7 +482,8 @@ TEST_F(CheckersTest, ReportsARoundWithAnUnhealthyNode) {
     report.sequence = 2;
     report.health = health;
     checker_->OnReport(kOne, 2, report);
-    // n1 need not be healthy while round 1 continues
+    // n1 is no longer known to be healthy. That is allowed while round 1
+    // continues.
     CoordinatorStepped goes_on = Begin(1);
     goes_on.decisions.clear();
     checker_->OnStep(goes_on);

@@ -168,9 +168,9 @@ bool Cluster::Finished() const {
   return NewestJob() != nullptr && NewestJob()->finished();
 }
 
-// Only node 0's coordinator may begin the job, and only while no living node
-// knows a round of the job. A real coordinator would have to ask the nodes; the
-// simulation looks at them.
+// Whether the coordinator in node `host` may begin the job. Only node 0's may,
+// and only while no living node knows a round of the job. A real coordinator
+// would have to ask the nodes; the simulation looks at them.
 bool Cluster::MayFound(int host) const {
   return host == 0 &&
          std::none_of(nodes_.begin(), nodes_.end(),
@@ -196,8 +196,8 @@ void Cluster::ReplaceTheMissing() {
   for (const auto& node : nodes_) {
     alive += node->alive() && !WaitsForPlace(*node) ? 1 : 0;
   }
-  // Try the slots in turn. The agent of a slot may be refused, because another
-  // agent with its node rank is running.
+  // Start agents in slot after slot until enough run. An agent does not count
+  // if it waits for another agent with the same node rank.
   for (size_t tried = 0; tried < nodes_.size(); ++tried) {
     if (alive >= stage_.plan.spec.min_nodes) return;
     SimNode& node = *nodes_[next_started_];

@@ -47,8 +47,9 @@ void FaultInjector::TroubleNetwork(SimNode& node) {
     stage_->Note(absl::StrCat("the stream of n", slot, " breaks"));
     ++stage_->census["stream broken"];
     network_->Break(node.stream());
-    // These times are fixed: an additional random draw would change all later
-    // draws of the seed.
+    // After the break, a stranger reports twice with this node's id. The two
+    // moments are fixed: an additional random draw would change all later draws
+    // of the seed.
     for (Duration after : {kImpostorComes, 3 * kImpostorComes}) {
       stage_->queue.In(after, [this, slot] {
         SimCoordinator* newest = NewestOf(*coordinators_);
@@ -149,7 +150,8 @@ void FaultInjector::TroubleTakeover() {
 void FaultInjector::Partition() {
   Random& random = stage_->takeover_random;
   const Duration duration = random.Between(milliseconds(500), seconds(20));
-  // 0 and 1: messages are cut in one of the two directions. 2 and 3: in both.
+  // If `directions` is 0 or 1, the partition drops messages in one direction
+  // only. If it is 2 or 3, the partition drops messages in both directions.
   const int directions = random.Below(4);
   std::vector<bool> side(nodes_->size());
   std::string text;

@@ -21,9 +21,9 @@ class Network {
  public:
   enum class Process { kUp, kSuspended, kDown, kWithoutPower };
   struct Ends {
-    // Returns the state of a coordinator's process. `host`, in all members of
-    // Ends: the slot of the process, or kOutside for the coordinator outside of
-    // the nodes.
+    // Returns the state of the process that hosts a coordinator. `host` means
+    // the same in all members of Ends: the slot of this process, or kOutside
+    // for the coordinator outside of the nodes.
     std::function<Process(int host)> coordinator;
     std::function<void(int host, rendezvous::StreamId, AgentName)> attached;
     std::function<void(int host, rendezvous::StreamId,
@@ -52,8 +52,8 @@ class Network {
   // after a random delay.
   void Break(rendezvous::StreamId stream);
   enum class Death {
-    kProcess,  // the agent's process died: the kernel closes its stream
-    kPower,    // the node lost its power: its stream stays silent
+    kProcess,  // only the process died: the kernel closes its streams
+    kPower,    // the node lost its power: its streams stay silent
   };
   void AgentDied(rendezvous::StreamId stream, Death how);
   void CoordinatorDied(int host, Death how);
@@ -68,7 +68,7 @@ class Network {
   void Cut(int slot, Direction direction, Duration duration);
   // For `duration`, drops all messages from slot `from` to slot `to`.
   void CutPair(int from, int to, Duration duration);
-  // Messages of a clogged node are held until it is unclogged.
+  // From now on, holds the messages of node `slot` until Unclog.
   void Clog(int slot) { clogged_.insert(slot); }
   void Unclog(int slot);
   void Heal();

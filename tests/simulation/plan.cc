@@ -56,7 +56,8 @@ void DrawTakeover(uint64_t seed, Plan& plan) {
       plan.spec.max_nodes >= 3 && !plan.journal && !plan.rival;
   if (!random.Chance(600) || !possible) return;
   plan.takeover = true;
-  // Takeover::kAuto assumes that at most max_nodes agents of the job run.
+  // Takeover::kAuto is safe only if at most max_nodes agents of the job run. So
+  // make no more slots.
   const bool is_auto = random.Chance(500);
   if (is_auto) plan.slots = plan.spec.max_nodes;
   plan.spec.takeover =

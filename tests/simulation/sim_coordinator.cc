@@ -317,7 +317,8 @@ void SimCoordinator::FollowEpoch() {
   stage_->coordinating.erase(epoch_);
   stage_->coordinating.insert(epoch);
   epoch_ = epoch;
-  // Set the timer again: a timer of the old epoch does nothing when it expires.
+  // A timer that was set for the old epoch does nothing when it expires. So
+  // note that no timer is set.
   armed_.reset();
 }
 

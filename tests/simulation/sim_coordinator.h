@@ -158,7 +158,7 @@ class SimCoordinator {
   // The record of an earlier coordinator from which the current job has
   // continued (Job::Recall); nullopt: none.
   std::optional<rendezvous::JobRecord> recalled_;
-  // The highest epoch of a directive that Learn has got.
+  // The highest epoch in the directives that were passed to Learn.
   uint64_t learned_epoch_ = 0;
   // The newest round and the most restarts in the directives that Learn has got
   // since this coordinator has written a record. The record must not forget

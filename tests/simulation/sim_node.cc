@@ -174,7 +174,7 @@ std::vector<int> SimNode::KnownHosts() const {
 }
 
 void SimNode::Reconnect(const agent::Reconnect& reconnect) {
-  // an agent without a stream is connecting already
+  // Without a stream, the agent is already connecting to a coordinator.
   if (stream_ == 0) return;
   stage_->Watch([&](Checker& c) { c.OnMovedOn(slot_); });
   network_->HangUp(std::exchange(stream_, 0));

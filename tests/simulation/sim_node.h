@@ -106,8 +106,9 @@ class SimNode {
   Up talking_on_;
   Duration backoff_ = Duration::zero();
   bool knows_round_ = false;
-  // epoch of the newest directive, as Stage::memories maps it; not used in
-  // plans with takeovers
+  // epoch of the newest directive; if its coordinator has continued a journal:
+  // the epoch of the coordinator that began this journal (Stage::memories); not
+  // used in plans with takeovers
   uint64_t told_epoch_ = 0;
   int nccl_ids_ = 0;  // number of NCCL ids that this slot has made
   std::string held_nccl_id_;

@@ -79,7 +79,8 @@ struct Stage {
   // preemption by such a coordinator ends only its own nodes, and the others
   // may elect another coordinator.
   bool verdict_is_final = false;
-  bool healed = false;  // phase 2 or 3 of Cluster: no more faults
+  bool healed = false;  // whether all faults are over (phases 2 and 3 of
+                        // Cluster)
   // whether workers succeed as soon as they run (phase 3 of Cluster)
   bool finishing = false;
 

@@ -115,7 +115,7 @@ TEST_F(TakeoverCheckersTest, ReportsABrokenPromise) {
 TEST_F(TakeoverCheckersTest, ReportsAnOldCoordinatorThatIsSeenAgain) {
   Use(NewPromiseChecker);
   Reports(kZero, 5, 5);
-  Reports(kZero, 5, 0);  // 0: the agent asks for the newest directive
+  Reports(kZero, 5, 0);  // seen epoch 0: n0 asks for the newest directive
   EXPECT_EQ(checker_->breach(), "");
   Reports(kZero, 5, 4);
   EXPECT_THAT(checker_->breach(), HasSubstr("obeys epoch 4 after 5"));

@@ -91,8 +91,8 @@ class SlurmTest(unittest.TestCase):
     cls.folder = folder.name
     cls.slurm = slurm_cluster.SlurmCluster(folder.name, gpus=_GPUS)
     cls.addClassCleanup(cls.slurm.stop)
-    # This job reaches its time limit. It starts before all tests, because Slurm
-    # checks time limits only every 30 s.
+    # `timed` is a job that reaches its time limit. It starts before all tests,
+    # because Slurm checks time limits only every 30 s.
     cls.told = os.path.join(folder.name, 'told')
     cls.timed = cls.slurm.sbatch(
         f"exec {_LAUNCH} --slurm --on-preempt='echo $MUSTER_PREEMPTION_SIGNAL "
@@ -138,7 +138,8 @@ class SlurmTest(unittest.TestCase):
     self.assertIn((nodes.count('n2'), nodes.count('n3')), [(1, 4), (2, 3)])
 
   def test_a_heterogeneous_job(self):
-    # The step's node list is sorted and begins with n1, but task 0 runs on n3.
+    # Task 0 of this job runs on n3, although the step's node list, which is
+    # sorted, begins with n1.
     parts = ('--nodelist=n3', '--gpus-per-node=1', ':', '--nodelist=n[1-2]',
              '--gpus-per-node=2')
     for command in (_SRUN.replace('srun', 'srun --het-group=0,1'),
@@ -348,8 +349,8 @@ class SlurmTest(unittest.TestCase):
     self.caught_by_both(job)
 
   def test_a_notice_to_the_batch_script(self):
-    # Do not send SIGTERM to the script that runs srun: srun would kill its
-    # tasks.
+    # A script that runs srun gets SIGUSR1 instead of SIGTERM, because at
+    # SIGTERM srun would kill its tasks.
     for command, number in ((f'exec {_LAUNCH} --slurm', 'TERM'),
                             (f'exec {_SRUN}', 'USR1')):
       with self.subTest(command=command):
@@ -363,8 +364,8 @@ class SlurmTest(unittest.TestCase):
         f'{_SRUN} --requeue {_WORKER} preempted\n', '--nodes=2',
         '--nodelist=n[2-3]', '--open-mode=append')
     job.wait_for('ready rank', 2)
-    # A resumed job also gets SIGCONT. Only SIGCONT followed by SIGTERM is the
-    # notice of a preemption.
+    # Send SIGCONT alone, as to a resumed job. It is no notice: only SIGCONT
+    # followed by SIGTERM is the notice of a preemption.
     self.slurm.run('scancel', '--signal=CONT', job.id)
     urgent = self.slurm.sbatch('true\n', '--partition=urgent', '--exclusive',
                                '--nodes=2', '--nodelist=n[2-3]')

@@ -43,8 +43,8 @@ struct BenchCase {
 // that the pieces into which a transport cuts a buffer have different contents.
 constexpr int64_t kPeriod = 1021;
 
-// An output buffer is filled with this byte before the operation. So elements
-// that the operation does not write are found.
+// The byte with which an output buffer is filled before the operation, so that
+// the check finds elements that the operation does not write.
 constexpr int kPoison = 0xA5;
 
 // The input value of `rank` at position `index`. It depends on rank, position
@@ -94,9 +94,9 @@ double Reduced(const BenchCase& test, int64_t index) {
   return result;
 }
 
-// The expected content of one part of the output: `count` elements from
-// position `begin` on. They come from the input of `rank` or, if `reduced`,
-// from the reduction of all ranks' inputs.
+// The source of the expected content of one part of the output: the elements
+// from position `begin` on in the input of `rank` or, if `reduced`, in the
+// reduction of all ranks' inputs. A part has BenchCase::count elements.
 struct Source {
   bool reduced = false;
   int rank = 0;

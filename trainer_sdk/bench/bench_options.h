@@ -11,8 +11,8 @@
 
 namespace muster {
 
-// The kind of memory for the measured buffers: allocated by the transport, or
-// ordinary memory.
+// The memory for the measured buffers. kTransports: memory that the transport
+// allocates. kPlain: ordinary memory.
 enum class BenchMemory { kTransports, kPlain };
 
 // The options of `launch bench`; the one-letter names are those of nccl-tests.

@@ -110,7 +110,9 @@ absl::StatusOr<Manifest> ReadManifest(FileSystem& files,
 namespace {
 
 constexpr std::string_view kStep = "step-";
-// Prefixes of files and folders that readers of checkpoints ignore.
+// Prefixes of the names of unfinished checkpoints (kWriting), of checkpoints
+// that are being removed (kRemoving) and of marker files (kMarker). Readers of
+// checkpoints ignore these names.
 constexpr std::string_view kWriting = ".writing-";
 constexpr std::string_view kRemoving = ".removing-";
 constexpr std::string_view kMarker = ".seen-";

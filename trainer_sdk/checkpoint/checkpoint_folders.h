@@ -64,8 +64,8 @@ absl::StatusOr<std::vector<CheckpointEntry>> ListCheckpoints(
     FileSystem& files, const std::string& directory);
 
 // Makes the temporary folder in which a checkpoint is written, and returns its
-// path. `nonce` distinguishes the folder from those that dead or dying writers
-// left.
+// path. `nonce`: a random string (NewNonce) that distinguishes the folder from
+// folders that other writers, dead or dying, have left.
 absl::StatusOr<std::string> BeginCheckpoint(FileSystem& files,
                                             const std::string& directory,
                                             int64_t step,
@@ -73,7 +73,8 @@ absl::StatusOr<std::string> BeginCheckpoint(FileSystem& files,
 
 // Turns the folder `writing`, which BeginCheckpoint made, into a checkpoint,
 // and returns its final path. All files of the manifest must be in the folder
-// and fsynced. Sets the manifest's serial. The checkpoint comes into existence
+// and fsynced. Sets the manifest's serial number, which is higher than that of
+// any readable checkpoint in `directory`. The checkpoint comes into existence
 // when its folder is renamed; after this function has returned OK, the
 // checkpoint survives any crash. FailedPrecondition: a file is missing or has
 // another size.
@@ -97,15 +98,16 @@ void PruneCheckpoints(FileSystem& files, const std::string& directory,
                       WholeCheckpoints& whole);
 
 // Removes what writers that died left behind: unfinished checkpoints,
-// checkpoints that were being removed, and marker files. No other process may
-// write in the directory. Returns a text for each file or folder that cannot be
-// removed: its path and the reason. Such leftovers do no harm. Fails if the
-// directory cannot be listed.
+// checkpoints that were being removed, and marker files (MarkerName). No other
+// process may write in the directory. Returns a text for each file or folder
+// that cannot be removed: its path and the reason. Such leftovers do no harm.
+// Fails if the directory cannot be listed.
 absl::StatusOr<std::vector<std::string>> ClearLeftovers(
     FileSystem& files, const std::string& directory);
 
-// The name of a file that rank 0 creates in the directory. The other ranks look
-// for the file to check that they see the same directory.
+// The name of a marker file: rank 0 creates this file in the directory of the
+// checkpoints, and the other ranks look for it to check that they see the same
+// directory.
 std::string MarkerName(const std::string& nonce);
 
 }  // namespace muster

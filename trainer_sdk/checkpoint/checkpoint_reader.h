@@ -80,8 +80,8 @@ class CheckpointReader {
 // and OpenNewestTogether (all ranks).
 class CheckpointOpening {
  public:
-  // Compares some files of a checkpoint with its manifest: those that rank
-  // `rank` of `ranks` has to verify.
+  // Compares files of a checkpoint with its manifest. The files are divided
+  // among `ranks` ranks; only those of rank `rank` are compared.
   static absl::Status Verify(FileSystem& files, const std::string& folder,
                              const Manifest& manifest, int rank, int ranks);
 

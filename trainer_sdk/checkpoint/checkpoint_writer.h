@@ -38,9 +38,9 @@ struct CheckpointOptions {
 // over all saves.
 struct CheckpointTimes {
   int64_t saves = 0;
-  // The time for which Save blocked its caller, and parts of it: waiting for
-  // the previous save, computing the checksums that compare replicas, and
-  // copying.
+  // The time for which Save blocked its caller, and three parts of it.
+  // `waited`: waiting for the previous save. `compared`: computing the
+  // checksums that compare replicas. `copied`: copying the slices.
   Duration blocked{};
   Duration waited{};
   Duration compared{};
@@ -89,7 +89,7 @@ class CheckpointWriter {
   static absl::StatusOr<std::unique_ptr<CheckpointWriter>> Create(
       ProcessGroup& group, CheckpointOptions options);
 
-  // Blocks until the save that is still in progress is done.
+  // Blocks until no save is in progress.
   ~CheckpointWriter();
   CheckpointWriter(const CheckpointWriter&) = delete;
   CheckpointWriter& operator=(const CheckpointWriter&) = delete;

@@ -182,7 +182,8 @@ TEST_F(DamageTest, ReplicasThatDifferAreNotSaved) {
     if (group.rank() == 1) values[0] = 4;
     absl::Status s = (*writer)->Save(3, Slices(values), "state");
     const absl::Status told = s.ok() ? (*writer)->Wait() : s;
-    // After the failed save, a save of equal replicas succeeds.
+    // Make the replicas equal again. After the failed save, a save of equal
+    // replicas must succeed.
     values[0] = 3;
     s = (*writer)->Save(4, Slices(values), "state");
     if (s.ok()) s = (*writer)->Wait();

@@ -34,8 +34,8 @@ class ReplicaCheck {
   std::string Digests(const std::vector<CheckpointSlice>& slices) const;
 
  private:
-  // For each replicated range that this rank holds, in the plan's order: where
-  // the range lies in this rank's slices.
+  // For each replicated range that this rank holds, in the plan's order: the
+  // pieces of this rank's slices that form the range.
   std::vector<std::vector<ShardCopy>> places_;
 };
 
@@ -62,9 +62,9 @@ class SaveAgreement {
                      const std::vector<CheckpointSlice>& slices,
                      CallOptions call);
 
-  // Valid after Reach: the plan, which is the same on all ranks, and the layout
-  // of this rank's shard. The layout can be an error on one rank and valid on
-  // others.
+  // Valid after Reach. plan() is the same on all ranks. layout() is the layout
+  // of this rank's shard, or the error for which the rank cannot make it; other
+  // ranks may have a layout nevertheless.
   const SharePlan& plan() const { return plan_; }
   const absl::StatusOr<ShardLayout>& layout() const { return layout_; }
   const ReplicaCheck& replicas() const { return replicas_; }
@@ -95,8 +95,8 @@ struct JointSave {
   absl::Status ready;
   const ShardLayout* layout = nullptr;
   std::string_view data;
-  // The digests of the replicated ranges that this rank has
-  // (ReplicaCheck::Digests).
+  // Digests (ReplicaCheck::Digests) of the ranges that this rank and further
+  // ranks hold. All ranks must have equal digests of a range.
   std::string digests;
   // The checkpoints that are known to be intact; updated by each save. Used on
   // rank 0 only.
@@ -110,8 +110,8 @@ struct JointSave {
 absl::Status SaveTogether(ProcessGroup& group, FileSystem& files,
                           const JointSave& save, CallOptions call);
 
-// A random string that distinguishes this writer's temporary folders from those
-// of other writers.
+// Returns a random string, by which the temporary folders of one writer differ
+// from those of all other writers.
 std::string NewNonce();
 
 }  // namespace muster

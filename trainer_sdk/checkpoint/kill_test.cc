@@ -116,8 +116,8 @@ TEST(KillTest, ReportedSaveSurvivesTheKill) {
     const int64_t step = (*reader)->step();
     EXPECT_GE(step, told);
     EXPECT_LE(step, told + 1);
-    // The next child resumes from `step`, which stays the newest step if that
-    // child is killed before it saves.
+    // From here on, the newest step is at least `step`: the next child resumes
+    // from `step`, and may be killed before it saves another one.
     told = step;
     std::vector<int32_t> values(kElements);
     ASSERT_TRUE((*reader)->Read(Slices(values)).ok());

@@ -35,7 +35,8 @@ std::optional<DType> DTypeNamed(const std::string& name) {
   return std::nullopt;
 }
 
-// Thrown by the parser when a field does not have the expected form.
+// Thrown while a manifest is parsed, if a field does not have the expected
+// form.
 class Malformed : public std::exception {};
 
 const Json& Field(const Json& object, const char* name) {

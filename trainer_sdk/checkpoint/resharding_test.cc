@@ -48,8 +48,8 @@ absl::Status SaveOnce(const std::string& folder, Sharding sharding, int ranks,
     absl::Status status = (*writer)->Save(
         step, state.slices(), absl::StrCat("of rank ", group.rank()));
     if (!status.ok()) return status;
-    // Changes of the data after Save has returned must not reach the
-    // checkpoint.
+    // Save has returned, so changes of the rank's data from here on must not
+    // reach the checkpoint.
     state.Fill(step + 1);
     return (*writer)->Wait();
   });

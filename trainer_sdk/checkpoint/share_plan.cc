@@ -206,7 +206,7 @@ std::vector<ShardCopy> SliceIndex::CopiesOf(const SliceRange& range,
 absl::StatusOr<ShardLayout> LayOutShard(const std::vector<SliceRange>& own,
                                         const std::vector<SliceRange>& share) {
   ShardLayout layout;
-  // Key: the name of a range's entry in the shard file.
+  // Key: the name of a range's entry in the shard file; value: the range.
   std::map<std::string, const SliceRange*> ranges;
   for (const SliceRange& range : share) {
     SafetensorsTensor entry;

@@ -49,8 +49,9 @@ std::string ShardFileName(int rank);
 // with ']', "[BEGIN:END]" is always appended, so that names are unique.
 std::string ShardEntryName(const SliceRange& range);
 
-// A piece of memory to copy from one of a rank's slices to the data of the
-// rank's shard. Offsets and length are in bytes.
+// A piece of memory to copy: `bytes` bytes from offset `from` of the rank's
+// slice number `slice` to offset `to` of the data of the rank's shard. Offsets
+// are in bytes.
 struct ShardCopy {
   size_t slice = 0;
   int64_t from = 0;
@@ -69,9 +70,9 @@ class SliceIndex {
  public:
   explicit SliceIndex(const std::vector<SliceRange>& own);
 
-  // The copies that put the elements of `range` at offset `to`, in bytes, of
-  // the shard's data. The rank must have all of `range`. Slices may overlap:
-  // each element is copied once.
+  // Returns the copies that write the elements of `range` to the shard's data,
+  // from offset `to` (in bytes) on. The rank must have all of `range`. Slices
+  // may overlap: each element is copied once.
   std::vector<ShardCopy> CopiesOf(const SliceRange& range, int64_t to) const;
 
  private:

@@ -40,7 +40,8 @@ TEST(PlanSharesTest, ReplicatedTensorsAreDividedByBytes) {
   const std::vector<SliceRange> all = {{kB, 0, 8}, {kA, 0, 10}};
   const auto plan = PlanShares({all, all, all});
   ASSERT_TRUE(plan.ok()) << plan.status();
-  // The tensors have 48 bytes in total, so each of the three ranks writes 16.
+  // The tensors have 48 bytes in total, so each of the three ranks writes 16
+  // bytes.
   EXPECT_THAT(plan->shares, ElementsAre(ElementsAre(SliceRange{kA, 0, 4}),
                                         ElementsAre(SliceRange{kA, 4, 8}),
                                         ElementsAre(SliceRange{kA, 8, 10},

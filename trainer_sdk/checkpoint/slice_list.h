@@ -12,7 +12,8 @@
 
 namespace muster {
 
-// A CheckpointSlice without its address. All functions of this file are pure.
+// A range of elements of a tensor: a CheckpointSlice without its memory
+// address. All functions of this file are pure.
 struct SliceRange {
   CheckpointTensor tensor;
   int64_t begin = 0;

@@ -40,9 +40,9 @@ CudaDevice::~CudaDevice() {
 void CudaDevice::WaitForOther(Stream stream) {
   CudaStream const other = Of(
       stream == Stream::kCompute ? Stream::kCommunication : Stream::kCompute);
-  // One event serves all calls: cudaStreamWaitEvent waits for the latest
-  // cudaEventRecord that precedes the wait, even if the event is recorded again
-  // later.
+  // One event, reached_, serves all calls of WaitForOther: cudaStreamWaitEvent
+  // waits for the latest cudaEventRecord that precedes the wait, even if the
+  // event is recorded again later.
   Note("cudaEventRecord", plugin_.record(reached_, other));
   Note("cudaStreamWaitEvent", plugin_.stream_waits(Of(stream), reached_));
 }

@@ -22,14 +22,16 @@ struct CudaPlugin {
     return PluginVersion<CudaPlugin, AdamWOptions, SgdOptions, OptimizerStep,
                          cuda::UpdateArrays>(1);
   }
-  // The values of cudaError_t for which CudaDevice has special code.
+  // Error codes of CUDA (values of cudaError_t) that CudaDevice treats in a
+  // special way.
   static constexpr int32_t kOutOfMemory = 2;
   static constexpr int32_t kInsufficientDriver = 35;
 
   enum class CopyKind : int32_t { kToDevice, kToHost, kOnDevice };
   enum class EventKind : int32_t { kWithTime, kWithoutTime };
 
-  // the result of Version() when the plugin was compiled
+  // The value of Version() when libmuster_cuda.so was compiled. A program
+  // rejects a plugin that has another version than the program itself.
   uint64_t version;
 
   // Returns CUDA's description of an error; never null.

@@ -47,7 +47,8 @@ struct Sgd {
     const float weight = arrays.weights[i];
     g += decay * weight;
     if (momentum != 0) {
-      // In the first step the velocity is the gradient itself.
+      // In the first step the velocity (SGD's momentum buffer, arrays.first) is
+      // the gradient itself.
       const float v = first_step != 0 ? g : momentum * arrays.first[i] + g;
       arrays.first[i] = v;
       g = nesterov != 0 ? g + momentum * v : v;

@@ -10,9 +10,10 @@ namespace muster {
 // random.
 struct WindowDraw {
   uint64_t seed = 0;
-  // Number of the step, and of the batch among all ranks' batches of that step.
-  // These numbers determine the windows of a batch; the rank that uses the
-  // batch has no influence. So a job may continue with another number of ranks.
+  // Number of the training step, and number of the batch within the step,
+  // counted over all ranks. The two numbers and the seed determine the windows,
+  // whatever rank uses the batch. So a job may continue with another number of
+  // ranks.
   int64_t step = 0;
   int64_t batch = 0;
 };

@@ -18,8 +18,8 @@ struct DataParallelOptions {
   // Options of gradient averaging. GradientPlace::kBucket is not allowed: the
   // gradients stay in the memory of their tensors.
   DdpOptions ddp = {};
-  // Whether each rank keeps the whole optimizer state or only its part
-  // (ZeRO-1).
+  // Whether each rank keeps the whole optimizer state (kReplicated) or only its
+  // part (kSharded, ZeRO-1).
   enum class State { kReplicated, kSharded } state = State::kReplicated;
 };
 

@@ -16,7 +16,8 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using State = DataParallelOptions::State;
 
-// A model of two tensors with initial values that differ between ranks.
+// A model of two tensors. The initial weight differs between ranks, the initial
+// bias is 2 on all ranks.
 struct Model {
   explicit Model(int rank)
       : weight(6, 1 + static_cast<float>(rank)), bias(3, 2) {}

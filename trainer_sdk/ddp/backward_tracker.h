@@ -92,8 +92,8 @@ class BackwardTracker {
     bool done = false;
   };
 
-  // Whether a pass is running and `parameter` is valid. If not, WhyNotRunning
-  // returns the error.
+  // Whether a pass is running and `parameter` is the index of a parameter. If
+  // not, WhyNotRunning returns the error.
   bool IsRunning(int parameter) const;
   absl::Status WhyNotRunning(int parameter) const;
   bool Learning() const;

@@ -159,7 +159,8 @@ TEST_F(BackwardTrackerTest, UseInAnAccumulatedPassCounts) {
   EXPECT_TRUE(tracker_->used(0));
   EXPECT_TRUE(tracker_->used(1));
   EXPECT_FALSE(tracker_->used(2));
-  // The next step begins with all parameters unused.
+  // The next step uses no parameter: each parameter counts as unused when a
+  // step begins.
   Begin();
   Finish();
   EXPECT_FALSE(tracker_->used(0));
@@ -171,9 +172,10 @@ TEST_F(BackwardTrackerTest, AStaticGraphIsLearnedAndThenHeldTo) {
   EXPECT_TRUE(tracker_->must_share_use());
   EXPECT_THAT(Ready(3), IsEmpty());
   EXPECT_THAT(Ready(2), IsEmpty());
-  // the second gradient of parameter d in this pass
+  // parameter d (index 3) has a second gradient in this pass
   EXPECT_THAT(Ready(3), IsEmpty());
-  // the last gradient of this pass, which does not use parameter a
+  // The last gradient of this pass is that of parameter b (index 1); parameter
+  // a has none.
   EXPECT_THAT(Ready(1), IsEmpty());
   EXPECT_THAT(Finish(), ElementsAre(0, 1, 2));
   EXPECT_THAT(tracker_->ObservedOrder(), ElementsAre(3, 2, 1, 0));

@@ -36,9 +36,9 @@ class CommHook {
   // average of the rank's own part of a bucket.
   virtual bool scatters() const { return false; }
 
-  // Passes the reducer's tensors to the hook. `gradient.dtype` is the type of
-  // the gradients in buckets; `gradient.data` is not set. Called on every rank
-  // by Reducer::Create.
+  // Passes the reducer's tensors to the hook. In each tensor, `gradient.dtype`
+  // is the type that the gradient has in its bucket, and `gradient.data` is not
+  // set. Called on every rank by Reducer::Create.
   virtual void OnParameters(const std::vector<Tensor>& parameters,
                             const ProcessGroup& group) {
     (void)parameters, (void)group;

@@ -97,7 +97,8 @@ bool Uses(const Case& c, int rank, int step, int i) {
     case ParameterUse::kAll:
       break;
     case ParameterUse::kMayVary:
-      // No rank uses parameter 5 in even steps.
+      // No rank uses parameter 5 in even steps. On each rank, each of
+      // the remaining parameters is unused in every third step.
       return i == 5 ? step % 2 == 1 : (rank + step + i) % 3 != 0;
     case ParameterUse::kStatic:
       return i != 2 && (i != 6 || rank != 1);

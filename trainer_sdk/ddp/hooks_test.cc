@@ -280,10 +280,11 @@ TEST(PowerSgdTest, ErrorIsSentInLaterSteps) {
           }
           if (step == 1) first_gap = gap;
         }
-        // A single step has a large error. In the mean over all steps only the
-        // error of the last step remains, divided by the number of steps. The
-        // bounds show that later steps send the errors of earlier ones;
-        // rounding errors are much smaller than the bounds.
+        // The first step alone has a large error (first_gap). In the mean over
+        // all steps only the error of the last step remains, divided by the
+        // number of steps (gap). The bounds show that later steps send the
+        // errors of earlier ones; rounding errors are much smaller than the
+        // bounds.
         if (first_gap < 0.1) return absl::InternalError("nothing was lost");
         if (gap > first_gap / 4) {
           return absl::InternalError(absl::StrCat(first_gap, " to ", gap));

@@ -60,12 +60,14 @@ class PowerSgdHook : public CommHook {
   void OnStateLoaded() override { state_.OnLoaded(); }
 
  private:
-  // The matrices of one bucket and their positions.
+  // The compressed matrices of one bucket, with their positions, and the other
+  // elements of the bucket.
   struct Plan {
     struct Place {
       PowerSgdMatrix* matrix = nullptr;
-      // Offsets of the matrix M in the bucket, of its P in `p`, and of its Q in
-      // `q`, in elements.
+      // Offsets, in elements, of the gradient matrix M in the bucket, and of
+      // the factors P and Q of its approximation P Q^T in the buffers `p` and
+      // `q`.
       int64_t offset = 0;
       int64_t p = 0;
       int64_t q = 0;
@@ -74,8 +76,9 @@ class PowerSgdHook : public CommHook {
     // Ranges of the bucket that belong to no compressed matrix: (offset, count)
     // in elements.
     std::vector<std::pair<int64_t, int64_t>> rest;
-    // Three buffers, each reduced by one operation: P of all matrices, Q of all
-    // matrices, and the elements of `rest`.
+    // Three buffers, each reduced by one operation: the factors P of all
+    // matrices, the factors Q of all matrices (M is approximated by P Q^T), and
+    // the elements of `rest`.
     std::vector<float> p;
     std::vector<float> q;
     std::vector<float> flat;

@@ -188,7 +188,8 @@ std::vector<double> Flat(const Matrix& m) {
   return flat;
 }
 
-// The tensors of the hook's state, keyed by their names in a checkpoint.
+// Returns the tensors of the hook's state. Key: a tensor's name in a
+// checkpoint; value: the tensor's data.
 std::map<std::string, const float*> StateOf(PowerSgdHook& hook) {
   std::map<std::string, const float*> state;
   for (const CheckpointSlice& slice : hook.State()) {

@@ -26,7 +26,8 @@ constexpr int64_t kOutputs = 8;
 constexpr int kSaved = 9;
 constexpr int kSteps = 16;
 
-// Whether the checkpoint contains PowerSGD's state.
+// Whether the checkpoint contains PowerSGD's state (kSaved) or lacks it
+// (kForgotten).
 enum class Hooks { kSaved, kForgotten };
 
 float Noise(int64_t a, int64_t b, int64_t c) {

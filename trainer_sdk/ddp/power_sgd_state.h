@@ -15,10 +15,11 @@ struct PowerSgdMatrix {
   std::string name;  // name of the parameter
   int64_t rows = 0;
   int64_t columns = 0;
-  // The matrix Q: columns x r elements, where r is the rank of the
-  // approximation; equal on all ranks.
+  // The factor Q of the matrix's approximation P Q^T: columns x r elements,
+  // where r is the rank of the approximation; equal on all ranks.
   std::vector<float> q;
-  // The approximation error of this rank's gradient, rows x columns elements.
+  // The error of the approximation of this rank's last gradient, rows x columns
+  // elements. It is added to the next gradient.
   std::vector<float> error;
   // The number of exact steps done so far; equal on all ranks.
   int64_t exact_steps = 0;
@@ -51,8 +52,8 @@ class PowerSgdState {
   // The state of a parameter; null if the parameter is averaged exactly.
   PowerSgdMatrix* Find(int parameter);
 
-  // The hook's implementations of CommHook::State (Slices), StateIn (SlicesIn)
-  // and OnStateLoaded (OnLoaded).
+  // PowerSgdHook implements three methods of CommHook by these functions: State
+  // by Slices, StateIn by SlicesIn, and OnStateLoaded by OnLoaded.
   std::vector<CheckpointSlice> Slices();
   absl::StatusOr<std::vector<CheckpointSlice>> SlicesIn(
       const std::vector<CheckpointTensor>& saved);
@@ -62,8 +63,9 @@ class PowerSgdState {
   CheckpointTensor ErrorTensor(const PowerSgdMatrix& matrix, int ranks) const;
   void AddShared(PowerSgdMatrix& matrix,
                  std::vector<CheckpointSlice>* slices) const;
-  // The number of ranks whose errors of `matrix` the checkpoint contains; 0 if
-  // it contains none. FailedPrecondition: the saved errors have another shape.
+  // The number of ranks that saved an approximation error of `matrix` in the
+  // checkpoint; 0 if none did. FailedPrecondition: the saved errors have
+  // another shape.
   absl::StatusOr<int> RanksThatSaved(
       const PowerSgdMatrix& matrix,
       const std::vector<CheckpointTensor>& saved) const;

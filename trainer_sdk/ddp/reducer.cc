@@ -412,8 +412,8 @@ class Reducer::Body {
       }
     }
     absl::Status status = options_.hook->Reduce(bucket, group_);
-    // If share_use_ is set, the averages are not copied back here: ShareUse
-    // copies them, after the ranks have exchanged which parameters they used.
+    // If share_use_ is set, ShareUse copies the averages back to the tensors
+    // later, after the ranks have exchanged which parameters they used.
     if (status.ok() && !share_use_) CopyBack(bucket);
     return status;
   }

@@ -66,8 +66,8 @@ struct DdpOptions {
 
 // The times that a reducer took on this rank, summed over all steps.
 struct ReducerTimes {
-  // The time that the reducer's thread spent copying and reducing; 0 if
-  // gradients are on a device.
+  // The time that the reducer's thread spent on copying gradients and reducing
+  // buckets; 0 if gradients are on a device.
   Duration communication{};
   // The time that Finish spent blocked: the part of `communication` that did
   // not overlap with the backward pass.

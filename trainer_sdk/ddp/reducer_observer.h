@@ -24,14 +24,15 @@ struct BucketReduction {
 // Points in the asynchronous work of a device. The device reaches a point later
 // than the reducer reports it.
 enum class DevicePoint {
-  // On Device::Stream::kCompute: all gradients of the bucket are complete.
+  // The point on Device::Stream::kCompute at which all gradients of a bucket
+  // are complete.
   kAsked,
-  // On Device::Stream::kCommunication: beginning and end of the reduction of a
-  // bucket, copies included.
+  // The points on Device::Stream::kCommunication at which the reduction of a
+  // bucket, copies included, begins and ends.
   kBegan,
   kEnded,
-  // On Device::Stream::kCompute: beginning and end of the wait for the
-  // reductions of all buckets.
+  // The points on Device::Stream::kCompute at which the wait for the reductions
+  // of all buckets begins and ends.
   kWaits,
   kWaited,
 };

@@ -804,7 +804,7 @@ class Analysis {
 
   // An operation in which ranks are stuck.
   struct Standstill {
-    Call call;  // the call of the lowest rank in `ranks`
+    Call call;  // call of the lowest one of `ranks`
     std::string what;
     std::vector<int> ranks;
   };

@@ -12,7 +12,8 @@
 
 namespace muster {
 
-// A set of ranks that are in the same state, and that state.
+// Ranks that have the same last operation in the same state, with this
+// operation and this state.
 struct FlightPosition {
   std::string ranks;      // the ranks as text: "ranks 0-2, 5"
   std::string operation;  // the ranks' last operation; empty: none was recorded

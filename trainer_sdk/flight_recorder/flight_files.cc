@@ -231,7 +231,7 @@ absl::Status Bad(const std::string& path, const std::string& what) {
 
 struct Contents {
   std::string bytes;
-  double modified = 0;  // seconds since 1970 (UTC)
+  double modified = 0;  // time of the last change, in seconds since 1970 (UTC)
   // whether a running process holds the file's lock, that is, still writes it
   bool locked = false;
 };
@@ -383,8 +383,8 @@ class Collection {
     unreadable_.emplace_back(why.message());
   }
 
-  // Returns what the added files contain. InvalidArgument: no readable file was
-  // added.
+  // Returns the combined contents of all added files. InvalidArgument: no
+  // readable file was added.
   absl::StatusOr<Flight> Take() {
     if (world_size_ == 0) {
       return absl::InvalidArgumentError(
@@ -439,7 +439,7 @@ class Collection {
 
   // world size in the files added so far; 0: no file was added yet
   int world_size_ = 0;
-  int round_ = 0;  // number of the round to which ends_ belongs
+  int round_ = 0;  // round in which the processes in ends_ ended
   bool running_ = false;
   // time at which the newest of PyTorch's dumps was written; seconds since 1970
   // (UTC)

@@ -96,11 +96,16 @@ bool WasMadeAgain(const FlightLog& log, int group, double since);
 std::string FlightGroupLabel(const FlightLog& log, int group);
 
 enum class HowEnded {
-  kKilled,      // killed by a signal that the agent did not send
-  kExited,      // exited with a nonzero exit code
-  kHung,        // killed by the agent, because it was silent for too long
-  kNotStarted,  // the program could not be started
-  kStopped,  // stopped by the agent, because another rank's process had ended
+  // The process was killed by a signal that its agent did not send.
+  kKilled,
+  // The process exited with a nonzero exit code.
+  kExited,
+  // The agent killed the process, because it was silent for too long.
+  kHung,
+  // The agent could not start the program of the process.
+  kNotStarted,
+  // The agent stopped the process, because another rank's process had ended.
+  kStopped,
 };
 
 // How one rank's process ended, as seen by its node's agent. The process itself

@@ -139,8 +139,8 @@ FlightRecorder::FlightRecorder(Options options)
                         MonotonicNow().time_since_epoch().count();
   gethostname(image_->host, sizeof(image_->host) - 1);
   image_->next.store(1);
-  // Write the magic last: without the magic, readers do not accept the file as
-  // a ring.
+  // Write the magic string, which marks a file as a ring, after all other
+  // fields: readers do not accept a file without it.
   std::memcpy(image_->magic, kRingMagic, sizeof(kRingMagic));
 }
 

@@ -45,12 +45,13 @@ class FlightRecorder {
   FlightRecorder(const FlightRecorder&) = delete;
   FlightRecorder& operator=(const FlightRecorder&) = delete;
 
-  // Registers a group and returns its number, which its records use. `members`:
-  // world ranks, indexed by rank in the group. `birth`: distinguishes groups of
-  // the same name (GroupPlace::birth). Clears the recorded failure if it
-  // belongs to an earlier group of this name, or to a group that was split from
-  // that group. At most 63 groups have entries of their own at a time; further
-  // groups share the entry "(further groups)".
+  // Registers a group and returns its number, by which Queue names the group.
+  // `members`: world ranks, indexed by rank in the group. `birth`:
+  // distinguishes groups of the same name (GroupPlace::birth). Clears the
+  // recorded failure if it belongs to an earlier group of this name, or to a
+  // group that was split from that group. At most 63 groups at a time have an
+  // entry of their own in the ring's table of groups; further groups share the
+  // entry "(further groups)".
   int AddGroup(const std::string& name, int rank, int size,
                const std::vector<int>& members, uint64_t birth, Instant now);
   // Reports that no more operations of the group will be recorded. The group's

@@ -36,8 +36,8 @@ Instant At(int64_t milliseconds) {
   return Instant(std::chrono::milliseconds(milliseconds));
 }
 
-// The largest rounding error of the difference between two times. Both are in
-// seconds since 1970, converted from nanoseconds to a double.
+// The largest rounding error of the difference between two times of `log`,
+// which are in seconds since 1970, converted from nanoseconds to a double.
 double Rounding(const FlightLog& log) {
   return RoundingBound<double>(2, log.groups[0].made);
 }

@@ -36,8 +36,8 @@ struct RingSlot {
   // started yet
   std::atomic<int64_t> started;
   std::atomic<int64_t> ended;
-  // The ranks of a batch's peers in the group, each plus 1, two per 64-bit
-  // word. 0 ends the list.
+  // For a batch of sends and receives: the ranks of its peers in the group,
+  // each plus 1, two per 64-bit word. 0 ends the list.
   std::atomic<uint64_t> peers[4];
 };
 
@@ -67,7 +67,7 @@ struct RingImage {
   // nanoseconds to add to a time of MonotonicNow to get Unix time
   int64_t unix_offset;
   char host[64];
-  // reason why the group `failed_group` failed; valid once `failed` is set
+  // reason why the group `failed_group` failed; valid while `failed` is not 0
   char reason[512];
   char failed_group[112];
   // reason for a requested dump; valid once `asked` is set

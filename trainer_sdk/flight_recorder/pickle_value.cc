@@ -368,7 +368,7 @@ class Machine {
   // for each mark, oldest first: the size of stack_ when the mark was set
   std::vector<size_t> marks_;
   std::unordered_map<uint64_t, Node*> memo_;
-  size_t room_;  // bytes left of the maximum size of the result
+  size_t room_;  // number of bytes by which the JSON result may still grow
 };
 
 }  // namespace

@@ -10,7 +10,7 @@
 
 namespace muster {
 
-// A text or an address that a function of the plugin returns.
+// A text or an address that a function of libmuster_gloo.so returns.
 struct GlooText {
   size_t size = 0;
   char bytes[1024];
@@ -20,7 +20,7 @@ struct GlooText {
 
 enum class GlooOutcome : int32_t {
   kDone,
-  kInterrupted,  // `interrupt` ended the wait
+  kInterrupted,  // GlooPlugin::interrupt ended the wait
   kFailed,       // Gloo has thrown an exception
 };
 
@@ -37,7 +37,8 @@ struct GlooPlugin {
     return PluginVersion<GlooPlugin, GlooText>(1);
   }
 
-  // the result of Version() when the plugin was compiled
+  // The value of Version() when libmuster_gloo.so was compiled. A program
+  // rejects a plugin that has another version than the program itself.
   uint64_t version;
 
   // Makes a Gloo context for `rank` in a group of `size` ranks. The context has
@@ -78,7 +79,7 @@ struct GlooPlugin {
                          GlooText* why);
   GlooOutcome (*wait_send)(void* buffer, int64_t timeout_ms, GlooText* why);
   GlooOutcome (*wait_receive)(void* buffer, int64_t timeout_ms, GlooText* why);
-  // Ends a running wait_send or wait_receive of this buffer, which then returns
+  // Ends a running wait_send or wait_receive of `buffer`, which then returns
   // kInterrupted. Any thread.
   void (*interrupt)(void* buffer);
 };

@@ -38,7 +38,7 @@ gloo::transport::tcp::Address::fromPeerName(int fd) {
   socklen_t size = sizeof(peer);
   if (getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) != 0) {
     peer = sockaddr_storage{};
-    peer.ss_family = AF_INET;  // the peer is unknown: Gloo prints 0.0.0.0
+    peer.ss_family = AF_INET;  // unknown address: Gloo will print 0.0.0.0
   }
   return Address(peer);
 }
@@ -200,8 +200,8 @@ class MeshContext final : public gloo::Context {
   // mutex_.
   bool interrupted_ = false;
   int connecting_ = kNobody;
-  // Whether this rank opens the connection to the peer, instead of accepting
-  // it.
+  // Whether this rank opens the connection to the peer `connecting_`, instead
+  // of accepting it.
   bool calls_ = false;
 };
 

@@ -68,8 +68,8 @@ class Called {
     EXPECT_EQ(waitpid(pid_, &status, WUNTRACED), pid_);
     EXPECT_TRUE(WIFSTOPPED(status));
   }
-  // Lets the stopped process continue, and returns its exit status, or the
-  // negative signal number if a signal killed it.
+  // Lets the stopped process of rank 1 continue, and returns the process's exit
+  // status, or the negative number of the signal that killed the process.
   int End() {
     EXPECT_EQ(kill(pid_, SIGCONT), 0);
     siginfo_t info{};

@@ -154,7 +154,7 @@ class GlooMesh final : public Mesh {
   // indexed by peer
   std::vector<uint64_t> sent_, received_;
   std::deque<Outgoing> outgoing_;
-  // receives of this operation, indexed by ticket
+  // receives of this operation; the index is the ticket that Receive returned
   std::vector<Incoming> incoming_;
   // error of a call that cannot return a status, such as Send
   absl::Status failed_;
@@ -184,8 +184,8 @@ std::string Describe(const MessageLabel& label) {
 // that disagree use different slots, and wait for each other until the group
 // breaks.
 
-// The use of a slot. It is the first of the numbers from which the slot number
-// is computed.
+// The kinds of data that are sent over Gloo. The kind is the first of the
+// numbers from which Hash computes a slot number.
 enum Purpose : uint64_t {
   kAnnouncement = 1,
   kPart,

@@ -34,7 +34,8 @@ void Demand(bool condition, const char* what) {
 }
 
 struct Communicator {
-  // the shared state of all ranks; null until a split is complete
+  // The state that all ranks of this communicator share. For a communicator
+  // made by a split, null until all ranks have called the split.
   std::shared_ptr<FakeWorld> world;
   int rank = 0;
   std::atomic<bool> aborted = false;
@@ -46,8 +47,8 @@ struct Communicator {
   bool finalized = false;
   uint64_t collectives = 0;
   uint64_t splits = 0;
-  // Whether all ranks have called the last ncclCommSplit of this communicator.
-  // The value is shared with the registry. Null: there was no split yet.
+  // Whether all ranks have called the last ncclCommSplit of this communicator:
+  // the flag `all` of that split in the registry. Null: there was no split yet.
   std::shared_ptr<const bool> all_split;
 };
 

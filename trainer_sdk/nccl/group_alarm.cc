@@ -64,11 +64,15 @@ class GroupAlarm::Listener {
   const std::function<void(absl::Status)> on_alarm_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  Polling polling_ = Polling::kOff;       // guarded by mutex_
-  std::optional<absl::Status> to_raise_;  // guarded by mutex_
-  bool raised_ = false;                   // guarded by mutex_
-  bool ending_ = false;                   // guarded by mutex_
-  bool ended_ = false;                    // guarded by mutex_
+  // The last argument of SetPolling. This and all following members are guarded
+  // by mutex_.
+  Polling polling_ = Polling::kOff;
+  std::optional<absl::Status> to_raise_;  // the cause to publish, from Raise
+  // Whether later calls of Raise have no effect, because Raise or on_alarm_ was
+  // called.
+  bool raised_ = false;
+  bool ending_ = false;  // whether GroupAlarm is being destroyed
+  bool ended_ = false;   // whether Loop has ended
 };
 
 GroupAlarm::GroupAlarm(GroupPlace place,
@@ -159,7 +163,8 @@ void GroupAlarm::Listener::Loop() {
     if (ending_) continue;
     if (!alarm.ok()) {
       on_alarm_(alarm);
-      // The peers know the cause already, so later calls of Raise do nothing.
+      // A peer has already published a cause, or the round is over. So later
+      // calls of Raise need not publish another cause.
       raised_ = true;
     } else {
       changed_.wait_until(lock, ToSteady(MonotonicNow() + kLookEvery),

@@ -96,7 +96,8 @@ class EndingStore final : public Store {
   std::atomic<bool> ended_ = false;
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool hangs_ = false;  // guarded by mutex_
+  // whether writes block, from Hang to GoOn; guarded by mutex_
+  bool hangs_ = false;
 };
 
 // Receives the cause that the transport passes to on_broken.

@@ -126,8 +126,10 @@ class NcclGroup {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool closing_ = false;  // guarded by mutex_
-  bool ended_ = false;    // guarded by mutex_
+  // whether Close was called; guarded by mutex_
+  bool closing_ = false;
+  // whether Watch has freed the communicator; guarded by mutex_
+  bool ended_ = false;
   // whether the watching thread was woken and must run its next iteration
   // immediately; guarded by mutex_
   bool awake_ = false;
@@ -135,8 +137,10 @@ class NcclGroup {
   int launches_ = 0;
   // time at which launches_ became nonzero; guarded by mutex_
   Instant launching_since_;
-  bool explained_ = false;  // guarded by mutex_
-  uint64_t splits_ = 0;     // number of splits begun; guarded by mutex_
+  // whether the cause for which the group broke has its detailed message (see
+  // ExplainedCause); guarded by mutex_
+  bool explained_ = false;
+  uint64_t splits_ = 0;  // number of splits begun; guarded by mutex_
 
   // declared last, so that it is destroyed first: its thread calls Break
   GroupAlarm alarm_;

@@ -14,7 +14,8 @@ struct NcclCallSite {
   nccl::CudaStream stream = nullptr;
   int rank = 0;
   int size = 1;
-  // The address of one int32 in device memory, for barriers.
+  // The address of one int32 in device memory. A barrier is an all_reduce of
+  // this number.
   void* barrier_cell = nullptr;
 };
 

@@ -69,8 +69,8 @@ class NcclSplitFailureTest : public ::testing::TestWithParam<const char*> {
   }
 
   // Blocks until `rank` has recorded in the store that it begins to wait for
-  // the other ranks. It waits in ncclCommSplit or, if NCCL lacks that function,
-  // in joining the new group.
+  // the other ranks. The rank waits in ncclCommSplit or, if NCCL lacks that
+  // function, in joining the new group.
   absl::Status AwaitSettingOut(int rank, Instant deadline) {
     return store_->Wait({absl::StrCat(has_split() ? "world/nccl_here/split/"
                                                   : "part/nccl_here/joining/",

@@ -17,12 +17,13 @@ namespace {
 // faster.
 constexpr int64_t kDirectBytes = 32 << 10;
 constexpr int kDirectRanks = 8;
-// The smallest part, in bytes, for which a ring is used. With smaller parts,
-// the additional hops of a ring cost more time than they save.
+// The smallest size in bytes of each rank's part of the data for which a ring
+// is used. With smaller parts, the additional hops of a ring cost more time
+// than they save.
 constexpr int64_t kRingPartBytes = 16 << 10;
 
-// The reduction used in all steps except the last. An average is computed as a
-// sum, which the last step divides.
+// The reduction for all steps of a collective except the last. For an average
+// these steps compute sums, and the last step divides.
 ReduceOp Partial(ReduceOp op) {
   return op == ReduceOp::kAvg ? ReduceOp::kSum : op;
 }
@@ -379,8 +380,8 @@ PointToPoint AsMessage(const Operation& operation) {
                       operation.dtype};
 }
 
-// Whether a rank can finish the operation without a message from each other
-// rank. If so, it may notice only in the next operation that another rank
+// Whether some rank can finish `operation` without a message from each other
+// rank. Such a rank may notice only in the next operation that another rank
 // called a different operation.
 bool SomeHearNothing(const Operation& operation, int size) {
   // In an all_to_all with counts, only the sender and the receiver of a part

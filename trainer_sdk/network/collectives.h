@@ -15,8 +15,10 @@ enum class AllReduceWay {
   // Each rank sends all its data to all ranks: one hop. For few ranks and small
   // data.
   kDirect,
-  kDoubling,  // recursive doubling: log2(n) hops; for many ranks and small data
-  // ring: 2(n-1) hops, each rank sends 2(n-1)/n of the bytes; for large data
+  // recursive doubling: log2(n) hops for n ranks; for many ranks and small data
+  kDoubling,
+  // ring: 2(n-1) hops for n ranks, each of which sends 2(n-1)/n of the bytes;
+  // for large data
   kRing,
 };
 

@@ -19,10 +19,11 @@ struct LocalAddressOptions {
   std::string reachable_host;
 };
 
-// Reads the options from the environment. `interface`: MUSTER_SOCKET_IFNAME,
-// else GLOO_SOCKET_IFNAME. `reachable_host`: MASTER_ADDR, the host of the
-// store. If MASTER_ADDR is a loopback address, as it is with a relay of the
-// store on this host: MUSTER_NODE_ADDRESS, if set.
+// Reads the options from environment variables. `interface` is
+// MUSTER_SOCKET_IFNAME or, if that is not set, GLOO_SOCKET_IFNAME.
+// `reachable_host` is MASTER_ADDR, the host of the store. If the agent of this
+// host relays the store, MASTER_ADDR is a loopback address. `reachable_host` is
+// then MUSTER_NODE_ADDRESS, if that is set.
 LocalAddressOptions LocalAddressFromEnvironment();
 
 // Finds the address of this host that `options` describe, as a numeric IPv4 or

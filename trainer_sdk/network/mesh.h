@@ -19,7 +19,7 @@ struct PeerName {
   int64_t pid = 0;
 };
 
-// Returns the name of this process, as rank `rank`.
+// Returns the identity of this process (host and pid), as that of rank `rank`.
 PeerName OwnName(int rank);
 
 // Formats a rank's name for messages: "rank 3 (host node7, pid 4711)".

@@ -15,9 +15,9 @@ namespace {
 // to write or read the cause. An operation may end this much later than its
 // deadline.
 constexpr Duration kRecordTimeout = std::chrono::seconds(1);
-// The time in which other ranks can report that they are late, too. Ranks that
-// wait for each other time out at nearly the same time, so a short time is
-// enough.
+// The time for which a rank whose deadline has passed waits for other ranks to
+// report that theirs has passed, too. Ranks that wait for each other time out
+// at nearly the same time, so a short time is enough.
 constexpr Duration kOthersAreLate = std::chrono::milliseconds(200);
 
 }  // namespace

@@ -17,8 +17,8 @@ namespace muster {
 
 // A Transport over any Mesh. It adds the collective algorithms, and makes all
 // ranks report the same cause if the group breaks: a rank that fails writes the
-// cause to the group's store and then closes its connections. So aborts and
-// errors reach every rank.
+// cause to the group's store and then closes its connections. Its peers notice
+// the closed connections and read the cause.
 class NetworkTransport final : public Transport {
  public:
   // `name` is the name of the transport; it must be a string literal.
@@ -28,8 +28,8 @@ class NetworkTransport final : public Transport {
   const char* name() const override { return name_; }
   absl::Status Execute(const Operation& operation,
                        const OperationContext& context) override;
-  // Performs `operation` as one step of another operation, whose signature is
-  // `signature`. `signature` appears in errors and is compared with the peers'
+  // Performs `operation` as one step of a larger operation, whose signature is
+  // `signature`. Errors name the larger operation, and ranks compare its
   // signatures. Each sequence number may be used for one step only.
   absl::Status ExecuteAs(const Operation& operation,
                          const OperationSignature& signature, Instant deadline);
@@ -39,10 +39,9 @@ class NetworkTransport final : public Transport {
       int64_t bytes, const OperationContext& context) override;
 
   // Called after an operation that succeeded on this rank. If another rank has
-  // given up the group meanwhile, breaks this rank's part of the group, too,
-  // and returns the cause, even though this rank received all its data.
-  // Otherwise returns OK. Asks the store only if a peer has closed its
-  // connection.
+  // broken the group meanwhile, marks the group as broken on this rank, too,
+  // and returns the cause. Otherwise returns OK. Asks the store only if a peer
+  // has closed its connection.
   absl::Status BrokenElsewhere();
 
   // Breaks the group like Abort, but with any cause. Returns the cause on which

@@ -26,7 +26,8 @@ TEST(GradientNormTest, SumsTheSquaresOfAnyNumber) {
 
 TEST(GradientNormTest, SquaresThatAreTooLargeForFloatAreNot) {
   const float large = 1e30f;
-  // The square of a float is exactly representable as a double.
+  // The sum must be exact: a double can represent the square of any float
+  // exactly.
   EXPECT_EQ(SumOfSquares(&large, 1), double{large} * large);
 }
 

@@ -58,8 +58,8 @@ class Optimizer {
   virtual std::vector<CheckpointSlice> State() = 0;
 
   // Call this after a checkpoint was read into the memory that State()
-  // returned. For tensors with master weights, recomputes the values by
-  // rounding. Collective if the state is sharded.
+  // returned. If a tensor has master weights, recomputes its values by rounding
+  // the master weights. Collective if the state is sharded.
   virtual absl::Status OnStateLoaded() = 0;
 };
 

@@ -109,14 +109,15 @@ class OptimizerShard {
   const std::vector<Tensor> parameters_;
   const std::vector<ParameterRange> ranges_;
   Device& device_;
-  // The position of each range in the state arrays and in the array of master
-  // weights, in elements; indexed by range.
+  // offsets_[i]: the position of range i in each state array, in elements.
+  // master_offsets_[i]: its position in the array of master weights.
   std::vector<int64_t> offsets_;
   std::vector<int64_t> master_offsets_;
   // The state arrays in the order of the rule's states, then the master
   // weights.
   std::vector<Array> arrays_;
-  // SquareSum::Words in the device's memory; null if the device is the host.
+  // The device's memory in which a sum of squares (SquareSum::Words) is
+  // computed; null if the device is the host.
   std::shared_ptr<void> words_;
   absl::Status status_;
 };

@@ -19,7 +19,7 @@ constexpr int64_t kDigit = int64_t{1} << kDigitBits;
 constexpr int kLowestBit = -298;
 // The exponent field of infinities and NaNs in a float.
 constexpr int kNoNumber = 255;
-// The number of 16-bit elements converted at a time.
+// The number of 16-bit elements that are converted to float32 at a time.
 constexpr int64_t kBlock = 2048;
 
 struct Parts {

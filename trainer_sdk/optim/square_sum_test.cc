@@ -59,7 +59,8 @@ TEST(SquareSumTest, IsWithinTheRoundingOfAPlainSum) {
   // double.
   const double bound = RoundingBound<double>(10000, plain);
   EXPECT_NEAR(SumOf(values), plain, bound);
-  // Without the largest square, the difference would exceed the bound.
+  // The bound is small enough to detect a missing element: without the largest
+  // square, the difference would exceed the bound.
   const float most = *std::max_element(values.begin(), values.end());
   EXPECT_GT(double{most} * most, bound);
 }

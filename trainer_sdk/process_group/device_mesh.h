@@ -42,8 +42,8 @@ class DeviceMesh {
       ProcessGroup& group, std::vector<MeshDimension> dimensions,
       CallOptions options = {});
 
-  // `dimension` must be the name of a dimension; any other name aborts the
-  // process.
+  // Returns this rank's group in the dimension with the name `dimension`. If
+  // there is no such dimension, aborts the process.
   ProcessGroup& group(const std::string& dimension) const;
   int coordinate(const std::string& dimension) const;
   int size(const std::string& dimension) const;

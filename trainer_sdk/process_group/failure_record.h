@@ -11,7 +11,8 @@
 
 namespace muster {
 
-// Key in the group's store that holds the cause of the failure.
+// The key in the group's store whose value is the cause for which the group is
+// broken.
 inline constexpr char kFailureKey[] = "failure";
 
 enum class LateRank { kLateToo, kSilent };
@@ -39,11 +40,11 @@ class FailureRecord {
   // that timed out and does not know why the peer did not answer.
   void AwaitCause(Duration grace) const;
 
-  // Called by a rank whose deadline passed during `operation`. Records the
-  // timeout in the store, and waits up to `grace` for other ranks that timed
-  // out in the same operation. Returns one entry per rank, this one included:
-  // kLateToo if the rank has recorded a timeout, otherwise kSilent. Returns an
-  // empty list if the store does not answer.
+  // Called by a rank whose deadline passed during `operation`. Records this
+  // timeout in the store, and waits up to `grace` for other ranks that time out
+  // in the same operation. Returns one entry for each rank of the group,
+  // including this rank: kLateToo if a timeout of that rank is recorded,
+  // otherwise kSilent. Returns an empty list if the store does not answer.
   std::vector<LateRank> CompareLate(const std::string& operation, int size,
                                     Duration grace) const;
 

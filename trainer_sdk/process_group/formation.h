@@ -106,18 +106,18 @@ class FormationReaction {
   std::list<Formation::Act>::iterator act_;
 };
 
-// FormationStatus, FormationWakeFd and FailFormation return status(), wake_fd()
-// and the result of Fail() of the formation of `place`. If `place` has no
-// formation, they return OK, -1 and `mine`. A place has a formation only while
-// ProcessGroup makes its transport.
+// FormationStatus returns the status() of the formation of `place`,
+// FormationWakeFd its wake_fd(), and FailFormation the result of its Fail(). If
+// `place` has no formation, they return OK, -1 and `mine`, respectively. A
+// place has a formation only while ProcessGroup makes its transport.
 absl::Status FormationStatus(const GroupPlace& place);
 int FormationWakeFd(const GroupPlace& place);
 absl::Status FailFormation(const GroupPlace& place, const absl::Status& mine);
 
-// Forwards to another store. If the formation is interrupted, a blocked call
-// returns the formation's cause at once, even if the store hangs; the store may
-// still execute the call. Once the formation has ended, calls are forwarded
-// directly.
+// A store that forwards its calls to another store while a group is formed. If
+// the formation is interrupted, a blocked call returns the formation's cause at
+// once, even if the other store hangs; the other store may still execute the
+// call. Once the formation has ended, calls are forwarded directly.
 class FormingStore final : public Store {
  public:
   FormingStore(std::shared_ptr<Store> store,

@@ -10,19 +10,20 @@
 #include "trainer_sdk/process_group/signature.h"
 #include "trainer_sdk/process_group/transport.h"
 
-// Functions that explain why a group broke, for every transport. Each rank
-// publishes in the store the last operation that it called, and all ranks
-// compare these operations.
+// The functions of this file explain why a group broke, whatever its transport.
+// Each rank publishes in the store the last operation that it called, and all
+// ranks compare these operations.
 
 namespace muster {
 
-// Compares the last calls of the ranks, indexed by rank. Returns one line that
-// tells how the last calls differ. The line names:
+// Compares `operations`, the last call of each rank, indexed by rank; nullopt
+// if the call is not known. Returns one line that tells how the last calls
+// differ. The line names:
 // - The latest collectives, each with the ranks that called it.
 // - The ranks whose last call was an earlier collective.
 // - The ranks whose last call was a send, a receive or a batch.
-// - The ranks whose last call is not known, except those that the error
-//   message `told` already names (as in "rank 3").
+// - The ranks whose last call is not known. A rank is left out if `told`, the
+//   error message so far, already names it (as in "rank 3").
 // Returns an empty text if all ranks called the same collective. Pure.
 std::string CompareLastOperations(
     const std::vector<std::optional<OperationSignature>>& operations,

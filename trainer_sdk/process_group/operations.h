@@ -13,9 +13,10 @@
 
 namespace muster {
 
-// A pointer, and the DType of the elements to which it points, if they have
-// one. An operation with a different `dtype` is rejected with InvalidArgument.
-// Messages of int8 are an exception: they may carry bytes of any type.
+// A pointer and, if it points to a C++ type that has a DType, that DType
+// (`pointee`). An operation whose `dtype` differs from `pointee` is rejected
+// with InvalidArgument. Messages of int8 are an exception: they may carry bytes
+// of any type.
 template <typename Pointer>
 struct TypedBuffer {
   // clang-tidy 14 does not know explicit(false).
@@ -61,7 +62,8 @@ Operation Broadcast(InputBuffer input, OutputBuffer output, int64_t count,
 Operation Reduce(InputBuffer input, OutputBuffer output, int64_t count,
                  DType dtype, int root, ReduceOp op = ReduceOp::kSum);
 
-// Sends `count` elements to each rank and receives `count` from each.
+// AllToAll with `count` sends `count` elements to each rank and receives
+// `count` elements from each rank.
 Operation AllToAll(InputBuffer input, OutputBuffer output, int64_t count,
                    DType dtype);
 Operation AllToAll(InputBuffer input, OutputBuffer output,
@@ -81,8 +83,8 @@ Operation Scatter(InputBuffer input, OutputBuffer output,
 
 Operation Barrier();
 
-// Messages between two ranks with the same tag arrive in the order in which
-// they were sent.
+// Send and Receive are one message. Messages from one rank to another that have
+// the same tag arrive in the order in which they were sent.
 Operation Send(InputBuffer data, int64_t count, DType dtype, int peer,
                int tag = 0);
 Operation Receive(OutputBuffer data, int64_t count, DType dtype, int peer,

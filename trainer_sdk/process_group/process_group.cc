@@ -278,8 +278,8 @@ class ProcessGroup::Body {
     recorder_.End(call.record, MonotonicNow(), group.status().code());
     if (!group.ok() && !absl::IsUnimplemented(group.status())) {
       // This group breaks, because the Split cannot be retried: ranks that
-      // already have their new group would not take part. Abort releases peers
-      // that are blocked in an operation.
+      // already have their new group would not call Split again. Abort releases
+      // peers that are blocked in an operation.
       transport_->Abort(std::string(group.status().message()));
       group = Break(group.status());
     }
@@ -357,7 +357,8 @@ class ProcessGroup::Body {
   void Release() {
     const std::lock_guard<std::mutex> lock(mutex_);
     busy_ = false;
-    // notify_all makes no system call if no thread waits.
+    // Called even if no thread waits, because notify_all then makes no system
+    // call.
     changed_.notify_all();
   }
 
@@ -453,7 +454,7 @@ class ProcessGroup::Body {
       broken = broken_;
     }
     // If the group was aborted before this Formation existed, Abort could not
-    // interrupt the Split. This call does.
+    // interrupt the Split. Then interrupt it now.
     if (!broken.ok()) (*formation)->Interrupt(broken);
     auto group = SplitInTurn(color, key, label, *formation, context);
     if (!group.ok() && !absl::IsUnimplemented(group.status())) {

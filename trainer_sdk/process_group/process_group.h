@@ -65,8 +65,8 @@ struct ProcessGroupOptions {
   // The members' world ranks, indexed by rank in the group. Empty: the group is
   // the world.
   std::vector<int> global_ranks = {};
-  // Makes the transports of groups that Split creates. Null: the group's
-  // factory.
+  // The function that makes the transports of the groups that Split creates.
+  // Null: the factory that was passed to Create makes them.
   TransportSplitter splitter = {};
   // The recorder of this group's operations; not owned. Null: the process's
   // recorder.

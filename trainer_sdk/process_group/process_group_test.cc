@@ -118,8 +118,8 @@ TEST(ProcessGroupTest, WorkIsDoneOnceItsOperationIs) {
                 2,
                 [](ProcessGroup& world) -> absl::Status {
                   if (world.rank() == 1) {
-                    // Rank 1 calls the barrier only after it has received a
-                    // message from rank 0.
+                    // Rank 1 calls the barrier only after it has received the
+                    // message `go` from rank 0.
                     char go = 0;
                     absl::Status status =
                         world.Run(Receive(&go, 1, DType::kInt8, 0));

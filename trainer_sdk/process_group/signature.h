@@ -28,8 +28,8 @@ struct OperationSignature {
   // The operation's `count`; if there is a count per rank, or for the messages
   // of a batch, the sum of the counts.
   int64_t count = 0;
-  // Whether the root of the collective and the reduction are unknown, as in
-  // dumps of PyTorch's flight recorder.
+  // Whether the signature is incomplete: the root of the collective and the
+  // reduction are unknown, as in dumps of PyTorch's flight recorder.
   bool is_partial = false;
   // A hash of the operation's `counts`; 0 if the operation has none. Must be
   // equal on all ranks, except for an all_to_all, whose counts may differ.

@@ -39,7 +39,8 @@ struct SplitNaming {
   int number = 1;
   // Prefix of the Split's keys in the group's store.
   std::string prefix;
-  // A part of the new groups' names. Empty: `prefix` is used instead.
+  // The label that the caller of Split gave; a part of the new groups' names.
+  // Empty: the names contain `prefix` instead.
   std::string label;
 };
 

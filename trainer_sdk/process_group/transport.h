@@ -95,10 +95,10 @@ struct GroupPlace {
   // A number for the flight recorder. It differs between groups of the same
   // name that are made one after the other. Equal on all ranks of a group.
   uint64_t birth = 0;
-  // Set while a ProcessGroup makes the transport; may be null. If another rank
-  // fails or the group is aborted, the formation is interrupted, and all waits
-  // must end. Calls of `store` then end by themselves. All other waits must
-  // watch the formation (formation.h).
+  // The formation of the group, while a ProcessGroup makes the transport; null:
+  // there is none. If another rank fails or the group is aborted, the formation
+  // is interrupted, and all waits must end. Calls of `store` then end by
+  // themselves. All other waits must watch the formation (formation.h).
   std::shared_ptr<Formation> formation = nullptr;
   // The members' ranks in the world, indexed by rank. Set by ProcessGroup.
   // Empty: not known.
@@ -112,10 +112,11 @@ using TransportFactory =
     std::function<absl::StatusOr<std::unique_ptr<Transport>>(GroupPlace place,
                                                              Instant deadline)>;
 
-// Makes the transport of a group that is split from the group of `parent`. Some
-// transports can do this faster than a TransportFactory. Collective over all
-// ranks of the parent, between its operations. `place` is the position that
-// results from `color` and `key`. Returns null for a negative color.
+// Makes the transport of a new group, which Split makes of some ranks of the
+// group of `parent`. Some transports can do this faster than a
+// TransportFactory. Collective over all ranks of the parent group, between its
+// operations. `place`: this rank's place in the new group, according to `color`
+// and `key`. Returns null for a negative color.
 using TransportSplitter =
     std::function<absl::StatusOr<std::unique_ptr<Transport>>(
         Transport& parent, int color, int key, GroupPlace place,

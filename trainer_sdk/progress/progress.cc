@@ -65,8 +65,9 @@ std::string ProgressMessage(const ProgressUpdate& update) {
   if (update.times) {
     Append("OWN_NS", update.times->own.count(), text);
     Append("BLOCKED_NS", update.times->blocked.count(), text);
-    // If this part of the program has measured no wait for data, DATA_NS is
-    // left out. A 0 would replace the value that another part has measured.
+    // Without a measured wait for data, DATA_NS is left out. A 0 would replace
+    // the value that another part of the program, with a RankTime of its own,
+    // has reported.
     if (update.times->data > Duration::zero()) {
       Append("DATA_NS", update.times->data.count(), text);
     }

@@ -12,7 +12,8 @@
 
 namespace muster {
 
-// The sends of a process to one process on another host.
+// How long the network limited the sends of a process to one process on another
+// host.
 struct LinkTime {
   int peer = 0;  // the receiver's rank in the world
   // Time for which the network limited the sends.
@@ -48,7 +49,8 @@ struct RankTimes {
 // Enter and Exit allocate nothing.
 class RankTime {
  public:
-  // The interval of reports in a process that reports no steps.
+  // The interval at which a process that reports no steps reports its
+  // RankTimes.
   static constexpr Duration kReportInterval = std::chrono::milliseconds(500);
   // If the process has reported a step within this time, Exit requests no
   // report. Reports at the ends of steps compare the ranks better, because all
@@ -61,8 +63,8 @@ class RankTime {
   static RankTime& Process();
 
   // Enter reports that a collective begins at `now`, Exit that a collective
-  // ends. Calls from several threads may be nested in any way. Exit returns
-  // whether the process should report its times now.
+  // ends at `now`. Several threads may have collectives in progress at the same
+  // time. Exit returns whether the process should report its times now.
   void Enter(Instant now);
   bool Exit(Instant now);
 
@@ -71,8 +73,8 @@ class RankTime {
   void AddDataWait(Duration waited);
 
   // Reports that `sent` bytes were sent to the rank `peer` of the world, and
-  // that the network has limited these sends for the time `limited`. Memory: 16
-  // bytes for each rank of the world to which this process sends.
+  // that the network has limited these sends for the time `limited`. A RankTime
+  // keeps 16 bytes for each rank of the world to which this process sends.
   void AddLinkTime(int peer, Duration limited, int64_t sent);
 
   // Ends the measurement permanently. Called if the process uses operations
@@ -81,9 +83,10 @@ class RankTime {
   // have different amounts of work, like the stages of a pipeline.
   void Stop();
 
-  // The times until `now`; nullopt: no collective has begun, or Stop was
-  // called. TakeAtStep is called when a step is reported; it returns the same
-  // times, and makes Exit request no report for kStepInterval.
+  // Read returns the RankTimes until `now`; nullopt if no collective has begun,
+  // or Stop was called. TakeAtStep is called when the program reports a step.
+  // It returns the same as Read, and makes Exit request no report for
+  // kStepInterval.
   std::optional<RankTimes> Read(Instant now) const;
   std::optional<RankTimes> TakeAtStep(Instant now);
 

@@ -18,7 +18,8 @@ struct ReductionTable {
                                 int64_t divisor);
   ReduceKernel reduce[kDTypes][kReduceOps];
 
-  // Conversions from a 16-bit float type to float32 (widen) and back (narrow).
+  // The types of the functions that convert a 16-bit float type to float32
+  // (WidenKernel) and back (NarrowKernel).
   using WidenKernel = void (*)(const uint16_t* from, float* to, int64_t count);
   using NarrowKernel = void (*)(const float* from, uint16_t* to, int64_t count);
   WidenKernel widen_bfloat16;
@@ -30,7 +31,8 @@ struct ReductionTable {
 // The kernels that run on any processor.
 const ReductionTable& BaselineReductions();
 
-// The kernels for x86-64 with AVX2 and F16C; null if this processor lacks them.
+// The kernels for x86-64 with AVX2 and F16C; null if this processor lacks AVX2
+// or F16C.
 const ReductionTable* Avx2Reductions();
 
 }  // namespace muster

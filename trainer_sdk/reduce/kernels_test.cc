@@ -117,9 +117,9 @@ TEST_P(Conversions, RoundsToNearestEven) {
       std::vector<uint16_t> expected;
       for (int low = 0; low < infinity; ++low) {
         const double a = Meaning(format, static_cast<uint16_t>(low));
-        // The number after `a`. If `a` is the largest finite number, `b` is the
-        // number that would follow it: values are rounded to infinity as if
-        // infinity were that number.
+        // `b` is the number after `a`. After the largest finite number comes
+        // infinity; for rounding, infinity counts as the number that would
+        // follow if the format had larger exponents.
         const double b =
             low + 1 == infinity
                 ? 2 * a - Meaning(format, static_cast<uint16_t>(low - 1))

@@ -18,7 +18,8 @@ namespace muster {
 
 int DerivedPort(const std::string& job) {
   constexpr uint64_t kLeast = 15000, kPorts = 15000;
-  // FNV, because the results of std::hash may differ between hosts.
+  // Hash with FNV, because std::hash may give different results on different
+  // hosts.
   uint64_t hash = FnvHashOf(job);
   // Mix in the high bits, because the low bits of an FNV hash depend too
   // strongly on the last characters.
@@ -335,7 +336,7 @@ SessionPlan PlanOfSlurm(EnvironmentReader& variables) {
 bool IsPmiOfSlurm(const EnvironmentReader& variables) {
   return IsSlurmTask(variables) &&
          variables.Text("PMI_RANK") == variables.Text("SLURM_PROCID") &&
-         // Only mpiexec sets this variable; srun does not.
+         // Only mpiexec sets MPI_LOCALRANKID; srun does not.
          !variables.Has("MPI_LOCALRANKID");
 }
 

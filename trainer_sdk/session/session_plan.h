@@ -27,7 +27,7 @@ const char* Name(Launcher launcher);
 
 // The process that serves the store of the world.
 enum class StorePlace {
-  kInProcess,  // no process: a world of one needs no server
+  kInProcess,  // this process; a world of one needs no server
   kAgent,     // the agent, whose store is already running at the master address
   kRankZero,  // rank 0, which starts the store at the master address
 };

@@ -67,8 +67,8 @@ TEST(Session, RankZeroServesTheStoreUntilAllAreDone) {
     ASSERT_TRUE(StoreBarrier(store, "b", rank, kSize, Late()).ok());
     if (rank == 0) {
       session->reset();
-      // Rank 0 serves the store, so its destructor must have waited until all
-      // other ranks had used the store.
+      // Rank 0 serves the store, so the destructor of its session must have
+      // waited until each other rank had used the store and increased `gone`.
       EXPECT_EQ(gone, kSize - 1);
     } else {
       EXPECT_TRUE(store.Add("late", 1).ok());
@@ -100,7 +100,8 @@ TEST(Session, AnAgentsStoreOutlivesTheSessionAndHidesItsKeys) {
   };
   ASSERT_TRUE(Session::Start(plan).value()->store()->Set("k", "v").ok());
   EXPECT_TRUE(sees());
-  // A session with another restart count, round or run must not see the key.
+  // A session with another restart count, round or run must not see the key "k"
+  // of the first session.
   plan.restart_count = 1;
   EXPECT_FALSE(sees());
   plan.restart_count = 0;

@@ -22,9 +22,9 @@ class Agreement {
  public:
   explicit Agreement(Peers* peers) : peers_(peers) {}
 
-  // The data that a rank publishes together with its operation: how the rank
-  // offers its input, the positions of its buffers in the symmetric heap, and
-  // the size of an allocation.
+  // What a rank publishes together with the operation that it calls: how it
+  // offers its input, the positions of its buffers in the symmetric heap, and,
+  // for a call of Allocate, the size.
   struct Terms {
     Offer offer = Offer::kNone;
     HeapPlace input;
@@ -88,12 +88,12 @@ class Flow {
   bool Sends(int rank) const { return sender_ < 0 || sender_ == rank; }
   bool Receives(int rank) const { return receiver_ < 0 || receiver_ == rank; }
 
-  // The number of elements that this rank sends to `receiver`, and their offset
-  // in this rank's input.
+  // SendCount: the number of elements that this rank sends to `receiver`.
+  // InputOffset: their offset in this rank's input, in elements.
   int64_t SendCount(int receiver) const;
   int64_t InputOffset(int receiver) const;
-  // The number of elements that this rank receives from `sender`, and their
-  // offset in this rank's output.
+  // ReceiveCount: the number of elements that this rank receives from `sender`.
+  // OutputOffset: their offset in this rank's output, in elements.
   int64_t ReceiveCount(int sender) const;
   int64_t OutputOffset(int sender) const;
 

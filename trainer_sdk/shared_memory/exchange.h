@@ -57,7 +57,7 @@ class SendQueue {
   void Add(const PointToPoint& message) { messages_.push_back(&message); }
   int peer() const { return to_; }
   bool done() const { return next_ == messages_.size(); }
-  // Whether Move can make progress now.
+  // Whether Move can now send data, or complete the message that is being sent.
   bool CanMove() const;
   // Sends as much as is possible without blocking.
   void Move();
@@ -75,9 +75,9 @@ class SendQueue {
   std::vector<const PointToPoint*> messages_;
   size_t next_ = 0;
   bool announced_ = false;  // whether the next message's header is in the ring
-  // whether the receiver copies the payload directly from the heap
+  // whether the receiver copies the next message's payload from the heap
   bool direct_ = false;
-  int64_t sent_ = 0;  // bytes of the payload that are already in the ring
+  int64_t sent_ = 0;  // payload bytes of the next message in the ring
 };
 
 // The messages of one batch from one sender that are not received yet.

@@ -63,10 +63,11 @@ class Heap {
  public:
   explicit Heap(Peers* peers) : peers_(peers) {}
 
-  // Rank 0 creates the memory file of an allocation, and the other ranks
-  // receive its descriptor. Each rank then maps the file and reserves its part.
-  // The segment number increases even on failure, so that it stays equal on all
-  // ranks. The ranks must agree on the outcome before they call Add.
+  // Creates the segment of a collective allocation. Rank 0 creates the memory
+  // file, and the other ranks receive its descriptor. Each rank then maps the
+  // file and reserves its part. The number of the segment is used up even on
+  // failure, so that all ranks number later segments equally. The ranks must
+  // agree whether all of them succeeded before they call Add.
   absl::StatusOr<std::shared_ptr<HeapSegment>> Create(int64_t bytes,
                                                       const Waiting& waiting);
   std::unique_ptr<TransportMemory> Add(std::shared_ptr<HeapSegment> segment);

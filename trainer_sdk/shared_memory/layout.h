@@ -43,7 +43,7 @@ struct HeapPlace {
 // How a rank makes its input of a collective available to the other ranks.
 enum class Offer : uint32_t {
   kNone,  // the rank has no input
-  // the first round of the input is already in the rank's staging slot
+  // the part of the input for the first round is in the rank's staging slot
   kStaged,
   kDirect,  // the rank's buffers are in the heap: peers access them directly
 };
@@ -55,7 +55,8 @@ struct alignas(kCacheLine) Call {
   std::atomic<uint64_t> stamp;
   OperationSignature signature;
   Offer offer;
-  // 0: no allocation; otherwise 1 + the bytes passed to Allocate
+  // 1 + the size in bytes that was passed to Allocate; 0: the call is not an
+  // allocation
   int64_t allocation;
   alignas(kCacheLine) HeapPlace input;
   HeapPlace output;
@@ -68,7 +69,8 @@ struct alignas(2 * kCacheLine) RankPage {
   // A rank publishes call k + 2 only after it has seen call k + 1 of all ranks.
   // By then all ranks have finished collective k.
   Call calls[2];
-  // The number of steps that the rank has reached, over all collectives.
+  // The number of steps that the rank has reached, counted over all
+  // collectives. At a step, all ranks wait for each other.
   alignas(kCacheLine) std::atomic<uint64_t> phase;
   std::atomic<uint32_t> left;  // set once the rank has destroyed its transport
   Bell bell;  // wakes this rank; rung for messages to and from this rank
@@ -140,8 +142,9 @@ class Layout {
   }
 
   int64_t rank_page(int rank) const;
-  // The offset in bytes, in the shared memory, of the counts of a rank's call
-  // calls[parity]: the array counts[size], followed by receive_counts[size].
+  // The offset in bytes, in the shared memory, of the counts that belong to the
+  // call in a rank's calls[parity]: the array counts[size], followed by
+  // receive_counts[size].
   int64_t counts(int rank, int parity) const;
   int64_t channel(int from, int to) const;
 
@@ -174,7 +177,8 @@ inline void RingIfHeard(Bell& bell) {
 }
 
 // Registers the calling thread as a sleeper at a bell for as long as the object
-// lives. The condition must be checked again between construction and Sleep.
+// lives. After the construction and before Sleep, the thread must check again
+// whether the condition for which it waits has become true.
 class Sleeper {
  public:
   explicit Sleeper(Bell& bell) : bell_(bell) {

@@ -23,7 +23,8 @@ absl::Status CheckMemoryRoom(int64_t bytes);
 std::optional<int64_t> AvailableIn(const std::string& meminfo);
 
 // The path, with a leading slash, of this process's control group for
-// `controller` ("" for version 2). `cgroups` is the text of /proc/self/cgroup.
+// `controller`; for version 2 of control groups, `controller` is "". `cgroups`
+// is the text of /proc/self/cgroup.
 std::optional<std::string> GroupIn(const std::string& cgroups,
                                    const std::string& controller);
 

@@ -48,8 +48,9 @@ bool MaySpin(const std::vector<CoreSet>& cores_of_ranks, int rank);
 class WaitCondition {
  public:
   virtual ~WaitCondition() = default;
-  // Whether the condition is true. Its loads must be sequentially consistent
-  // with the store that makes it true.
+  // Whether the condition is true. Must use sequentially consistent loads,
+  // because other ranks make the condition true with a sequentially consistent
+  // store.
   virtual bool IsTrue() const = 0;
   // The ranks that have not yet done their part to make the condition true.
   virtual std::vector<int> Absent() const = 0;
@@ -90,8 +91,8 @@ class Peers {
     return *At<RankPage>(layout_.rank_page(rank));
   }
   RankPage& own_page() const { return page(rank_); }
-  // The address of the counts of a rank's call at calls[parity]: counts[size],
-  // followed by receive_counts[size].
+  // The address of the counts that belong to the call in a rank's
+  // calls[parity]: counts[size], followed by receive_counts[size].
   int64_t* counts(int rank, int parity) const {
     return At<int64_t>(layout_.counts(rank, parity));
   }

@@ -74,8 +74,8 @@ TEST(ServedStore, WaitersAreReleasedWhenTheRoundIsOver) {
   auto waiting = std::async(std::launch::async,
                             [&store] { return store->Wait({"k"}, Late()); });
   ASSERT_TRUE(store->Add("n", 1).ok());
-  // Close must end the wait, whether or not the request has reached the server
-  // by now.
+  // Close must end the wait of the other thread, whether or not its WAIT
+  // request has reached the server by now.
   server->Close("the round is over");
   absl::Status released = waiting.get();
   EXPECT_TRUE(absl::IsUnavailable(released)) << released;

@@ -182,7 +182,8 @@ absl::Status CheckBounds(const store::StoreRequest& request) {
   if (longest_value > store::kMaxStoreValueBytes) {
     return TooLarge("a value", longest_value, store::kMaxStoreValueBytes);
   }
-  // 64 bytes allow for the framing of the request.
+  // The 64 bytes allow for the framing of a request: its command, and the
+  // lengths that precede keys and values.
   if (bytes + 64 > store::kMaxStoreRequestBytes) {
     return TooLarge("a request", bytes, store::kMaxStoreRequestBytes);
   }

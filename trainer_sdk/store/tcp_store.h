@@ -117,9 +117,10 @@ class TcpStore final : public Store {
   // declares the store lost before this deadline, even if the call waits behind
   // other requests.
   Instant Unlimited() const;
-  // Sends the requests and returns the replies of those that have a reply.
-  // DeadlineExceeded: the replies did not arrive by `limit`, or an earlier
-  // request still used the connection; the client can still be used.
+  // Sends the requests and returns their replies; a request without a reply in
+  // the protocol, such as SET, is left out. DeadlineExceeded: the replies did
+  // not arrive by `limit`, or an earlier request still used the connection; the
+  // client can still be used.
   absl::StatusOr<std::vector<store::StoreReply>> Ask(
       const std::vector<store::StoreRequest>& requests, Instant limit);
   absl::StatusOr<store::StoreReply> AskOne(const store::StoreRequest& request,

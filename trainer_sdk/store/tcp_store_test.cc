@@ -158,8 +158,8 @@ TEST(TcpStore, AnAnswerThatDoesNotComeBreaksTheStoreForGood) {
   ScriptedServer server([](ScriptedPeer& peer, int) {
     peer.Greet();
     peer.Receive(AboutK(store::StoreCommand::kAdd).size() + 8);
-    // Receive returns when the client sends another request or closes the
-    // connection.
+    // The server leaves the Add without a reply until Receive returns, because
+    // the client sends another request or closes the connection.
     peer.Receive(1);
     peer.Send(Number(1));
     peer.AwaitClose();
@@ -168,7 +168,7 @@ TEST(TcpStore, AnAnswerThatDoesNotComeBreaksTheStoreForGood) {
   absl::Status broken = store->Add("k", 1).status();
   EXPECT_TRUE(absl::IsUnavailable(broken)) << broken;
   EXPECT_THAT(Text(broken), HasSubstr("has not answered in time"));
-  // The late reply must not be taken for the reply to this request.
+  // The late reply to the Add must not be taken for the reply to this Delete.
   EXPECT_EQ(store->Delete("k").status(), broken);
 }
 

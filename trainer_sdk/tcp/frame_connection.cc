@@ -112,8 +112,9 @@ constexpr int kMaxPieces = 32;
 constexpr int64_t kReadAtOnce = 1 << 20;
 
 void SetOption(int fd, int level, int option, int value) {
-  // Errors are ignored: data is correct without the option. Only transfers or
-  // the detection of failures may be slower.
+  // An error of setsockopt is ignored: without the option, data is still
+  // transferred correctly. Only transfers or the detection of failures may be
+  // slower.
   (void)setsockopt(fd, level, option, &value, sizeof(value));
 }
 
@@ -188,7 +189,7 @@ bool FrameConnection::Write() {
       sent_of_first_ -= kFrameHeaderBytes + queue_.front().bytes;
       queue_.pop_front();
     }
-    if (n < asked) return true;  // the socket's buffer is full
+    if (n < asked) return true;  // partly sent: the socket's buffer is full
   }
   return any;
 }

@@ -91,16 +91,16 @@ class FrameConnection {
   int64_t outgoing() const { return outgoing_bytes_; }
   // Whether reading is paused because no receive matches the next frame yet.
   bool held() const { return held_; }
-  // Whether the connection has ended. If the peer has sent kGoodbye, left() is
-  // true. Otherwise why() is the reason.
+  // ended: whether the connection has ended. left: whether the peer had sent
+  // kGoodbye before. why: the reason for the end without a kGoodbye.
   bool ended() const { return ended_; }
   bool left() const { return left_; }
   const std::string& why() const { return why_; }
   // Whether queued frames were discarded because the peer no longer accepts
   // data.
   bool lost_frames() const { return lost_frames_; }
-  // The header of the frame that is arriving, and how many bytes of its data
-  // have been written to the destination.
+  // arriving: the header of the frame that is arriving. arrived: how many bytes
+  // of its data have been written to the destination.
   const std::optional<FrameHeader>& arriving() const { return arriving_; }
   int64_t arrived() const { return placed_bytes_; }
 

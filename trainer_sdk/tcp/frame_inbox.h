@@ -29,8 +29,9 @@ class FrameInbox : public FrameSink {
   // `keep_bytes`: limit in bytes for the data of all frames that are kept.
   FrameInbox(int rank, std::vector<PeerName> names, int64_t keep_bytes);
 
-  // Begins an operation, and forgets the receives of the previous one.
-  // FailedPrecondition: a peer has already announced a different operation.
+  // Begins an operation, and removes the receives that were posted for the
+  // previous operation. FailedPrecondition: a peer has already announced a
+  // different operation.
   absl::Status Begin(const OperationSignature& signature);
 
   Ticket Post(int peer, void* data, int64_t bytes);
@@ -91,7 +92,7 @@ class FrameInbox : public FrameSink {
   int kept_frames_ = 0;
 
   OperationSignature current_;  // the last collective that this rank began
-  OperationSignature asked_;    // the operation in progress, or the last one
+  OperationSignature asked_;    // the operation in progress, or else the latest
   static constexpr int kHistory = 64;
   // recent collectives of this rank, indexed by sequence % kHistory
   std::array<OperationSignature, kHistory> history_;
@@ -103,8 +104,8 @@ class FrameInbox : public FrameSink {
   std::vector<std::deque<Ticket>> waiting_;
   // For each peer: the frames that arrived before their receive was posted.
   std::vector<std::deque<Kept>> kept_;
-  // For each peer: the receive for which a frame is arriving; kToKept if the
-  // frame will be kept; kNobody if there is none.
+  // For each peer: the receive to which the data of a frame is being written
+  // now; kToKept if the frame will be kept; kNobody if no frame is arriving.
   std::vector<Ticket> arriving_;
   // For each peer: collectives that the peer has announced and this rank has
   // not begun yet.

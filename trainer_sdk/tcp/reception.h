@@ -103,9 +103,9 @@ bool SendHello(StreamSocket& socket, const Hello& hello);
 // are not ranks cannot use up the descriptors.
 inline constexpr int kStrangers = 64;
 
-// The purpose from which the TLS key of the connections between ranks is
-// derived (base/net/tls_stream.h). Connections for another purpose are
-// rejected.
+// The name of the purpose of the connections between ranks. Their TLS key is
+// derived from the name, too (base/net/tls_stream.h), so connections for
+// another purpose are rejected.
 inline constexpr char kTcpPurpose[] = "muster tcp";
 
 // Accepts connections from the ranks above `own.rank` and exchanges greetings,

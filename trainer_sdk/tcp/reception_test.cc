@@ -61,7 +61,8 @@ class ListenerWatchTest : public testing::Test {
 
 TEST_F(ListenerWatchTest, EndsWithTheListenerThatNeverTookIt) {
   ListenerWatch watch = Watch();
-  // If the connection is not complete yet, wait until it is.
+  // If the watch's connection to the listener is not complete yet, wait until
+  // it is.
   if (watch.polled().events == POLLOUT) {
     EXPECT_EQ(LookAgain(watch), absl::OkStatus());
   }

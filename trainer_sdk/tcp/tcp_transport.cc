@@ -97,7 +97,7 @@ class TcpMesh final : public Mesh {
   // often, because the missing data probably comes from it.
   absl::Status Until(const std::function<bool()>& done, int peer);
   // Polls once: writes queued data, and reads from `peer`, or from all peers if
-  // it is kEverybody. Returns whether any data moved.
+  // `peer` is kEverybody. Returns whether any data moved.
   absl::StatusOr<bool> Try(int peer);
   absl::StatusOr<bool> ReadFrom(int peer);
   // Blocks until a socket is ready, Close is called or the deadline has passed.
@@ -236,7 +236,7 @@ void TcpMesh::Close() {
   closed_.store(true);
   const uint64_t one = 1;
   (void)!write(wake_.get(), &one, sizeof(one));
-  // shutdown instead of close, because another thread may be using the
+  // Calls shutdown instead of close, because another thread may be using the
   // descriptors.
   for (const auto& connection : connections_) {
     if (connection != nullptr) shutdown(connection->fd(), SHUT_RDWR);
@@ -298,7 +298,7 @@ absl::Status TcpMesh::Until(const std::function<bool()>& done, int peer) {
       if (idle == kTriesOfOne) idle_since = now;
       if (now - idle_since >= options_.spin) {
         Sleep();
-        idle = kTriesOfOne - 1;  // so that the next iteration polls all peers
+        idle = kTriesOfOne - 1;  // the next iteration polls all peers
         idle_since = now - options_.spin;
       }
     }
@@ -378,7 +378,7 @@ absl::Status TcpMesh::Gone(int peer) const {
                          " died or broke its connection: ", connection.why()));
 }
 
-// Whether ranks yield their core between polls. They do so only if ranks of
+// What a waiting rank does between polls. It yields its core only if ranks of
 // this host share a core: an unnecessary yield costs milliseconds if another
 // program wants the core.
 TcpMesh::Between BetweenTries(const std::vector<PeerName>& names, int rank) {

@@ -132,8 +132,8 @@ TEST(NewTransportTest, EveryCreationHasKeysOfItsOwn) {
   place.store = store;
   ASSERT_TRUE(NewProcessGroup(place, TransportChoice::kLocal).ok());
   place.size = 2;
-  // The counter of this rank's creations of the group must include the failed
-  // creation.
+  // This creation of the group fails, but this rank must count it as a creation
+  // nevertheless.
   EXPECT_FALSE(NewProcessGroup(place, TransportChoice::kLocal).ok());
   EXPECT_EQ(store->Add("group//creations/0", 0).value(), 2);
 }

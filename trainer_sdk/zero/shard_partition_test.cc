@@ -27,7 +27,7 @@ TEST(ShardPartitionTest, PartsDifferByOneElementAtMost) {
       EXPECT_EQ(ShardBegin(count, ranks, ranks), count);
     }
   }
-  // Intermediate results of the computation must not overflow.
+  // The intermediate results of ShardBegin must not overflow.
   EXPECT_EQ(ShardBegin(int64_t{1} << 62, 3, 4), int64_t{3} << 60);
 }
 

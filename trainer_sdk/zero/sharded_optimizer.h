@@ -20,8 +20,8 @@ namespace muster {
 // only its part of the optimizer's state and master weights. A rank updates the
 // elements whose averaged gradients it has (ScatterHook). Then the ranks gather
 // the new values in the memory of the gradient buckets. So only the state and
-// the master weights need additional memory. With 16-bit values and AdamW these
-// need 12 P / N bytes per rank for P elements on N ranks, instead of 12 P. The
+// the master weights need additional memory. For P elements with 16-bit values
+// and AdamW on N ranks, this is 12 P / N bytes per rank instead of 12 P. The
 // values are bit-identical to those of a ReplicatedOptimizer with a Reducer
 // whose reductions are equally exact.
 //
@@ -65,16 +65,17 @@ class ShardedOptimizer : public Optimizer {
   // ranges of this rank), then gathers the values of all ranks.
   template <typename Prepare>
   absl::Status Gather(Prepare prepare);
-  // StartGather starts to gather `count` values at `data`, of which each rank
-  // has its own part. It returns the started operations.
+  // Works holds operations that were started. StartGather starts to gather
+  // `count` values at `data`, of which each rank has its own part, and returns
+  // the operations of this gather.
   using Works = std::vector<std::shared_ptr<Work>>;
   Works StartGather(void* data, int64_t count, DType type);
   DType TypeOfValues(const GradientBucket& bucket) const;
   void TakeFromBucket(const GradientBucket& bucket);
-  // Returns one address per bucket. If the values in memory have the bucket's
-  // layout, it is the address of the value that belongs to the bucket's first
-  // element. Otherwise it is null, and the values must be gathered in the
-  // bucket.
+  // Returns one address per bucket. If the values lie in memory as the
+  // gradients lie in the bucket, it is the address of the value that belongs to
+  // the bucket's first element. Otherwise the address is null, and these values
+  // must be gathered in the bucket's memory.
   std::vector<void*> FindValues() const;
 
   ProcessGroup& group_;

@@ -23,8 +23,9 @@
 
 namespace muster {
 
-// A training run without a model, for tests. Gradients are computed from the
-// weights, so that a single wrong weight makes all later weights wrong.
+// The plan of a training run without a model, for tests. Gradients are computed
+// from the weights, so that a single wrong weight makes all later weights
+// wrong.
 struct ToyPlan {
   std::vector<int64_t> counts = {10, 100, 1, 0, 33, 64, 7};
   std::shared_ptr<const UpdateRule> rule = AdamWRule({});
@@ -40,7 +41,8 @@ struct ToyPlan {
   DdpOptions ddp{.limits = {.first_bytes = 64, .bytes = 256}};
 };
 
-// The gradient of element `k` of a parameter whose current value is `value`.
+// The gradient of element `k` of a parameter; the element's current value is
+// `value`.
 inline double ToyGradient(float value, int micro_batch, int step, size_t k) {
   return std::sin(3 * double{value} + micro_batch + 0.1 * step +
                   static_cast<double>(k));

@@ -228,8 +228,8 @@ TEST_F(KubernetesDefaultsTest, TheJobSetControllerNamesTheFirstPod) {
   EXPECT_EQ(options.hosting, Hosting::kNever);
   EXPECT_EQ(options.node_id, "set-worker-1-0");
   EXPECT_EQ(options.run_id, "set-2");
-  // A new JobSet with the same name starts again at attempt 0; the uid makes
-  // its run id different.
+  // A JobSet that is deleted and created again has the same name and counts its
+  // attempts from 0 again. The JobSet's uid makes the run id different.
   pod["MUSTER_JOBSET_UID"] = "abcdef012345";
   EXPECT_EQ(Options(pod).run_id, "set-abcdef01-2");
   pod["HOSTNAME"] = "set-worker-0-0";

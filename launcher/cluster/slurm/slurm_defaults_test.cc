@@ -179,7 +179,8 @@ TEST_F(SlurmDefaultsTest, GpusAreCountedOnEachNode) {
     asked["SLURM_GPUS_PER_NODE"] = text;
     EXPECT_EQ(Options(asked).workers_per_node, "2") << text;
   }
-  // With --gpus the user chooses the GPUs, and thereby the number of workers.
+  // --gpus names one GPU, so there is one worker, whatever number of GPUs Slurm
+  // gives.
   EXPECT_EQ(Options(Task(0), {"--gpus=0"}).workers_per_node, "1");
 }
 
@@ -227,8 +228,8 @@ TEST_F(SlurmDefaultsTest, SeveralTasksOnANodeAreRejectedWithAdvice) {
   EXPECT_THAT(Refusal(each), HasSubstr("SLURM_STEP_TASKS_PER_NODE=4(x3)"));
   EXPECT_THAT(Refusal(each), HasSubstr("write srun --ntasks-per-node=1"));
   EXPECT_THAT(Refusal(each), HasSubstr("--nproc-per-node=4"));
-  // If --nnodes equals the number of tasks, each task is a node of the job,
-  // although several tasks share a machine.
+  // --nnodes=12 is the number of tasks, 4 on each of 3 machines: each task is
+  // meant to be a node of the job.
   const RunOptions meant = Options(each, {"--nnodes=12"});
   EXPECT_EQ(meant.spec.max_nodes, 12);
   EXPECT_EQ(meant.node_id, "");
@@ -274,7 +275,8 @@ TEST_F(SlurmDefaultsTest, AStepOfOneNodeHasNoEndpoint) {
   EXPECT_TRUE(Options(one).endpoints.empty());
   EXPECT_EQ(Options(one).spec.max_nodes, 1);
   EXPECT_EQ(Options(one).workers_per_node, "8");
-  // Nodes that run alone do not meet other nodes, so they have no endpoint.
+  // With --nnodes=1 each node runs a job of its own and meets no other node, so
+  // no endpoint is set.
   EXPECT_TRUE(Options(Task(0), {"--nnodes=1"}).endpoints.empty());
 }
 

@@ -33,8 +33,8 @@ struct SlurmPlace {
   // requeued job keeps this id.
   std::string job_name;
   uint16_t port = 0;  // port of the step's coordinator
-  // The meeting point of the nodes. In a step this host is the host of task 0,
-  // otherwise the job's first node.
+  // The host at which the nodes meet: in a step the host of task 0, otherwise
+  // the job's first node.
   std::string first_host;
   // Number of nodes of the step; outside of a step, of the job.
   int nodes = 0;
@@ -42,7 +42,8 @@ struct SlurmPlace {
   int tasks_on_a_node = 0;  // largest number of tasks on one node of the step
   // number of tasks on each node in Slurm's format: "2(x3),1"
   std::string tasks_per_node;
-  std::optional<int> task;  // number of this task in the step
+  // number of this task in the step; nullopt: not in a step
+  std::optional<int> task;
   // number of this task on its node (SLURM_LOCALID)
   std::optional<int> task_on_node;
   std::string node_name;  // value of SLURMD_NODENAME; empty: not set

@@ -24,7 +24,8 @@ __device__ void ReadLogits(const T* row, int64_t first, int64_t classes,
   }
 }
 
-// The largest logit of a row, and the sum of e^(logit - largest).
+// The two numbers from which the softmax of a row is computed: its largest
+// logit, and the sum of e^(logit - largest).
 struct Partition {
   float most;
   float sum;

@@ -53,8 +53,8 @@ void CrossEntropy(const T* logits, const int32_t* targets, int64_t rows,
                   double* mean_loss, CudaStream stream);
 
 // Computes the same mean loss as CrossEntropy, and replaces the logits by their
-// gradient times `factor`. The padding between rows, which belongs to no class,
-// becomes 0.
+// gradient times `factor`. The last `stride` - `classes` elements of each row,
+// which are padding and belong to no class, become 0.
 template <typename T>
 void CrossEntropyWithGradient(T* logits, const int32_t* targets, int64_t rows,
                               int64_t classes, int64_t stride, float factor,

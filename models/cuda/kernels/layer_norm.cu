@@ -4,7 +4,7 @@
 namespace muster::models::cuda {
 namespace {
 
-constexpr float kEpsilon = 1e-5f;  // the epsilon of GPT-2
+constexpr float kEpsilon = 1e-5f;  // GPT-2's addend to a row's variance
 constexpr int kWarps = 4;
 
 // The matrix row that this thread's warp handles. A block has kWarps rows.
@@ -54,8 +54,8 @@ __global__ void InputBackward(const T* output_gradient, const T* input,
   T* const dx = input_gradient + row * width;
   const float m = mean[row];
   const float s = scale[row];
-  // The parts of the gradient that pass through the row's mean and its standard
-  // deviation.
+  // The parts of the input's gradient that pass through the row's mean
+  // (by_mean) and through its standard deviation (by_scale).
   float by_mean = 0;
   float by_scale = 0;
   for (int64_t j = lane; j < width; j += kWarp) {

@@ -34,8 +34,8 @@ __device__ inline float WarpMax(float value) {
 }
 
 // Sums the `value` of all threads of a block, which must have `warps` warps in
-// x and size 1 in y. Every thread gets the sum. `line`: working memory; the
-// next call may use the same `line` at once.
+// x and size 1 in y. Every thread gets the sum. `line`: working memory; two
+// successive calls may use the same `line` without a barrier between the calls.
 template <typename T, int warps>
 __device__ T BlockSum(T value, SharedArray<T, warps>& line) {
   value = WarpSum(value);
@@ -89,9 +89,10 @@ __device__ inline int64_t EndRow(int64_t rows) {
   return end < rows ? end : rows;
 }
 
-// Adds the `own` values of all threads of a column, in a fixed order. Each of
-// these threads gets the sum. All threads of the block must call TileSum.
-// `tile`: working memory; the next call may use the same `tile` at once.
+// Adds the `own` values of all threads with the same threadIdx.x, in a fixed
+// order. Each of these threads gets the sum. All threads of the block must call
+// TileSum. `tile`: working memory; two successive calls may use the same `tile`
+// without a barrier between the calls.
 __device__ inline float TileSum(float own, ColumnTile& tile) {
   const int x = static_cast<int>(threadIdx.x);
   __syncthreads();
@@ -103,7 +104,7 @@ __device__ inline float TileSum(float own, ColumnTile& tile) {
 }
 
 // Sets partial[part, column] to the sum of the `own` values of all threads of
-// that column.
+// the block that have this column (OwnColumn); part: blockIdx.y.
 __device__ inline void PutTileSums(float own, ColumnTile& tile, int64_t columns,
                                    float* partial) {
   const float sum = TileSum(own, tile);

@@ -11,12 +11,12 @@
 
 namespace muster::models {
 
-// One report of a training's progress.
+// A report of a training's progress, for the console and the log.
 struct StepReport {
   // step: number of steps done so far. steps: number of all steps.
   int64_t step = 0;
   int64_t steps = 0;
-  // The results of the last step.
+  // loss, learning_rate, gradient_norm: the values of the last step.
   double loss = 0;
   double learning_rate = 0;
   double gradient_norm = 0;
@@ -25,7 +25,7 @@ struct StepReport {
   // Model FLOPs utilisation: the model's FLOP/s divided by the peak; 0: the
   // peak is unknown.
   double mfu = 0;
-  // Estimated remaining time at the current speed.
+  // Estimated time until the end of the training, at the current speed.
   Duration left{};
 };
 
@@ -71,8 +71,8 @@ class GptReporter {
   void Step(int64_t step, double loss, double learning_rate,
             double gradient_norm);
   void Validation(int64_t step, double loss);
-  // Report to the agent that the training waits for a checkpoint, and that this
-  // wait has ended.
+  // CheckpointBegins reports to the agent that the training waits for a
+  // checkpoint from now on; CheckpointEnded reports that the wait is over.
   void CheckpointBegins();
   void CheckpointEnded();
   // Reports that the training stopped after `step` steps, because a stop was

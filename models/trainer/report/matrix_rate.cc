@@ -25,7 +25,7 @@ absl::StatusOr<double> MeasureMatrixRate(ProcessGroup& world) {
         Form::kPlain, MatrixView<const float>::Dense(b.data(), kSize, kSize), 1,
         0, MatrixView<float>::Dense(c.data(), kSize, kSize));
   };
-  multiply();  // not measured: it starts the threads
+  multiply();  // not measured: this call starts the threads
   // The best of several runs, because another program may slow down some of
   // them.
   double best = 0;

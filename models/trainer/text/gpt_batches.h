@@ -35,7 +35,8 @@ class GptBatches {
   absl::StatusOr<GptMicroBatch> Validation(int64_t micro_batch) const;
 
  private:
-  // Draws windows from the tokens with indices in [begin, end).
+  // Draws one micro-batch: random windows of the tokens with indices in [begin,
+  // end). The windows depend only on the arguments.
   absl::StatusOr<GptMicroBatch> Draw(uint64_t seed, int64_t step,
                                      int64_t micro_batch, int64_t begin,
                                      int64_t end) const;

@@ -64,8 +64,8 @@ absl::StatusOr<GptText> LoadText(const GptTextFiles& files) {
     auto opened = TokenFile::Open(files.data);
     if (!opened.ok()) return opened.status();
     const std::shared_ptr<const TokenFile> file = *std::move(opened);
-    // The vocabulary is a part of the opened file, so it shares the file's
-    // ownership.
+    // The vocabulary is a member of the opened file. So the pointer to the
+    // vocabulary shares the ownership of the file.
     return GptText{{file, &file->vocabulary()}, file};
   }
   const absl::StatusOr<std::string> text = ReadText(files.data);

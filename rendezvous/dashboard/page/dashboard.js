@@ -89,7 +89,7 @@ function tableRow(cells) {
 
 // --- Ranks.
 
-const kLongSilence = 10;  // seconds
+const kLongSilence = 10;  // in seconds; for ranks without a deadline
 
 const kStates = {
   running: ['R', 'running'],
@@ -512,7 +512,7 @@ function lineChart(holder, times, values, title, floor) {
                               'text-anchor': 'end'}, numberText(value)));
   }
   timeAxis(svg, x, end, width, bottom);
-  // A missing value interrupts the line.
+  // A missing value interrupts the chart's line.
   let path = '';
   let isDown = false;
   times.forEach((at, i) => {
@@ -647,7 +647,8 @@ function slowRanksText(job) {
     `${slow.phase}, ${slow.ratio.toFixed(2)} × ` +
     (slow.phase === 'network' ? 'the other links' : 'the median') +
     (slow.persistent ? '' : ', for now'));
-  // job.slow_ranks_gain does not include slow networks.
+  // If only networks are slow, show no gain: job.slow_ranks_gain does not
+  // include slow networks.
   if (job.slow_ranks.every((slow) => slow.phase === 'network')) {
     return ranks.join('; ');
   }
@@ -749,7 +750,7 @@ const view = {
     byId('state').className = `pill ${toneOf(state)}`;
     byId('state').dataset.state = state;
     byId('reason').textContent = job.reason;
-    // The verdict shows the reason.
+    // Hide the job's reason if there is a verdict, which shows the reason.
     byId('reason').hidden = job.verdict !== null;
     showFactsOf(job);
     showVerdict(job.verdict);

@@ -15,8 +15,9 @@ class Message;
 
 namespace muster::rendezvous {
 
-// Values for tests. Every field differs from its default, so a test notices a
-// field that ToWire or FromWire omits.
+// Each function returns a message for tests. Every field of the message differs
+// from its default, except a group rank in FullJob. So a test notices a field
+// that ToWire or FromWire, the conversions to and from protobuf, omits.
 WorkerProgress FullProgress(int seed);  // `seed`: the local rank
 Failure FullFailure(int seed);
 Report FullReport();

@@ -18,8 +18,8 @@ namespace muster {
 namespace {
 
 std::shared_ptr<gloo::Context> Connect(const WorkerOptions& options) {
-  // A folder that is unique for each run (named after the store's port): the
-  // network namespaces share the file system.
+  // The folder in which the ranks exchange their addresses. Its name is unique
+  // for each run, because all network namespaces share one file system.
   const std::string folder = std::string(std::getenv("GLOO_STORE_FOLDER"));
   gloo::rendezvous::FileStore store(folder);
   gloo::transport::tcp::attr attributes;
@@ -55,8 +55,9 @@ SumInPlace GlooBcube(const WorkerOptions& options) {
 
 SumInPlace GlooHalvingDoubling(const WorkerOptions& options) {
   using Algorithm = gloo::AllreduceHalvingDoubling<float>;
-  // The buffer of the last call and Gloo's algorithm object for it. The object
-  // is bound to its buffer at construction.
+  // bound->first: the buffer of the last call. bound->second: Gloo's algorithm
+  // object for this buffer. Such an object works only with the buffer and the
+  // size that its constructor got.
   auto bound =
       std::make_shared<std::pair<float*, std::unique_ptr<Algorithm>>>();
   return [context = Connect(options), bound, size = int64_t{0}](

@@ -66,7 +66,8 @@ def main(launch, python, repetitions, workers, busy):
     script.write(_WORK % iterations(seconds=2))
     script.flush()
     flags = ['--standalone', '--nproc-per-node=%d' % workers]
-    # `launch` gets the same Python interpreter as torchrun.
+    # With PYTHON_EXEC, `launch` starts its workers with the same Python
+    # interpreter as torchrun.
     commands = (['env', 'PYTHON_EXEC=' + python, launch, '--quiet', *flags,
                  script.name],
                 [python, '-m', 'torch.distributed.run', *flags, script.name])

@@ -27,7 +27,8 @@ def samples(command, folder):
     output = subprocess.run(command + [place], check=True, timeout=600,
                             stdout=subprocess.PIPE, stdin=subprocess.DEVNULL,
                             text=True, env=ENVIRONMENT).stdout
-  # Flush the data of the last run, so that it does not slow down the next.
+  # Write the checkpoints of this run to the disk now. Otherwise that would slow
+  # down the next run.
   os.sync()
   return [tuple(map(float, line.split())) for line in output.splitlines()]
 

@@ -160,9 +160,9 @@ std::string Fetch(int port) {
   return response;
 }
 
-// Requests the page of metrics several times. The server caches a page for 20
-// times as long as it took to make (AnswerCache). Each pause is longer than
-// that, so each request makes a new page.
+// Requests the page of metrics several times. The server keeps a page for 20
+// times as long as it took to make the page (AnswerCache). Each pause between
+// two requests is longer than that, so each request makes a new page.
 void MeasureScrapes(int port, const std::string& page_file, Figures& figures) {
   constexpr int kScrapes = 20;
   std::vector<double> seconds;

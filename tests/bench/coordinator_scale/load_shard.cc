@@ -28,8 +28,8 @@ namespace {
 constexpr std::chrono::seconds kEventTimeout(300);
 constexpr int kWorkers = 8;  // workers of each node
 // Maximum number of agents that wait for the coordinator's first answer. All
-// agents have one IP address, and the coordinator limits new connections per
-// address (ConnectionLimits::on_trial).
+// agents have one IP address, and the coordinator limits the connections of an
+// address that have not made a valid call yet (ConnectionLimits::on_trial).
 constexpr int kMaxConnecting = 200;
 
 int64_t Now() {
@@ -159,7 +159,8 @@ class SimulatedAgent : private rendezvous::AgentStream::Listener {
     KeepAlive();
   }
 
-  // Sends a report, as real agents do to keep their lease.
+  // Sends the agent's next report. A real agent sends reports at regular
+  // intervals to keep its lease.
   void KeepAlive() {
     std::lock_guard<std::mutex> lock(mutex_);
     ++report_.sequence;

@@ -36,8 +36,8 @@ class Measurements:
     self.first_loss = ready['loss']
     self.contender.take_steps(_WARM_UP - 1)
     self.seconds = []
-    # The share of the communication time in which the program did not compute.
-    # One value for each turn.
+    # For each turn and each rank: the exposed communication time (waiting for
+    # gradients) as a share of the time of the steps.
     self.exposed = []
     self.peak_mib = 0
 

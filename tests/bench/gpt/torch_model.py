@@ -132,8 +132,8 @@ class Start:
         value = values[at:at + count].view(shape)
         at += count
         short = name[len('transformer.'):]
-        # GPT-2's matrices have one row for each input, and nn.Linear's have one
-        # row for each output. So transpose.
+        # A matrix of GPT-2 has one row for each input, and a matrix of
+        # nn.Linear has one row for each output. So transpose GPT-2's matrices.
         turned = len(shape) == 2 and short.startswith('h.')
         parameters.pop(short).copy_(value.t() if turned else value)
     assert at == len(values) and not parameters

@@ -102,7 +102,8 @@ class Observers:
 
   def __init__(self, endpoint, metrics, dashboard):
     self._ended = threading.Event()
-    # Numbers of successful scrapes, and of states that the dashboard has sent.
+    # scrapes: number of successful requests for the page of metrics. states:
+    # number of job states that the dashboard has sent.
     self.scrapes = self.states = 0
     self._followers = [
         subprocess.Popen(
@@ -171,7 +172,7 @@ def tokens_per_s(folder):
   with open(path, encoding='utf-8') as log:
     lines = [json.loads(line) for line in log]
   os.remove(path)
-  # Log lines with a validation loss have no tokens_per_s.
+  # Log lines with a validation loss have no tokens_per_s. Skip these lines.
   return statistics.median(
       line['tokens_per_s'] for line in lines
       if line['step'] > _WARM_UP and 'tokens_per_s' in line)

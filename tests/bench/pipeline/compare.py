@@ -9,7 +9,8 @@ import subprocess
 import sys
 
 STEPS = 10
-# Each case: (ranks, stages for each rank, schedule, micro-batches).
+# Each case: number of ranks, number of pipeline stages for each rank, schedule,
+# number of micro-batches.
 CASES = [(2, 1, '1f1b', 8), (2, 1, 'gpipe', 8), (2, 1, 'zb1p', 8),
          (2, 2, 'interleaved_1f1b', 8)]
 # The numerical library gets one thread: `launch` gives each rank one core.
@@ -27,8 +28,9 @@ def samples(binary, case):
 
 
 def over(found, column):
-  # Compare each step with the ideal time that was measured just before it, so
-  # that a disturbance affects both.
+  # step[0] is the time of a step, and step[column] an ideal time that was
+  # measured at nearly the same moment. So a disturbance of the machine affects
+  # both.
   ratios = sorted(step[0] / step[column] - 1 for step in found)
   quarter = len(ratios) // 4
   return '%+.1f %% (%+.1f to %+.1f)' % (

@@ -51,8 +51,8 @@ def main(launch, repetitions, counts):
         path = os.path.join(folder, 'hosts')
         with open(path, 'w', encoding='utf-8') as file:
           file.write(''.join(name + ' slots=1\n' for name in names))
-        # The host file contains names. For an address of this machine, mpirun
-        # would not use ssh.
+        # Write names (h1, h2, ...) into the host file, not addresses. mpirun
+        # would not use ssh for an address of this machine.
         commands = (
             [launch, '--quiet', '--hostfile', path, '--ssh-args',
              '-F ' + config, _PROGRAM],

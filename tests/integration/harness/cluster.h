@@ -56,7 +56,8 @@ class LocalCluster {
   const std::vector<std::string> daemon_flags_;
   std::unique_ptr<Subprocess> daemon_;
   std::string endpoint_;
-  std::string standby_;          // second endpoint; empty: none
+  std::string standby_;          // second endpoint of the daemon (AddStandby);
+                                 // empty: none
   std::string given_endpoints_;  // value of --rdzv-endpoint and --endpoint
 };
 

@@ -214,8 +214,9 @@ TEST_P(HostRestartAtTheEnd, AVerdictIsToldAgain) {
   other->Signal(SIGCONT);
 }
 
-// Each case: --nnodes, and last_call_timeout in seconds. In the second case
-// another node could take over, because the job may have 3 nodes.
+// Each case: the value of --nnodes, and last_call_timeout in seconds. In the
+// second case the job may have 3 nodes, so another node could take over from
+// the killed host.
 INSTANTIATE_TEST_SUITE_P(
     , HostRestartAtTheEnd,
     ::testing::Values(std::vector<std::string>{"1:2", "60"},

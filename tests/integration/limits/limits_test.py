@@ -155,7 +155,8 @@ class FileSizes(Limits):
 
 @unittest.skipUnless(os.getuid() == 0, 'needs root, to be another user')
 class Processes(Limits):
-  # a user id without other processes: the limit counts all processes of a user
+  # a user id that no other process has: the limit counts all processes of a
+  # user
   UID = 54321
 
   @classmethod

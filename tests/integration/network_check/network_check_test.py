@@ -24,7 +24,7 @@ _LAUNCH = os.path.realpath('launcher/launch')
 _DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
 # An address of TEST-NET-1 (RFC 5737), which no host has.
 _NOWHERE = '192.0.2.1'
-# The exit code of a spare whose program never ran.
+# The exit code of `launch` on a spare node that never started its program.
 _NEVER_RAN = 69
 process.LONGEST_S = 240
 

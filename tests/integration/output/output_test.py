@@ -22,10 +22,10 @@ import xml_main
 
 _LAUNCH = os.path.realpath(os.environ.get('MUSTER_LAUNCH', 'launcher/launch'))
 _PATIENCE_S = 60
-# Number of lines that do not fit into the console's pipe alone, but into the
-# pipe and launch's queue together.
+# Number of lines that fit into the console's pipe and launch's queue together,
+# but not into the pipe alone.
 _LINES = 30000
-# Number of lines that are too many for all buffers together.
+# Number of lines that are too many for all buffers between worker and console.
 _MANY_LINES = 900000
 
 
@@ -140,8 +140,8 @@ class Output(unittest.TestCase):
     self.assertEqual(process.wait(_PATIENCE_S), 130)
 
   def test_first_signal_ends_the_wait_for_a_console_after_the_workers_end(self):
-    # The output does not fit into the terminal and launch's queue, so the rest
-    # stays in the workers' pipes.
+    # The workers' output is larger than the buffer of the terminal and launch's
+    # queue together. So the rest of the output stays in the workers' pipes.
     terminal, side = pty.openpty()
     self.addCleanup(os.close, terminal)
     process = self.launch(

@@ -67,7 +67,8 @@ class Takeover(unittest.TestCase):
     self.addCleanup(shutil.rmtree, self.folder)
     self.endpoint = '127.0.0.1:%d' % free_port.free_port()
     self.nodes = {}
-    # number of steps that each node's worker has done in the current round
+    # by node: number of steps that the node's worker has done in the current
+    # round
     self.steps = {}
     # By (process, number of nodes in the round): how many rounds with this
     # number of nodes wait_for_round has awaited from the process.

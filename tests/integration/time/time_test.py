@@ -135,14 +135,15 @@ class Time(unittest.TestCase):
     self.assertGreaterEqual(spent['initialising'], 1, spent)
     self.assertEqual(spent['running'], 0, spent)
     self.assertLess(sum(spent.values()), 2 * lasted)
-    # The job's duration begins with the first node. The second node joins
-    # later. Nevertheless the sum of both nodes' times exceeds the duration.
+    # `spent` has the times of both nodes. So their sum exceeds the job's
+    # duration, although the second node joined later than the first one.
     self.assertGreater(sum(spent.values()), verdict['seconds'], spent)
     interruption, = verdict['time']['newest_interruptions']
     self.assertEqual(interruption['round'], 1)
     self.assertEqual(interruption['cause'], 'worker')
     self.assertIn('exit code 3', interruption['reason'])
-    # The time in which the nodes repeat steps counts as lost.
+    # The time that the nodes spend on repeated steps (`recomputing`) is a part
+    # of the time that the interruption has cost.
     self.assertGreaterEqual(interruption['lost_node_seconds'],
                             spent['recomputing'])
     self.assertEqual(verdict['time']['interruptions']['worker']['count'], 1)

@@ -43,8 +43,8 @@ TEST_F(PipelineTraining, KilledAndStoppedRanksDoNotChangeTheLosses) {
   ASSERT_EQ(CurveOf("undisturbed").size(), size_t{kSteps});
 
   const auto first = Launch(Command(), "disturbed", kWorkers);
-  // When step 70 is printed, the first checkpoint is complete. The second save
-  // began before step 70, and a save waits for the previous one.
+  // When step 70 is printed, the first checkpoint is complete: the second save
+  // has already begun, and a save waits until the previous one is complete.
   ASSERT_TRUE(first->Printed("step  70/")) << first->Output();
   ASSERT_EQ(kill(PidOf(*first, 3, 0), SIGKILL), 0);
   ASSERT_TRUE(first->Printed("resuming after step")) << first->Output();

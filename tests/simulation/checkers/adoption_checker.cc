@@ -50,8 +50,8 @@ class AdoptionChecker : public Checker {
 
  private:
   struct Come {
-    // whether the promised_epoch of the agent's first report was 0: the agent
-    // had just started
+    // whether the agent had just started: in its first report, promised_epoch
+    // was 0
     bool is_fresh = false;
     uint64_t sequence = 0;
     // highest age of the job in the agent's reports

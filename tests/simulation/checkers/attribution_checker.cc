@@ -11,8 +11,9 @@
 namespace muster::simulation {
 namespace {
 
-// Compares the reason of each broken round with the faults. A fault must really
-// have happened to the node that the reason names.
+// Compares the reason of each broken round with the faults that the simulation
+// has caused. A fault must really have happened to the node that the reason
+// names.
 class AttributionChecker : public Checker {
  public:
   explicit AttributionChecker(const Plan& plan)
@@ -39,8 +40,9 @@ class AttributionChecker : public Checker {
       if (decision.kind == "break") reasons_.insert(WhyOf(decision));
     }
     NoteMembers(step);
-    // A node that finds a newer coordinator leaves the older one without a
-    // message. So the older coordinator may consider the node lost.
+    // A node that gets a directive of a newer coordinator leaves the observed
+    // coordinator without a message. The observed coordinator may then consider
+    // the node lost. So this counts as a fault of the node.
     for (const Sent& sent : step.sent) {
       if (step.epoch > epoch_) trouble_[sent.to.slot] = now();
     }
@@ -120,8 +122,8 @@ class AttributionChecker : public Checker {
     } else if (is_adopted_ &&
                (why.find("a new coordinator does not know it") == 0 ||
                 why.find("the job went on without this node") == 0)) {
-      // The two reasons above need no fault: they are the reasons of a node
-      // that an earlier coordinator told to stop.
+      // The two reasons in this condition need no fault: they are the reasons
+      // of a node that an earlier coordinator told to stop.
     } else if (!Troubled(SlotOf(why)) && now() > resumed_ + kMaxLate) {
       Fail("nothing had happened to it: " + why);
     }

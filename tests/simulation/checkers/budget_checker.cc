@@ -36,7 +36,7 @@ class BudgetChecker : public Checker {
                         decision.reason.find(": exec ") != std::string::npos;
       }
       // The decision "blame" replaces a worker's failure by the loss of a node
-      // as the cause. So no restart is spent.
+      // as the reason why the round broke. So the failure uses up no restart.
       if (decision.kind == "blame") {
         Settle(step.status.restarts_used);
         broken_by_failure_ = cannot_start_ = false;

@@ -54,8 +54,8 @@ std::unique_ptr<Checker> NewRoundChecker(const Plan& plan);
 // A member that stays in the job keeps its group rank. Exception: a node with
 // an explicit node rank takes this rank.
 std::unique_ptr<Checker> NewStickyChecker(const Plan& plan);
-// All nodes get the same verdict, which is success only if all have succeeded.
-// A node that never ran a worker never reports success.
+// All nodes get the same verdict. The verdict is success only if all nodes have
+// succeeded. A node that never ran a worker never reports success.
 std::unique_ptr<Checker> NewVerdictChecker(const Plan& plan);
 // At each instant an agent has exactly one activity, and the job counts no
 // agent's time twice.
@@ -85,8 +85,8 @@ std::unique_ptr<Checker> NewSplitBrainChecker(const Plan& plan);
 // nodes that elect a coordinator.
 std::unique_ptr<Checker> NewTakeoverTimeChecker(const Plan& plan);
 
-// Returns the checkers that observe one coordinator. Report the steps of other
-// coordinators to them only by OnOtherStep.
+// Returns the checkers that observe one coordinator. Report the steps of all
+// other coordinators to these checkers by OnOtherStep only.
 std::vector<std::unique_ptr<Checker>> CoordinatorCheckers(const Plan& plan);
 // Returns the checkers that observe the whole simulation.
 std::vector<std::unique_ptr<Checker>> AllCheckers(const Plan& plan);

@@ -23,8 +23,8 @@ class DetectionChecker : public Checker {
       life.broken.reset();
     }
   }
-  // The reports that arrived during the suspension are still unread. So each
-  // node gets a whole lease again.
+  // A coordinator that continues after a suspension has not read the reports
+  // that arrived meanwhile. So each node gets a whole lease again.
   void OnCoordinatorResumed() override { OnCoordinatorContinued(); }
   void OnReport(AgentName from, rendezvous::StreamId stream,
                 const rendezvous::Report& report) override {

@@ -16,7 +16,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// Maximum time that an agent waits for the stack of a worker.
+// Maximum time that an agent waits for the call stack of a hanging worker.
 constexpr Duration kLook = seconds(15);
 // Maximum delay that a fault can cause in the actions of an agent. For example,
 // an agent may be suspended for up to 15 s.
@@ -36,7 +36,8 @@ class HangChecker : public Checker {
     watched.local_ranks.insert(local_rank);
     if (preempted_.contains(agent.incarnation)) return;
     if (killed_.contains(agent.slot)) return;
-    // While the agent handles a hang, it takes no further stack.
+    // If the agent is already handling a hang on its node, it takes no further
+    // stack, so the current time limit stays.
     if (watched.state != State::kNone) return;
     // While a node stops, its agent takes no stack, because all workers will be
     // killed.
@@ -159,8 +160,9 @@ class HangChecker : public Checker {
     // once all faults are healed, the worker may have recovered
     if (healed_) return;
     const auto found = watched_.find(slot);
-    // A recently suspended agent may suspect a worker that has already ended.
-    // This is no error, because the agent does not know of the end yet.
+    // A recently suspended agent may take a worker that has already ended for a
+    // hanging one. This is no error, because the agent does not know of the end
+    // yet.
     const auto trouble = trouble_.find(slot);
     if (found == watched_.end() && trouble != trouble_.end() &&
         now() < trouble->second + kTrouble) {

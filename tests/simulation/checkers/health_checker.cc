@@ -7,8 +7,8 @@
 namespace muster::simulation {
 namespace {
 
-// Checks the health of each node of a new round, in the newest report that the
-// coordinator received from its agent.
+// Checks that each node of a new round was healthy in the newest report that
+// the coordinator received from the node's agent.
 class HealthChecker : public Checker {
  public:
   explicit HealthChecker(const Plan& plan) : Checker(plan, "health") {}

@@ -35,11 +35,11 @@ class IncarnationChecker : public Checker {
     }
   }
 
-  // By node id: all incarnations of the node, in the order in which the
-  // coordinator listed them.
+  // Key: a node's id; value: all incarnations of the node, in the order in
+  // which the coordinator listed them.
   std::map<std::string, std::vector<uint64_t>> lives_;
-  // The part of `lives_` that the journal contains. A spare that joins is not
-  // written to the journal.
+  // The same as `lives_`, but only with the incarnations that the journal
+  // contains. A spare that joins is not written to the journal.
   std::map<std::string, std::vector<uint64_t>> recorded_;
 };
 

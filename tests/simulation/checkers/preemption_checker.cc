@@ -31,9 +31,9 @@ class PreemptionChecker : public Checker {
     ended_ = false;
   }
   // A coordinator that is down cannot end the job, so the time limit does not
-  // run. A new coordinator reads the preemption from the record, and then waits
-  // one lease for the nodes' reports. If there is no record, it learns of the
-  // preemption from these reports.
+  // run. A new coordinator reads the preemption from the record of the job, and
+  // then waits one lease for the nodes' reports. Without a record, it learns of
+  // the preemption from these reports.
   void OnCoordinatorCrashed() override {
     recorded_ = known_since_.has_value();
     known_since_.reset();
@@ -79,8 +79,9 @@ class PreemptionChecker : public Checker {
     const rendezvous::JobSpec& spec = plan().spec;
     const Duration limit = spec.preempt_grace + spec.shutdown_timeout +
                            kStopMargin + seconds(1) +
-                           // A coordinator needs up to one lease to make the
-                           // end known to a majority.
+                           // With takeovers, a coordinator needs up to one
+                           // lease to make the end of the job known to a
+                           // majority of nodes.
                            (plan().takeover ? spec.lease() : Duration::zero());
     if (now() > *known_since_ + limit) {
       Fail(absl::StrCat("the job has not ended ",
@@ -142,7 +143,8 @@ class PreemptionChecker : public Checker {
   // not
   std::optional<Instant> known_since_;
   uint64_t epoch_ = 0;
-  // whether a crashed or suspended coordinator knew of the preemption
+  // whether this coordinator knew of the preemption when it last crashed or was
+  // suspended
   bool recorded_ = false;
   bool ended_ = false;
   // agents that know of the preemption, by incarnation

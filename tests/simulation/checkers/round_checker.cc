@@ -39,7 +39,9 @@ class RoundChecker : public Checker {
   }
 
  private:
-  // A new coordinator continues `round`, which its nodes have run before.
+  // Called when a new coordinator continues `round`. Checks that this
+  // coordinator has begun no round itself, and that `round` is at most one
+  // above claimed_, the highest round known to have run.
   void Adopt(int round) {
     if (round_ != 0) Fail("a coordinator that has begun a round adopts one");
     if (round > claimed_ + 1) Fail("adopts a round of no node");

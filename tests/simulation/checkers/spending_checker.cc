@@ -64,8 +64,8 @@ class SpendingChecker : public Checker {
                                 spec.takeover == rendezvous::Takeover::kAuto &&
                                 2 * spec.min_nodes > spec.max_nodes;
     if (count_suffices && witnesses <= spec.max_nodes - spec.min_nodes) {
-      // perhaps none of the min_nodes agents that elect a coordinator knows the
-      // number
+      // Perhaps none of the min_nodes agents that elect a coordinator knows how
+      // many restarts are used.
       return false;
     }
     return 2 * witnesses > newest_nodes_;

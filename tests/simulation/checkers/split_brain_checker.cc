@@ -79,8 +79,8 @@ class SplitBrainChecker : public Checker {
       return nodes > 0 && static_cast<int>(running.size()) == nodes;
     }
   };
-  // Whether a majority of this world's nodes is alive and knows the world. A
-  // restarted agent does not know the world.
+  // Whether a majority of the nodes of the world `id` is alive and knows the
+  // world. A restarted agent does not know the world.
   bool MajorityLives(WorldId id) const {
     if (!worlds_.contains(id)) return false;
     return 2 * static_cast<int>(witnesses_.size()) > worlds_.at(id).nodes;

@@ -60,7 +60,7 @@ class StickyChecker : public Checker {
   // group ranks by node id, for each world of this coordinator
   std::map<rendezvous::WorldId, std::map<std::string, int>> worlds_;
   rendezvous::WorldId settled_;  // newest world that all its nodes have started
-  rendezvous::WorldId last_;     // world whose ranks the nodes must keep
+  rendezvous::WorldId last_;     // world whose group ranks the nodes must keep
 };
 
 }  // namespace

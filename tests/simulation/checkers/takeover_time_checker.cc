@@ -71,7 +71,8 @@ class TakeoverTimeChecker : public Checker {
     }
   }
   void OnTick() override {
-    // With these faults, any message may be late. So no limit holds.
+    // With the faults straggle, clog and drop, any message may be late. So no
+    // time limit holds for a takeover.
     if (plan().straggle > 0 || plan().clog > 0 || plan().drop > 0) return;
     if (!lost_since_.has_value() || over_ || !HasMajority(newest_) ||
         !HasMajority(electorate_.world) || LacksNewerWorld()) {

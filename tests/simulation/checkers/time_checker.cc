@@ -44,7 +44,7 @@ class TimeChecker : public Checker {
   using Life = std::pair<int, uint64_t>;  // slot and incarnation of an agent
   std::map<Life, Instant> began_;
   std::map<Life, Duration> told_;
-  double told_s_ = 0;  // sum of the times in told_, in seconds
+  double told_s_ = 0;  // sum of the durations in told_, in seconds
 };
 
 }  // namespace

@@ -33,8 +33,9 @@ class VerdictChecker : public Checker {
     }
     for (const Sent& sent : step.sent) {
       if (sent.directive.kind == rendezvous::DirectiveKind::kRun) {
-        // The job's status may already be in the next round, because one step
-        // can send directives of a round and then begin the next.
+        // Use the round of the directive. The job's status may already be in
+        // the next round, because one step can send directives of a round and
+        // then begin the next.
         members_[sent.directive.place.round].insert(
             absl::StrCat("n", sent.to.slot));
       }
@@ -107,7 +108,8 @@ class VerdictChecker : public Checker {
   bool MayHaveRun(int slot) const {
     return ran_in_.contains(slot) || plan().host_journal;
   }
-  // Checks Directive::took_part.
+  // Checks Directive::took_part in a directive that ends a successful job:
+  // whether the node has taken part in the job.
   void CheckPart(const CoordinatorStepped& step, const Sent& sent) {
     if (sent.directive.verdict.outcome != rendezvous::Outcome::kSucceeded) {
       return;
@@ -119,8 +121,9 @@ class VerdictChecker : public Checker {
     }
     const bool was_member =
         members_[step.status.round].contains(absl::StrCat("n", slot));
-    // An agent that has run knows that it took part, so this matters for later
-    // agents of its node.
+    // An agent that has started workers knows by itself that it took part. So a
+    // directive without took_part is an error only if it is sent to a later
+    // agent of the node.
     if (!took_part && was_member && sent.to.incarnation > ran_in_[slot]) {
       Fail(absl::StrCat("n", slot, " had a place, and took no part"));
     }

@@ -20,7 +20,8 @@ class WorldChecker : public Checker {
       assigned = assigned || decision.kind == "assign";
     }
     if (!assigned) return;
-    // The step that forms a world sends every member its place.
+    // The step that forms a world sends every member its place. So the
+    // directives of this step describe the whole world.
     std::map<int, const Sent*> by_rank;
     for (const Sent& sent : step.sent) {
       if (sent.directive.kind != rendezvous::DirectiveKind::kRun ||

@@ -19,8 +19,9 @@ struct Extent {
   unsigned y = 1;
 };
 
-// The order in which the emulated warps, and the threads of a warp, run. A warp
-// runs alone up to the next point at which the whole block must wait. A correct
+// The order in which the emulated warps, and the threads of a warp, run: by
+// ascending index (kForward) or by descending index (kBackward). A warp runs
+// alone up to the next point at which the whole block must wait. A correct
 // kernel gives the same result in both orders; a kernel that lacks a barrier
 // usually gives different results.
 enum class ThreadOrder { kForward, kBackward };
@@ -54,7 +55,7 @@ class BlockRun {
   static void RunGrid(Extent blocks, Extent threads,
                       const std::function<void()>& body);
 
-  // The BlockRun of the emulated thread that is running.
+  // The BlockRun of the kernel that the calling thread is running.
   static BlockRun& Current();
 
   const Extent& thread() const { return threads_at_[running_]; }
@@ -65,8 +66,8 @@ class BlockRun {
   // Emulates __syncthreads: blocks until all threads of the block have called
   // it.
   void Barrier(const std::source_location& here);
-  // __shfl_xor_sync: the value of the lane whose number is this lane's number
-  // XOR `lane_mask`.
+  // Emulates __shfl_xor_sync: returns the `value` of the lane whose number is
+  // this lane's number XOR `lane_mask`.
   uint64_t Exchange(uint32_t mask, uint64_t value, int lane_mask,
                     const std::source_location& here);
 

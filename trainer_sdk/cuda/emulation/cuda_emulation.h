@@ -33,8 +33,9 @@ inline void __syncthreads(
   ::muster::emulation::BlockRun::Current().Barrier(here);
 }
 
-// An ordinary addition is enough: blocks run one after another, and the
-// emulation switches threads only at barriers and exchanges.
+// Emulates CUDA's atomicAdd. An ordinary addition is enough: thread blocks run
+// one after another, and the emulation switches threads only at barriers and
+// warp exchanges.
 inline unsigned long long atomicAdd(unsigned long long* address,
                                     unsigned long long value) {
   const unsigned long long before = *address;
@@ -42,8 +43,8 @@ inline unsigned long long atomicAdd(unsigned long long* address,
   return before;
 }
 
-// Emulates exchanges by whole warps only: `mask` must have the bits of all 32
-// lanes.
+// Emulates __shfl_xor_sync, in which the lanes of a warp exchange values, for
+// whole warps only: `mask` must have the bits of all 32 lanes.
 template <typename T>
 T __shfl_xor_sync(uint32_t mask, T value, int lane_mask,
                   std::source_location here = std::source_location::current()) {

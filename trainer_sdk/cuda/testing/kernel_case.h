@@ -16,8 +16,8 @@
 
 namespace muster {
 
-// The type parameters of a kernel's test: its element type, and the order in
-// which the emulated threads run.
+// The parameters of a typed test of a kernel: the kernel's element type, and
+// the order in which the emulated threads run.
 template <typename T, emulation::ThreadOrder thread_order>
 struct KernelCase {
   using Element = T;
@@ -76,9 +76,9 @@ class KernelTest : public testing::Test {
     return {values.begin(), values.end()};
   }
 
-  // The results of a kernel, and the largest relative error of rounding a
-  // result to the element type. The error is 0 for float32, which needs no such
-  // rounding.
+  // The results of a kernel (values), and the largest relative error of
+  // rounding one of them to the element type (last_roundoff). The error is 0
+  // for float32, which needs no such rounding.
   struct Found {
     std::vector<float> values;
     double last_roundoff = 0;

@@ -41,7 +41,8 @@ enum class WeightPass { kMoreToCome, kLast };
 struct PipelinePass {
   enum class Purpose {
     kTraining,
-    // Only the forward pass and the loss; activations need not be kept.
+    // an evaluation: only the forward passes and the loss are computed, so
+    // activations need not be kept
     kEvaluation,
   };
 

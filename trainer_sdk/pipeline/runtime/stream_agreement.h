@@ -11,10 +11,10 @@
 
 namespace muster {
 
-// These functions compare the schedules and the shapes of all ranks before the
-// first step. Each rank encodes its schedule and shapes as numbers, and the
-// ranks exchange the numbers with an all_gather. All functions of this file are
-// pure.
+// The functions of this file compare the schedules and the shapes of all ranks
+// before the first step of a pipeline. Each rank encodes its schedule and
+// shapes as integers, and the ranks exchange these integers with an all_gather.
+// All functions of this file are pure.
 
 struct StageStreams {
   StreamShape input;
@@ -29,9 +29,9 @@ struct StageStreams {
 inline constexpr int kScheduleNumbers = 4;
 std::vector<int64_t> EncodeSchedule(const PipelineSchedule& schedule);
 
-// Checks that all ranks have the same schedule. `numbers`: the encoded
-// schedules of all ranks, concatenated. FailedPrecondition: the message names
-// the rank whose schedule differs from rank 0's, and the difference.
+// Checks that all ranks have the same schedule. `numbers`: the results of
+// EncodeSchedule on all ranks, concatenated. FailedPrecondition: the message
+// names the rank whose schedule differs from rank 0's, and the difference.
 absl::Status CheckSameSchedule(const std::vector<int64_t>& numbers);
 
 // The number of int64_t values in which a rank encodes the shapes of one

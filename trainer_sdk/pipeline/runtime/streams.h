@@ -20,11 +20,11 @@
 namespace muster {
 
 // A rank's connections to its neighbours in a pipeline. For each neighbour and
-// each direction of data there is a channel: a group of two ranks. One of them
-// only sends and the other only receives. A group performs its operations in
-// order on a thread of its own, so a channel that waits never blocks another. A
-// channel works correctly if messages are received in the order in which they
-// are sent, which CheckLowered has checked.
+// each direction of data there is a channel: a group of two ranks, one of which
+// only sends while the other only receives. Each group performs its operations
+// in order on its own thread, so a channel that waits never blocks another
+// channel. A channel works correctly if messages are received in the order in
+// which they are sent, which CheckLowered has checked.
 class PipelineChannels {
  public:
   // Connects this rank with its neighbours. Collective over `group`, which has
@@ -87,11 +87,11 @@ struct StreamBuffer {
   std::vector<std::byte*>* home = nullptr;
 };
 
-// The data that flows between one rank's stages and their neighbours, in a pool
-// of buffers. A buffer becomes free when its content has been used or sent. So
-// the pool grows only with the number of micro-batches in flight at this rank
-// and its neighbours. (A message that was sent but not received is in flight at
-// the receiver.) Not thread-safe.
+// Transfers and holds the data that flows between one rank's stages and their
+// neighbours, in a pool of buffers. A buffer becomes free when its content has
+// been used or sent. So the pool grows only with the number of micro-batches in
+// flight at this rank and its neighbours. (A message that was sent but not
+// received is in flight at the receiver.) Not thread-safe.
 class PipelineStreams {
  public:
   // `inputs`: the input shapes, indexed by stage; the shape of stage 0 is
@@ -141,8 +141,8 @@ class PipelineStreams {
   };
 
   StreamShape ShapeOf(const Action& message) const;
-  // Takes a free buffer for an action of kind `kind`, or allocates a buffer.
-  // Also used for data between two stages on this rank.
+  // Returns a buffer for an action of kind `kind`: a free buffer, or a new one
+  // if none is free. Also used for data between two stages on this rank.
   StreamBuffer Any(ActionKind kind);
   absl::Status Reap();
   absl::Status Failed(const Action& message, const absl::Status& status) const;
@@ -158,8 +158,10 @@ class PipelineStreams {
   // Key: the kind of action; value: free buffers in the memory of the channel
   // for actions of this kind.
   std::map<ActionKind, std::vector<std::byte*>> channel_buffers_;
-  // Key: the action that receives the data. Data that a stage on this rank
-  // computed is stored under the same key, although nothing is received.
+  // The inputs of this rank's stages that have arrived or are being received.
+  // Key: the input's receive action. An input that a stage on this rank has
+  // computed is not received, but its key is the receive action that it would
+  // have if it came from another rank.
   std::map<Action, Arrival> arrivals_;
   // The outputs that Put has stored and Send has not sent yet. Key: the send
   // action.

@@ -8,13 +8,14 @@
 
 #include "trainer_sdk/process_group/operation.h"
 
-// The collectives that the conformance suite runs. A stratum is a kind, a type,
-// a reduction and a length. Lengths are 0, 1, 7 and 257 elements, large and
-// longest. Large means about 40,000 elements among all ranks. Longest means
-// that the longest buffer has about 600 KB, more than any transport stages or
-// sends at once. The variants of a stratum differ in placement (out of place or
-// in place) and parts (equal or uneven). The functions that return lists of
-// cases are pure. They shuffle the cases, and put barriers in between.
+// The collectives that the conformance suite runs. A stratum is a combination
+// of kind, type, reduction and length. There are six lengths: 0, 1, 7 and 257
+// elements, large and longest. A large length is about 40,000 elements among
+// all ranks. With the longest length, the longest buffer has about 600 KB, more
+// than any transport stages or sends at once. The variants of a stratum differ
+// in placement (out of place or in place) and parts (equal or uneven). The
+// functions that return lists of cases are pure. They shuffle the cases, and
+// put barriers in between.
 
 namespace muster {
 
@@ -79,9 +80,9 @@ struct CaseSelection {
   // `share`, counted from 0.
   int share = 0;
   int shares = 1;
-  // Only every n-th stratum with the longest length (a buffer of 600 KB) is
-  // tried, and only with one pair (size, variant). `every_nth` does not apply
-  // to these strata.
+  // Of the strata with the longest length (a buffer of 600 KB), only one in
+  // longest_every_nth is tried, and only with one pair (size, variant).
+  // `every_nth` does not apply to these strata.
   int longest_every_nth = 1;
 };
 

@@ -44,7 +44,8 @@ absl::Status CheckMismatches(const ConformanceSubject& subject, int size);
 // the other ranks fail at the deadline, with errors that name the absent rank.
 absl::Status CheckDeadline(const ConformanceSubject& subject, int size);
 
-// Checks that Abort makes pending and later operations fail with its reason.
+// Checks that Abort makes pending and later operations fail with the reason
+// that was passed to Abort.
 absl::Status CheckAbort(const ConformanceSubject& subject, int size);
 
 // One rank's operation times out before any other rank calls the operation.
@@ -58,9 +59,9 @@ absl::Status CheckBrokenForAll(const ConformanceSubject& subject, int size);
 // rank and its reason.
 absl::Status CheckFailedFormation(const ConformanceSubject& subject, int size);
 
-// While one rank does not join the group, another gives up. Checks that the
-// remaining ranks fail at once, with the number of the rank that gave up and
-// its reason.
+// While one rank has not yet joined a group that is being formed, another rank
+// gives up. Checks that the remaining ranks fail at once, with the number of
+// the rank that gave up and its reason.
 absl::Status CheckInterruptedFormation(const ConformanceSubject& subject,
                                        int size);
 

@@ -43,8 +43,8 @@ struct ConformanceSubject {
   // for a transport that is slow if its ranks are threads.
   std::vector<int> sizes = {1, 2, 3, 4, 5, 6, 7, 8};
   int every_nth = kUsualNth;
-  // Of the strata with the longest length (a buffer of 600 KB), about one in n
-  // is tried.
+  // Of the strata with the longest length (a buffer of 600 KB), about one in
+  // longest_every_nth is tried.
   int longest_every_nth = kUsualNth;
   // The strata (kind, type, reduction and length) of cases may be divided among
   // `shares` subjects of one transport, by a hash. This subject runs the strata
@@ -69,7 +69,7 @@ struct ConformanceSubject {
 
   enum class Tags {
     kMatch,    // a receive takes the first message with its tag
-    kInOrder,  // messages arrive in the order in which they were sent
+    kInOrder,  // messages arrive in sending order, whatever their tags
   };
   Tags tags = Tags::kMatch;
 

@@ -32,7 +32,8 @@ OperationContext ContextOf(uint64_t sequence, Duration timeout) {
   return context;
 }
 
-// Memory that is large enough for all checks of this file.
+// Returns memory that is large enough for the operations of all checks of this
+// file.
 std::shared_ptr<void> Room(const ConformanceSubject& subject, int size) {
   return subject.memory->Allocate(2 * kCount * 8 * size);
 }
@@ -163,7 +164,7 @@ absl::Status CheckMessageMismatch(const ConformanceSubject& subject) {
 // An operation that ranks 1 and higher call after rank 0 has given up.
 struct LateCall {
   const char* what;
-  // Whether only ranks other than 0 take part in the operation.
+  // Whether the operation is only between ranks other than the failed rank 0.
   bool of_others;
   std::function<Operation(int rank, int size, void* in, void* out)> operation;
 };

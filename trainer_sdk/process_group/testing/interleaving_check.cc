@@ -27,8 +27,8 @@ struct InterleavingStep {
   int group = 0;
   enum { kCollective, kMessage, kBatch } kind = kCollective;
   CollectiveCase collective;
-  // the step's messages: one if it is a message (kMessage), any number if it is
-  // a batch (kBatch)
+  // The messages of a step of kind kMessage (one message) or kBatch (any
+  // number); empty for a collective.
   std::vector<MessageCase> messages;
 };
 
@@ -150,7 +150,7 @@ namespace {
 // The number of steps in flight at the same time.
 constexpr size_t kWindow = 10;
 
-// One rank of the test. It is a member of several groups.
+// One rank of the test, which is a member of several groups.
 class StartingRank {
  public:
   StartingRank(const ConformanceSubject& subject, int rank, uint64_t seed)

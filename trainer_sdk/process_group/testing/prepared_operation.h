@@ -20,7 +20,8 @@ class PreparedOperation {
  public:
   virtual ~PreparedOperation() = default;
 
-  // The buffers belong to this object, which must outlive the operation.
+  // The operation. Its buffers belong to this object, so this object must exist
+  // until the operation is completed.
   virtual const Operation& operation() const = 0;
 
   // Checks the finished operation: its status, `ended`, is OK; this rank's
@@ -49,8 +50,8 @@ struct MessageCase {
   uint64_t seed = 0;
 };
 
-// The rank for which an operation is prepared. `sequence` is the number of the
-// rank's last collective.
+// The rank for which an operation is prepared, and the size of its group.
+// `sequence`: the number of the last collective that the rank called.
 struct PreparedPlace {
   ConformanceMemory& memory;
   int rank = 0;

@@ -228,8 +228,8 @@ class Room {
   struct Posted {
     int rank;
     PointToPoint message;
-    // The number of undelivered messages of the operation (a send, a receive or
-    // a batch) to which this message belongs.
+    // A counter of the undelivered messages of one operation: the send, receive
+    // or batch that contains this message.
     int* open;
   };
 

@@ -26,7 +26,7 @@ namespace {
 constexpr auto kOperationTimeout = std::chrono::seconds(30);
 
 // Runs `body` on every rank of a new group. A rank that fails aborts its
-// transport, so that the others do not wait for it.
+// transport, so that the other ranks do not wait for that rank.
 template <typename Body>
 absl::Status InGroup(const ConformanceSubject& subject, int size, Body body) {
   auto transports = MakeTransports(subject.factory, size, "conformance");

@@ -25,8 +25,8 @@
 namespace muster {
 namespace {
 
-// Writes a status to a pipe as one byte of code and the message. The text is
-// cut to PIPE_BUF bytes, so that one write is atomic.
+// Writes a status to a pipe: one byte with the code, then the message. The text
+// is cut to PIPE_BUF bytes, so that one write is atomic.
 void Report(int fd, const absl::Status& status) {
   std::string text(1, static_cast<char>(status.code()));
   absl::StrAppend(&text, std::string(status.message()));

@@ -49,7 +49,8 @@ class ScriptedServer {
   const std::function<void(ScriptedPeer& peer, int connection)> script_;
   OwnedFd listener_;
   int port_ = 0;
-  // used only by the thread that accepts connections
+  // the threads that run scripts; used only by the thread that accepts
+  // connections
   std::list<std::thread> scripts_;
   std::thread accepting_;
 };
