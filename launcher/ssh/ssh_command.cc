@@ -70,6 +70,7 @@ std::string LastWords(std::string_view said) {
     start = end + 1;
     const bool is_noise = line.find_first_not_of(" \t@") == std::string::npos ||
                           line.rfind("Warning: Permanently added", 0) == 0;
+    if (line.ends_with('.') && !line.ends_with("..")) line.pop_back();
     if (!is_noise) lines.push_back(std::move(line));
   }
   if (lines.size() > kMaxLines) {

@@ -61,5 +61,10 @@ TEST(LastWords, AtMostAFewShortLinesAreKept) {
   EXPECT_LE(LastWords(std::string(5000, 'x')).size(), 403u);
 }
 
+TEST(LastWords, AFullStopAtTheEndOfALineIsLeftOut) {
+  EXPECT_EQ(LastWords("closed by a.b.\nBye.\nstill trying...\n"),
+            "closed by a.b; Bye; still trying...");
+}
+
 }  // namespace
 }  // namespace muster::launcher
