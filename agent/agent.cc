@@ -440,9 +440,10 @@ class Agent::Impl {
 
   void Step(const LifecycleEvent& event) {
     LifecycleStep step = lifecycle_.Step(MonotonicNow(), event);
-    // Announces a preemption first, because another action, or sending the
-    // report, may block. If the cluster has signalled the workers itself, they
-    // are already looking for the preemption file.
+    // Announces a preemption first, because the other actions and the report to
+    // the coordinator may block. The cluster may already have sent its signal
+    // to the workers, whose signal handlers then look for the file that
+    // announces the preemption.
     for (const auto& action : step.actions) {
       const auto* const announce = std::get_if<AnnouncePreemption>(&action);
       if (announce != nullptr) Do(*announce);
@@ -699,7 +700,8 @@ class Agent::Impl {
   PairMeter pair_meter_;
   Lifecycle lifecycle_;
   GuardianWatch guardian_watch_{MonotonicNow()};
-  // value of Guardian::signs_of_life() at the last check
+  // number of the guardian's notices (Guardian::signs_of_life) that had arrived
+  // at the last call of WatchGuardian
   uint64_t signs_of_life_ = 0;
   int first_rank_ = 0;  // this node's first rank in the newest round
   std::optional<Leave> leave_;

@@ -21,8 +21,9 @@ namespace muster::agent {
 // How a job ended for this node: by itself, or because this node received a
 // signal that stops or preempts the job. Soon after such a signal the cluster
 // kills this process, so less time is left to write the remaining output to the
-// console. WaitLimitsAtEnd returns `limits`; for kBySignal, `end_signals` also
-// counts this signal, which shortens the wait.
+// console. WaitLimitsAtEnd returns the limits for the wait for the console:
+// `limits`, but for kBySignal the signal that ended the job also counts in
+// `end_signals`, which shortens the wait.
 enum class JobEnd { kByItself, kBySignal };
 ConsoleWriter::WaitLimits WaitLimitsAtEnd(ConsoleWriter::WaitLimits limits,
                                           JobEnd end);

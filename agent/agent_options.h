@@ -41,7 +41,7 @@ struct AgentOptions {
   // Whether "${local_rank}" is replaced by the local rank in the arguments
   // from position local_rank_at on.
   bool expands_local_rank = false;
-  // The rule that selects the workers that read this process's stdin.
+  // Which workers read the stdin of this process (--stdin).
   WorkerInput input;
   AgentPolicy policy;
   // Signals that this agent handles. The effect depends on the first of these

@@ -192,8 +192,8 @@ TEST_F(AgentTest, WorkersGetTheNcclIdThatRankZerosAgentMade) {
           return std::nullopt;
         }
         if (static_cast<int>(offered.size()) > report.round) {
-          // no answer: the node offers the same id again, and its round was
-          // ordered already
+          // No directive for this report: it repeats the id that the node
+          // offered before, and the round for this id has been ordered.
           return std::nullopt;
         }
         offered.push_back(report.offered_nccl_id);
@@ -221,16 +221,17 @@ TEST_F(AgentTest, AnNcclIdWhoseProcessDiesDuringTheRoundIsReported) {
                [&](const rendezvous::Report& report)
                    -> std::optional<rendezvous::Directive> {
                  if (report.round == 0) {
-                   // The first report waits only a short time for an NCCL id,
-                   // so it may come without an id. The next report has it.
+                   // The agent's first report may offer no NCCL id, because it
+                   // waits only a short time for one. A later report then
+                   // offers the id.
                    if (report.offered_nccl_id.empty()) return std::nullopt;
                    rendezvous::Directive directive = ToldToRun(1);
                    directive.place.nccl_id = report.offered_nccl_id;
                    return directive;
                  }
                  if (report.nccl_root_lost.empty()) {
-                   // Kills all processes that make NCCL ids, including one that
-                   // makes an id for round 2.
+                   // Kills all NCCL id processes: the one that hosts the root
+                   // of round 1's id, and one that makes the id for round 2.
                    for (const pid_t pid : NcclIdProcesses()) kill(pid, SIGKILL);
                    return std::nullopt;
                  }

@@ -37,9 +37,9 @@ TEST(AgentState, IsReadyWhileItWaitsFitAndConnected) {
   EXPECT_EQ(Why(IsReady(state)), "unhealthy: disk full");
 }
 
-// An agent that runs a round is ready, even if it has lost its coordinator or
-// its last health check failed. A failed check has no effect until the round
-// ends.
+// An agent that runs a round is ready even if its last health check failed,
+// because a failed check has no effect until the round ends. It is also ready
+// if it has lost its coordinator.
 TEST(AgentState, IsReadyWhileItHasAWorld) {
   AgentState state;
   state.phase = rendezvous::NodePhase::kRunning;

@@ -11,8 +11,9 @@ namespace muster::agent {
 // and, if it runs on a terminal, those of job control.
 std::vector<int> SignalsCaughtBy(const AgentOptions& options);
 
-// Whether `signal` belongs to a terminal's job control (SIGTSTP, SIGCONT,
-// SIGWINCH). Returns false if the options give the signal another purpose.
+// Whether the agent handles `signal` as one of its terminal's job control
+// (SIGTSTP, SIGCONT, SIGWINCH). False if this process has no terminal, or if
+// the options name the signal, for instance to forward it to the workers.
 bool IsTerminalSignal(const AgentOptions& options, int signal);
 
 }  // namespace muster::agent

@@ -35,7 +35,8 @@ constexpr Duration kLook = std::chrono::seconds(1);
 // Time limit for reading the stacks of this node's workers; shorter than the
 // coordinator's limit (kStacksTimeout).
 constexpr Duration kTimeForStacks = std::chrono::seconds(15);
-// The number of processes whose stacks are read at the same time.
+// The maximum number of workers' processes whose stacks are read at the same
+// time for one inquiry.
 constexpr size_t kStacksAtOnce = 4;
 // The longest time that the destructor waits until all cancelled answers have
 // ended.

@@ -30,19 +30,22 @@ class RoundWorkers {
                const ProgressSockets* progress, TerminalBridge* terminal,
                std::function<void(const std::string&)> on_notice);
 
-  // Requests the start of every worker of `place`. Returns the failures that
-  // happen before the request (log folder, descriptors); later failures are
-  // reported by the guardian. `common` has the paths that all workers share;
-  // Start adds each worker's own paths.
+  // Asks the guardian to start each worker of the round in which this node has
+  // `place`. Returns the failures of workers whose start could not be
+  // requested, for instance because no descriptor is free. The guardian reports
+  // later failures. `common` has the paths that all workers share; Start adds
+  // each worker's own paths.
   std::vector<WorkerDown> Start(const rendezvous::Place& place,
                                 const WorkerPaths& common);
 
-  // Begins the round of `place` without starting a worker, because this node
-  // cannot serve the round.
+  // Records that this node has `place` in a new round, and makes the folders of
+  // the round's workers, but starts no worker, because this node cannot serve
+  // the round.
   void Refuse(const rendezvous::Place& place);
 
   // Converts the exit of a worker into a lifecycle event. `expired_timer`: the
-  // expired timer that caused a signal to the worker; empty: none.
+  // scope of the worker's timer (FileTimers) whose expiry made the agent send a
+  // signal to the worker; empty: no timer expired.
   WorkerDown Ended(const WorkerEnded& event,
                    const std::string& expired_timer) const;
   WorkerDown NotStarted(const WorkerNotStarted& event) const;

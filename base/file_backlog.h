@@ -21,7 +21,9 @@ namespace muster {
 class FileBacklog {
  public:
   struct Limits {
-    int64_t room_bytes = 64 << 20;  // backlog below which HasRoom is true
+    // Producers may add bytes (HasRoom) while fewer bytes than this wait to be
+    // written.
+    int64_t room_bytes = 64 << 20;
     // Backlog above which bytes are dropped although the file system is not
     // hung. Such bytes come from producers that cannot wait, for example at a
     // job's end.

@@ -20,7 +20,8 @@ namespace {
 // Maximum number of bytes in one call of RotatingFile::Write. Each completed
 // call counts as progress of the file system.
 constexpr size_t kPieceBytes = 1 << 20;
-// A write buffer with a larger capacity, in bytes, is freed after use.
+// Maximum capacity, in bytes, of a write buffer that is kept for the next
+// write. A larger buffer is freed after use.
 constexpr size_t kKeptBytes = 64 << 10;
 constexpr Duration kLookForSignals = std::chrono::milliseconds(50);
 
@@ -63,7 +64,8 @@ struct FileQueue::State {
   std::mutex mutex;  // guards the fields below
   std::condition_variable work;
   std::condition_variable moved;
-  std::deque<Task> tasks;  // the queue's thread executes tasks.front()
+  // posted tasks in order; the queue's thread executes the first one
+  std::deque<Task> tasks;
   bool stopping = false;
   bool given_up = false;
   bool left = false;  // whether the queue's thread has left its loop
@@ -354,20 +356,24 @@ struct QueuedFile::State {
   const std::shared_ptr<FileQueue::State> queue;
   const FileQueue::Path path;
   RotatingFile::OnTrouble on_trouble;  // guarded by queue->tell_mutex
-  std::unique_ptr<RotatingFile> file;  // used on the queue's thread only
-  std::string writing;                 // used on the queue's thread only
+  // the file that is written; only the queue's thread uses it
+  std::unique_ptr<RotatingFile> file;
+  // the bytes to write next; only the queue's thread uses them
+  std::string writing;
 
   std::mutex mutex;  // guards the fields below
   std::string pending;
   // The number of bytes in `writing` that are not written yet.
   int64_t left = 0;
-  // The number of bytes that were dropped after `pending`. Until the queue's
-  // thread has noted this gap in the file, all further bytes are dropped, too.
+  // The number of dropped bytes that are missing after the bytes in `pending`.
+  // Until the queue's thread has noted this gap in the file, all further bytes
+  // are dropped, too.
   int64_t gap = 0;
   bool scheduled = false;  // whether the queue has a task that calls WriteOut
   bool touched = false;  // whether any task for this file may have been queued
   bool ended = false;
-  RotatingFile::OnEnd on_end;  // null once the callback has been called
+  // callback for the end of the file; null once it has been called
+  RotatingFile::OnEnd on_end;
   RotatingFile::Totals totals;
 };
 

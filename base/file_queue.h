@@ -60,15 +60,17 @@ class FileQueue {
   std::optional<Instant> RoomAt();
   void SetOnRoom(std::function<void()> on_room);
 
-  // The time at which Look must be called next; nullopt: no call is needed.
+  // The time at which Look must be called: the file system then counts as hung
+  // if it has completed no work until then. nullopt: no call is needed.
   std::optional<Instant> NextLook();
   // Reports the file system as hung if it has completed no work for
   // FileBacklog::Limits::hung_after. Each hang is reported once.
   void Look();
 
   struct WaitLimits : FileBacklog::WaitLimits {
-    // Returns how many signals have asked this process to end so far. Called
-    // about 20 times a second. Empty: the wait counts no signals.
+    // Returns how many signals have asked this process to end so far; such a
+    // signal shortens or ends the wait. Called about 20 times a second. Empty:
+    // no signals are counted.
     std::function<int()> end_signals;
   };
   // Waits until all tasks are done, and returns true. If a limit is reached

@@ -95,7 +95,7 @@ class FileQueueTest : public ::testing::Test {
 
  private:
   std::mutex mutex_;
-  // what Trouble() received; guarded by mutex_
+  // sentences that the callback from Trouble() has received; guarded by mutex_
   std::vector<std::string> troubles_;
 };
 

@@ -10,8 +10,8 @@
 
 namespace muster {
 
-// A shared library of Muster that a program loads only when it is needed. The
-// texts appear in error messages.
+// A shared library of Muster that a program loads only when it is needed: its
+// file name, and texts for the error messages if it cannot be loaded.
 struct PluginName {
   const char* file;    // file name: "libmuster_gloo.so"
   const char* folder;  // the plugin's folder in Muster's source tree

@@ -84,7 +84,8 @@ TEST(PollTest, NoWaitEndsBeforeItsDeadline) {
   }
 }
 
-// Posted by the signal handler, once per signal caught.
+// Semaphore on which the signal handler posts once for each signal that it
+// catches.
 sem_t caught;
 
 // Sends signals to the thread that constructs this object, while `more` returns

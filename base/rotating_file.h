@@ -28,9 +28,9 @@ namespace muster {
 // others. Thread-safe; blocks as long as the file system does.
 class RotatingFile {
  public:
-  // Whether the line about missing bytes is written into the file. kLeftOut,
-  // for files that programs read: an empty line is written instead, and the gap
-  // is only reported.
+  // Whether a line in the file says how many bytes are missing. kLeftOut, for
+  // files that programs read: the file gets an empty line instead, and only
+  // OnTrouble reports the number of missing bytes.
   enum class GapNote { kWritten, kLeftOut };
   struct Limits {
     int64_t rotate_bytes = 0;  // size at which the file is rotated; 0: never
@@ -111,8 +111,8 @@ class RotatingFile {
   bool rotation_due_ = false;
   // whether a failed rotation was reported and no rotation has succeeded since
   bool rotation_failed_ = false;
-  // whether a write failed or bytes were dropped since EndTrouble last
-  // succeeded
+  // Whether a write failed or bytes were dropped, and EndTrouble has not yet
+  // noted in the file how many bytes are missing.
   bool failing_ = false;
   bool removal_told_ = false;
   // Number of lost bytes that are not yet noted in the file.

@@ -178,8 +178,8 @@ TEST_F(RotatingFileTest, FollowsARotationByAnotherProcess) {
   other.Write("o1\n");
   mine.Write("m234\n");  // `mine` counts only the 8 bytes that it has written
   other.Write("o234\n");
-  mine.Write("m5\n");   // this write rotates the file
-  other.Write("o5\n");  // must not rotate the file that `mine` created
+  mine.Write("m5\n");  // this write rotates the file: path.1 gets the old bytes
+  other.Write("o5\n");  // writes to the new file, without a second rotation
   EXPECT_EQ(Read(path() + ".1"), "m1\no1\nm234\no234\n");
   EXPECT_EQ(Read(path()), "m5\no5\n");
 }

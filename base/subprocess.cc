@@ -43,7 +43,8 @@ struct Child {
   std::vector<char*> environment = ExecPointers(plan.environment);
   pid_t parent = getpid();
   int null_fd;
-  // Points to memory that the child shares with the parent.
+  // Where the child stores the step that failed and the errno: in memory that
+  // it shares with the parent.
   volatile Failure* failure;
 };
 
@@ -150,7 +151,8 @@ absl::StatusOr<pid_t> StartSubprocess(const SubprocessPlan& plan) {
   const pid_t pid =
       StartChild({.plan = plan, .null_fd = null.get(), .failure = &failure});
   if (pid < 0) return Refusal(program, errno);
-  if (failure.step == Step::kNone) return pid;  // exec succeeded
+  // no step failed: the child executes the program
+  if (failure.step == Step::kNone) return pid;
   ReapSubprocess(pid);
   return Refusal(failure.step == Step::kWorkingDirectory
                      ? plan.working_directory

@@ -40,7 +40,8 @@ struct AdminRequest {
   // Number of the step of `slurm_job` in which this process runs; nullopt: this
   // process is in no step of that job.
   std::optional<uint64_t> slurm_step;
-  // the command line from the subcommand's name on
+  // The arguments of `launch` from the subcommand's name on. For a Slurm job,
+  // srun may run the same subcommand on the coordinator's host.
   std::vector<std::string> args;
   std::string run_id;  // the job's run id; empty: the coordinator's only job
   std::string token_file;
@@ -53,7 +54,8 @@ struct AdminRequest {
   std::string free;
   std::string ban;
   std::string reason;
-  // for kLogs and kStacks: the inquiry to send, still without `id`
+  // For kLogs and kStacks: what each node is asked for. Its `id` is not set,
+  // because each node later gets a random number of its own.
   rendezvous::Inquiry question;
 };
 

@@ -102,7 +102,8 @@ int AgentMain(const std::vector<std::string>& args) {
       return Print(absl::StrCat("agent (muster) ", rendezvous::kVersion,
                                 ", protocol ", rendezvous::kProtocolVersion,
                                 "\n"));
-    case Request::kCompletion:  // `agent` has no flag for this
+    // `agent` has no flag that asks for a shell's completion script
+    case Request::kCompletion:
     case Request::kRun:
       break;
   }

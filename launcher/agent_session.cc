@@ -82,10 +82,11 @@ void Show(const Voice& voice, const agent::AgentResult& result,
   const bool is_shared = job_messages != agent::JobMessages::kAll &&
                          voice.verdict_fd() == STDERR_FILENO;
   if (is_shared && !result.acts_for_job) {
-    // The outputs of all nodes are merged, so only the node that acts for the
-    // job prints the verdict. If the job ended before this node joined, no node
-    // acts for the job. In this case the only node with kAssignedAndGeneral,
-    // such as task 0 of a Slurm step, prints the reason.
+    // The outputs of all nodes are merged, so only the node with acts_for_job
+    // prints the verdict: the one node that also requeues the job in Slurm. If
+    // the job ended before this node joined, there is no such node. In this
+    // case the only node with kAssignedAndGeneral, such as task 0 of a Slurm
+    // step, prints the reason.
     if (job_messages == agent::JobMessages::kAssignedAndGeneral) {
       ShowReason(voice, result);
     }
@@ -386,8 +387,8 @@ agent::AgentResult RunAgentSession(const Voice& voice,
         .exit_code = voice.Refuse(pages.status()), .verdict = {}, .reason = ""};
   }
   if (*dashboard != nullptr) {
-    // Each element of `pages` is an HTTP server; the last one is the
-    // dashboard's.
+    // `pages` lists the HTTP servers that are open. The last one serves the
+    // dashboard.
     voice.Notice(absl::StrCat(
         "the dashboard is at http://", pages->back()->address().ToString(), "/",
         own.tokens.empty() ? "" : ", for those with a token"));

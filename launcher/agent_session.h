@@ -25,7 +25,8 @@ enum class LogFolder { kGiven, kTemporary };
 // process. All functions except `linger` may be called from any thread and do
 // not block.
 struct CoordinatorPages {
-  // A further condition of the liveness probe; empty: none.
+  // Checks the coordinator in this process. If the check fails, the liveness
+  // probe of the HTTP pages fails. Empty: no check.
   agent::AlsoLive live;
   // Returns the jobs that the coordinator in this process coordinates now;
   // null: there is no coordinator in this process.

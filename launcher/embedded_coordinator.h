@@ -44,7 +44,9 @@ class EmbeddedCoordinator {
     rendezvous::TlsFiles tls;
     rendezvous::GrpcServer::SetUp set_up =
         rendezvous::GrpcServer::SetUp::kAtOnce;
-    std::string run_tag;  // the tag of a new run; part of the log folder's name
+    // The tag of the run, which becomes part of the log folder's name. Not used
+    // if the coordinator continues a recorded job: the record has the tag.
+    std::string run_tag;
     // Creates the log folder of the run with `run_tag` and returns the path of
     // its event log; null: no event log.
     std::function<std::string(const std::string& run_tag)> event_log;
@@ -121,12 +123,13 @@ class EmbeddedCoordinator {
   // Creates the event log, if the options ask for one and it does not exist
   // yet.
   void MakeEventLog(const std::string& run_tag);
-  // Starts exchanging announcements with the coordinators of other nodes.
+  // Starts the exchange of announcements with the standbys of other nodes, so
+  // that nodes that have lost their coordinator meet at one standby.
   void Announce();
   rendezvous::Coordinator::Options CoordinatorOptions(
       rendezvous::OpenedJournal state);
-  // Waits as Linger describes. Returns the time for which open streams may
-  // continue after this wait.
+  // Waits until one of the events that Linger names. Returns the time for which
+  // the server's streams stay open after this wait.
   Duration WaitForOthers(Duration close_timeout, const Voice& voice);
 
   const Options options_;
@@ -134,14 +137,16 @@ class EmbeddedCoordinator {
   const std::string run_tag_;
   const std::optional<rendezvous::Verdict> recorded_verdict_;
   std::unique_ptr<rendezvous::EventLog> event_log_;
-  // null without Options::on_quarantine
+  // runs the command Options::on_quarantine for each quarantined machine; null:
+  // there is no such command
   std::unique_ptr<rendezvous::QuarantineHook> hook_;
   // `coordinator_` calls OnDecision of `states_`, so `states_` is declared
   // first and destroyed last. The thread of `states_` reads `coordinator_`
   // until Finish, which the destructor calls.
   rendezvous::StateRecorder states_;
   rendezvous::Coordinator coordinator_;
-  // null without Options::takeover
+  // exchanges announcements with the standbys of other nodes; null without
+  // Options::takeover
   std::unique_ptr<rendezvous::Announcer> announcer_;
   std::unique_ptr<LocalToken> local_token_;
   std::unique_ptr<rendezvous::GrpcServer> server_;

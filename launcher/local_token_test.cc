@@ -82,7 +82,8 @@ TEST_F(LocalTokenTest, IsNotForAnotherAddress) {
 TEST_F(LocalTokenTest, AnyAddressOfThisMachineLeadsToOneThatListensOnAll) {
   const Kept kept = Keep({"::", 4711}, "secret");
   EXPECT_TRUE(Find({"127.0.0.1", 4711}).has_value());
-  // TEST-NET-1 (RFC 5737): an address that no machine has.
+  // The search at 192.0.2.1 finds nothing: no machine has this address (RFC
+  // 5737).
   EXPECT_FALSE(Find({"192.0.2.1", 4711}).has_value());
 }
 

@@ -39,7 +39,8 @@ class ProgressTicker {
   const Tell tell_;
   std::mutex mutex_;
   std::condition_variable stopping_;
-  // whether the destructor has asked the thread to end; guarded by mutex_
+  // whether the ticker's thread is to end, as the destructor requests; guarded
+  // by mutex_
   bool stop_ = false;
   std::thread thread_;
 };

@@ -45,8 +45,11 @@ class RankOutput {
   const Duration pause_;
   std::optional<int> rank_;
   std::mutex mutex_;
-  rendezvous::OutputTail tail_;  // lines that Look returns; guarded by mutex_
-  std::jthread thread_;          // follows rank_; jthread's destructor stops it
+  // the last lines of the followed rank; guarded by mutex_
+  rendezvous::OutputTail tail_;
+  // The thread that follows the output of rank `rank_`. The destructor of
+  // jthread stops it.
+  std::jthread thread_;
 };
 
 }  // namespace muster::launcher

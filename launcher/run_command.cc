@@ -145,7 +145,8 @@ rendezvous::GrpcLink::Options LinkTo(const CoordinatorChoice& choice,
 // The coordinator that runs in this process, if any.
 struct OwnCoordinator {
   enum class Role { kHost, kStandby };
-  std::unique_ptr<EmbeddedCoordinator> here;  // null: no coordinator
+  // the coordinator in this process; null: this process has none
+  std::unique_ptr<EmbeddedCoordinator> here;
   Role role = Role::kStandby;
 
   bool hosts() const { return here != nullptr && role == Role::kHost; }

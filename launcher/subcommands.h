@@ -30,9 +30,12 @@ struct Subcommand {
   // subcommand. Null: this subcommand has no line of its own, because the line
   // of another subcommand includes it.
   const char* usage = nullptr;
-  const char* purpose = nullptr;  // text after `usage` in the help line
+  // What the subcommand is for: the text after `usage` in the help text of
+  // `launch`. Null if `usage` is null.
+  const char* purpose = nullptr;
   SubcommandFlags flags = SubcommandFlags::kNone;
-  // Arguments that shells complete, in the format of Flag::completions.
+  // The words that a shell can complete as the subcommand's argument, separated
+  // by spaces, or "<file>" or "<directory>". Empty: none.
   const char* completions = "";
 };
 

@@ -19,7 +19,8 @@ namespace muster::launcher {
 struct TokenRequest {
   enum class Way { kHelp, kSecret, kDerived };
   Way way = Way::kSecret;
-  std::string token_file;  // kDerived: file that contains the secret
+  // kDerived: path of the file with the secret from which the token is derived
+  std::string token_file;
   // For kDerived: the endpoint of a coordinator that this user started on this
   // host; the secret of this coordinator is used. nullopt: the secret is in
   // token_file or in MUSTER_TOKEN.

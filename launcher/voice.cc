@@ -25,7 +25,8 @@ void WriteTo(int fd, const std::string& text) {
 // The output of a Voice, shared by its copies.
 struct Voice::Outlet {
   std::mutex mutex;  // guards `console`
-  // null: lines are written to stderr directly
+  // the console that takes the lines; null: lines are written to stderr
+  // directly
   std::shared_ptr<agent::Console> console;
 };
 

@@ -32,7 +32,8 @@ class NcclLibrary {
   const std::string& name() const { return name_; }
 
   // Whether the loaded library has a feature that NCCL 2.14 lacks: splitting a
-  // communicator, allocating memory, registering memory.
+  // communicator (since 2.18), allocating memory, registering memory (both
+  // since 2.19).
   bool can_split() const { return CommSplit != nullptr; }  // NCCL >= 2.18
   bool can_allocate() const {                              // NCCL >= 2.19
     return MemAlloc != nullptr && MemFree != nullptr;

@@ -17,9 +17,9 @@ namespace muster::agent {
 enum class Binding {
   kNone,
   kNode,         // all cores of the worker's NUMA node
-  kSocket,       // all cores of this NUMA node's socket
-  kExclusive,    // an exclusive share of this NUMA node's cores
-  kCoreComplex,  // the cores of one last-level cache of this NUMA node
+  kSocket,       // all cores of the socket of the worker's NUMA node
+  kExclusive,    // an exclusive share of the cores of the worker's NUMA node
+  kCoreComplex,  // the cores of one last-level cache of the worker's NUMA node
 };
 
 // The value of --numa-binding for this mode; "none" for kNone.
@@ -64,7 +64,7 @@ Seats SeatWorkers(const MachineLayout& layout,
                   const std::vector<std::string>& gpus, int workers);
 
 struct BindingRequest {
-  Binding mode = Binding::kNode;  // any mode except kNone
+  Binding mode = Binding::kNode;  // how the workers are bound; not kNone
   int workers = 1;
   // The logical CPUs that this process may use, in ascending order.
   std::vector<int> allowed;
@@ -77,8 +77,9 @@ struct BindingRequest {
 // The cores and memory of one worker.
 struct WorkerBinding {
   std::vector<int> cpus;  // logical CPUs, in ascending order; not empty
-  // the number of cores in `cpus`, divided by the workers that share these
-  // cores; at least 1
+  // The upper bound of the worker's OMP_NUM_THREADS: the number of cores in
+  // `cpus`, divided by the number of workers that share these cores; at least
+  // 1.
   int threads = 1;
   // The preferred NUMA node. nullopt: no preference, because the machine has
   // one node or the worker's CPUs belong to several.

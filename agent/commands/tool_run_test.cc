@@ -74,15 +74,15 @@ TEST_F(ToolRunTest, ChildrenAreKilledWithTheTool) {
   const ToolOutcome outcome = Shell(
       "tail -f /dev/null & echo $!; exec tail -f /dev/null", seconds(60), 1);
   EXPECT_EQ(outcome.end, End::kCutOff);
-  // The first run kept only the first byte of its output, so the process id of
-  // its child is unknown. This run starts another child and keeps its whole
-  // output.
+  // The output of the tool above was cut after one byte, so the process id of
+  // its child is unknown. Another shell starts a child in the background and
+  // prints the child's whole process id.
   const ToolOutcome whole =
       Shell("tail -f /dev/null >/dev/null 2>&1 & echo $!", seconds(60));
   const pid_t child = std::atoi(whole.output.c_str());
   ASSERT_GT(child, 0);
-  // The child was killed with the tool. Waits until the child is a zombie, or
-  // has been reaped by the process that adopts orphans.
+  // RunTool has killed this child at the end of the shell. Waits until the
+  // child is a zombie, or has been reaped by the process that adopts orphans.
   while (kill(child, 0) == 0) {
     ASSERT_EQ(whole.end, End::kSucceeded);
     const ToolOutcome state =

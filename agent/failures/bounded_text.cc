@@ -65,7 +65,8 @@ std::string BoundedTail(std::string_view text, size_t max_bytes) {
   size_t bytes = 0;
   bool more = false;
   while (!text.empty()) {
-    // the start of the last line; 0 if there is no newline
+    // The position at which the last line of `text` begins; 0 if `text` is a
+    // single line.
     const size_t begin = text.rfind('\n') + 1;
     std::string line =
         CutTo(Clean(text.substr(begin, 4 * max_bytes)),

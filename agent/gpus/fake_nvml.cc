@@ -103,7 +103,7 @@ struct EventData {
 };
 constexpr unsigned long long kXidEvent = 8;
 struct EventSet {
-  // devices whose Xid has not been reported yet
+  // devices of this event set whose Xid has not been reported yet
   std::vector<void*> devices;
 };
 struct ProcessInfo {

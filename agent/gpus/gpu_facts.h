@@ -39,8 +39,8 @@ struct GpuDevice {
   // The reason why the GPU does not answer, such as "GPU is lost"; the other
   // fields are unknown then. Empty if it answers.
   std::string error;
-  std::optional<int64_t> memory_total;  // bytes
-  std::optional<int64_t> memory_used;   // bytes
+  std::optional<int64_t> memory_total;  // the GPU's memory, in bytes
+  std::optional<int64_t> memory_used;   // memory in use, in bytes
   std::vector<GpuProcess> processes;
   // uncorrected memory errors since the driver was loaded
   std::optional<int64_t> uncorrectable_errors;
@@ -53,7 +53,8 @@ struct GpuDevice {
   std::optional<bool> mig;
   std::optional<bool> mig_pending;  // whether MIG is on after the next reset
   int mig_instances = 0;
-  std::optional<int> compute_mode;  // a value of ComputeMode
+  // which processes may use the GPU, as a value of ComputeMode
+  std::optional<int> compute_mode;
   std::optional<PcieLink> pcie;
   std::vector<int> links_up;    // numbers of the NVLinks that are up
   std::vector<int> links_down;  // numbers of the existing NVLinks that are down

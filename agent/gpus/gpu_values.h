@@ -25,8 +25,8 @@ struct LinkErrors {
   int64_t recovery = 0;
 };
 
-// The values of one GPU that metrics show. nullopt: the GPU or its driver does
-// not report the value.
+// The values of one GPU that this node's metrics show. In the optional fields,
+// nullopt means that the GPU or its driver does not report the value.
 struct GpuValues {
   int index = 0;
   std::string uuid;

@@ -55,7 +55,8 @@ struct GpuWatch::State {
   std::condition_variable changed;
   // The following members are guarded by `mutex`.
   bool stop = false;
-  // number of threads (reading, listening) that have not ended
+  // number of threads that have not ended, of the two that read values and
+  // listen for Xids
   int running = 0;
   std::optional<Instant> looked;
   bool has_driver = true;
@@ -194,9 +195,9 @@ void GpuWatch::ListenForXids(const std::shared_ptr<State>& state) {
       seen.gpu = gpu.index;
       seen.uuid = gpu.uuid;
     }
-    // `mutex` is locked here, and Follow and the destructor need `mutex` to
-    // replace the callback. Therefore a replaced callback is not called any
-    // more.
+    // This thread holds `mutex`, which Follow and the destructor lock to
+    // replace the callback. Therefore no callback is called after it was
+    // replaced.
     if (state->on_xid) {
       state->on_xid(seen);
       continue;

@@ -27,7 +27,8 @@ class GpuWatch {
     Duration idle_after = std::chrono::minutes(5);
   };
 
-  // Starts with one reading, so that values are available soon.
+  // Starts the threads. The first reading of the GPUs begins at once, so that
+  // Look soon returns values.
   explicit GpuWatch(Options options);
   // Waits at most one second for the threads to end.
   ~GpuWatch();

@@ -100,8 +100,8 @@ TEST_F(GpuWatchTest, ReadingsStopWhileNobodyLooks) {
   Set("FAKE_NVML_GPUS", "1");
   GpuWatch::Options options = OptionsOf();
   options.interval = milliseconds(1);
-  // With zero, readings stop after the first one, whatever calls of Look
-  // follow.
+  // With an idle time of zero the watch reads the GPUs only once. The later
+  // calls of Look do not start another reading.
   options.idle_after = Duration::zero();
   GpuWatch watch(options);
   const GpuSnapshot first = LookUntil(
@@ -143,8 +143,8 @@ TEST_F(GpuWatchTest, XidsThatNobodyHasFollowedAreToldLater) {
   });
   Follow(watch);
   EXPECT_THAT(AwaitXids(2), SizeIs(2));
-  // A second callback gets none of the two Xids again: the test has still seen
-  // two.
+  // Sets the callback again. The watch does not report the two Xids a second
+  // time, so AwaitXids still returns two.
   Follow(watch);
   EXPECT_THAT(AwaitXids(2), SizeIs(2));
 }

@@ -70,7 +70,7 @@ void AddMigInstances(const NvmlLibrary& nvml, Device device, Gpu& gpu) {
   }
   for (unsigned i = 0; i < most && i < NvmlLibrary::kMaxInstances; ++i) {
     Device instance = nullptr;
-    // No MIG instance has this number, because instance numbers have gaps.
+    // A number without a MIG instance is skipped: NVML's numbers may have gaps.
     if (nvml.Call("nvmlDeviceGetMigDeviceHandleByIndex", device, i,
                   &instance) != kSuccess) {
       continue;
@@ -100,7 +100,8 @@ absl::StatusOr<std::vector<Gpu>> ReadFrom(const NvmlLibrary& nvml) {
   for (unsigned i = 0; i < count && i < NvmlLibrary::kMaxGpus; ++i) {
     Device device = nullptr;
     result = nvml.Call("nvmlDeviceGetHandleByIndex_v2", i, &device);
-    // A GPU that fell off the bus keeps its index, and this call fails for it.
+    // This call fails for a GPU that fell off the bus, because such a GPU keeps
+    // its index. The list of GPUs then cannot be read.
     if (result != kSuccess) {
       return Failed(nvml,
                     "nvmlDeviceGetHandleByIndex for GPU " + std::to_string(i),

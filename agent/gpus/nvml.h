@@ -55,7 +55,8 @@ class NvmlLibrary {
   // NVML's own text for a result code.
   std::string Explain(Result result) const;
 
-  // The UUID of a device; "" on an error. `*result` gets NVML's result.
+  // The UUID of a device; "" if NVML cannot give it. `*result` gets the result
+  // code of the NVML call.
   std::string IdOf(Device device, Result* result) const;
 
   // A device's PCI address as in /sys, such as "0000:3b:00.0"; empty: unknown.

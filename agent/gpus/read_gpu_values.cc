@@ -47,8 +47,8 @@ void ReadUse(const NvmlLibrary& nvml, Device device, GpuValues& gpu) {
     gpu.utilization = use.gpu / 100.0;
     gpu.memory_utilization = use.memory / 100.0;
   }
-  // Only the second version of the function does not count the driver's own
-  // memory as used. DCGM uses this version, too.
+  // nvmlDeviceGetMemoryInfo counts the driver's own memory as used, and its
+  // second version does not. DCGM uses the second version, too.
   MemoryV2 memory = {};
   memory.version = sizeof(memory) | 2u << 24;
   if (nvml.Call("nvmlDeviceGetMemoryInfo_v2", device, &memory) == kSuccess) {

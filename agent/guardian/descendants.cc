@@ -198,8 +198,8 @@ bool OrphanSweep::Pass(const std::vector<ProcessEntry>& spared) {
 }
 
 SparedChildren& SparedChildren::OfThisProcess() {
-  // The list of processes to spare is never destroyed. The destructor of
-  // another static object may end a guardian, and would then use a destroyed
+  // This list of processes that must not be killed is never destroyed. The
+  // destructor of another static object may end a guardian, which uses the
   // list.
   static auto* const spared = new SparedChildren;
   return *spared;

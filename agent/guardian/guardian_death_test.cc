@@ -28,7 +28,7 @@ const Acts kDaemonOfADeadWorker = {"fork-and-exit", "setsid", "fork-and-exit",
 const Acts kHopper = {"fork-and-exit", "setsid", "say-pid", "hop"};
 
 // Starts one worker for each element of `workers`, and waits until every worker
-// has reached its last step.
+// has printed a line, which it does just before its last step.
 void StartAll(Guardian* guardian, const std::vector<Acts>& workers,
               OutputPipe* out) {
   for (size_t i = 0; i < workers.size(); ++i) {
@@ -41,9 +41,9 @@ void StartAll(Guardian* guardian, const std::vector<Acts>& workers,
 const std::vector<Acts> kAllKinds = {kPlain, kSession, kDaemon,
                                      kDaemonOfADeadWorker, kHopper};
 
-// Forks a process that acts as an agent: it has a guardian and workers of all
-// kinds, and then calls `last`. Returns its pid and, in `guardian`, a pidfd of
-// its guardian.
+// Forks a process that acts as an agent: it starts a guardian and one worker of
+// each of kAllKinds, and then calls `last` with the guardian. Returns the
+// process's pid and, in `guardian`, a pidfd of its guardian.
 pid_t StandInAgent(OutputPipe* out, OwnedFd* guardian,
                    const std::function<void(Guardian*)>& last) {
   const pid_t agent = fork();

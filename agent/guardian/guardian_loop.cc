@@ -324,8 +324,9 @@ class GuardianLoop {
   uint64_t starts_taken_ = 0;
   // whether a worker has been started since the last AllGoneNotice
   bool occupied_ = false;
-  // Whether every new descendant is killed at once: a SIGKILL to all processes
-  // was ordered. Reset when a worker is started, and when no process is left.
+  // Whether the agent has ordered SIGKILL for all processes, so that every new
+  // descendant is killed at once. Reset when a worker is started, and when no
+  // process is left.
   bool sweeping_ = false;
   int sweep_milliseconds_ = kSweepMilliseconds;
   Instant next_sign_ = MonotonicNow() + kGuardianSignEvery;
@@ -355,8 +356,9 @@ bool GuardianLoop::Turn() {
   if (channel_.unsent() > 0) line.events |= POLLOUT;
   std::vector<pollfd> fds = {
       line, {child_ended_.get(), POLLIN, 0}, {agent_.get(), POLLIN, 0}};
-  // local ranks of the workers whose start is not yet known to have succeeded;
-  // fds[3 + i] is the pipe `outcome` of worker starting[i]
+  // The local ranks of the workers whose program has not been executed yet, as
+  // far as this process knows. poll() watches their pipes: the pipe of worker
+  // starting[i] is fds[3 + i].
   std::vector<int> starting;
   for (const auto& [local_rank, worker] : workers_) {
     if (!worker.outcome.open()) continue;
@@ -502,7 +504,8 @@ void GuardianLoop::Handle(const SignalCommand& command) {
   // that has already ended must not be reported as ended by this signal.
   Withdraw(command);
   Reap();
-  // no process is left to signal, as an AllGoneNotice has reported
+  // No worker was started since the guardian reported that no process is left,
+  // so there is no process to signal.
   if (!occupied_) return;
   for (auto& [local_rank, worker] : workers_) {
     if (command.local_rank.value_or(local_rank) != local_rank) continue;

@@ -32,7 +32,8 @@ struct SpawnRequest {
   // the complete environment, each "NAME=value"
   std::vector<std::string> environment;
   std::string working_directory;  // empty: the parent's directory
-  std::vector<int> cpus;  // CPUs to bind to, ascending; empty: not bound
+  // CPUs to which the child is bound, ascending; empty: it is not bound
+  std::vector<int> cpus;
   // NUMA node from which the child prefers to take memory; nullopt: no
   // preference
   std::optional<int> memory_node;
@@ -42,9 +43,9 @@ struct SpawnRequest {
   SeenBefore seen = SeenBefore::kNo;
   // signals ignored by the child: bit n - 1 is signal n
   uint64_t ignored_signals = 0;
-  int stdin_fd = -1;   // -1: inherited from this process
-  int stdout_fd = -1;  // -1: inherited from this process
-  int stderr_fd = -1;  // -1: inherited from this process
+  int stdin_fd = -1;   // the child's stdin; -1: this process's own stdin
+  int stdout_fd = -1;  // the child's stdout; -1: this process's own stdout
+  int stderr_fd = -1;  // the child's stderr; -1: this process's own stderr
   // the pipe with the channel key, which the child inherits under the same
   // number; -1: none
   int key_fd = -1;

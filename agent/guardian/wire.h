@@ -40,7 +40,8 @@ struct StartCommand {
   std::vector<std::pair<std::string, std::string>> environment;
   std::vector<std::string> unset;
   std::string working_directory;
-  std::vector<int> cpus;  // CPUs to bind to, ascending; empty: not bound
+  // CPUs to which the worker is bound, ascending; empty: it is not bound
+  std::vector<int> cpus;
   // NUMA node from which the worker prefers to take memory
   std::optional<int> memory_node;
   // signals that the worker ignores: bit n - 1 is signal n
@@ -54,11 +55,11 @@ struct StartCommand {
 };
 struct SignalCommand {
   int signal = 0;
-  // whether to signal also descendants of workers that left the workers'
-  // process groups
+  // whether the signal is also sent to descendants of workers that left the
+  // workers' process groups
   bool everything = false;
-  // local rank of the only worker whose process group is signalled; nullopt:
-  // the process groups of all workers
+  // local rank of the only worker to whose process group the signal is sent;
+  // nullopt: the signal is sent to the process groups of all workers
   std::optional<int> local_rank;
 };
 // The agent's command to remove a folder of sockets after the agent's end.

@@ -369,7 +369,8 @@ std::vector<Finding> ExamineVersions(const NodeFacts& facts) {
 
 namespace {
 
-// The text for an nvmlGpuP2PStatus_t.
+// Why one GPU cannot read another GPU's memory, in words. `status`: an
+// nvmlGpuP2PStatus_t other than "OK".
 std::string PeerStatusText(int status) {
   switch (status) {
     case 1:

@@ -41,7 +41,8 @@ struct FindingKind {
   FindingGroup group;   //
   const char* meaning;  // explanation in one or two sentences
   const char* remedy;   // advice for the user; may be empty
-  // the check of --health-checks to which this kind belongs; may be empty
+  // The health check ("gpu", "disk", "memory" or "shm" of --health-checks) that
+  // fails if a node has an error of this kind; may be empty.
   const char* check;
 };
 

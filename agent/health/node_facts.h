@@ -90,9 +90,11 @@ struct NetworkFacts {
   int ephemeral_last = 0;
 };
 
-// The purpose of the log folder, which `launch` creates if it does not exist.
+// The value of FolderFacts::purpose for the log folder, which `launch` creates
+// if it does not exist.
 inline constexpr char kLogsPurpose[] = "logs";
-// The purpose of the working folder, which need not be writable.
+// The value of FolderFacts::purpose for the working folder, which need not be
+// writable.
 inline constexpr char kWorkingPurpose[] = "working folder";
 
 struct FolderFacts {
@@ -109,8 +111,8 @@ struct FolderFacts {
   // container's root. (After errors the kernel makes the file system itself
   // read-only.)
   bool mounted_read_only = false;
-  int64_t total = 0;  // bytes
-  int64_t free = 0;   // free bytes that this user may use
+  int64_t total = 0;  // size of the file system in bytes
+  int64_t free = 0;   // bytes that this user may still write to the file system
   // number of inodes; 0: the file system has no fixed number
   int64_t files = 0;
   int64_t files_free = 0;
@@ -122,7 +124,7 @@ struct HostFacts {
   int own_cores = 0;   // number of CPU cores on which this process may run
   // CPU limit of this process's cgroup, in cores; 0: none
   double quota_cores = 0;
-  int64_t memory = 0;  // bytes
+  int64_t memory = 0;  // the machine's memory in bytes
   int64_t memory_available = 0;
   // memory limit of this process's cgroup in bytes; 0: no limit
   int64_t memory_limit = 0;

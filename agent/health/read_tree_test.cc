@@ -85,8 +85,9 @@ TEST_F(ReadTreeTest, BridgesThatRedirect) {
   EXPECT_FALSE(RedirectsPeers(Bridge(0x10)));
   EXPECT_TRUE(RedirectsPeers(Bridge(0x1c)));
   EXPECT_TRUE(RedirectsPeers(Bridge(0x04)));
-  // An unprivileged user can read only the first 64 bytes, which do not show a
-  // redirection.
+  // An unprivileged user can read only the first 64 bytes of a bridge's PCI
+  // configuration space. These bytes do not say whether the bridge redirects
+  // traffic.
   EXPECT_FALSE(RedirectsPeers(Bridge(0x1c).substr(0, 64)));
   EXPECT_FALSE(RedirectsPeers(""));
   // RedirectsPeers returns even if the chain of PCI extended capabilities leads

@@ -106,8 +106,9 @@ struct SilentWorker {
   WorkerState state = WorkerState::kOther;
 };
 
-// Workers count as silent together if the times of their last reports differ by
-// at most the deadline divided by this number.
+// A worker counts as silent together with the overdue worker if the two fell
+// silent within a short time: the overdue worker's deadline divided by this
+// number.
 inline constexpr int kTogetherDivisor = 10;
 
 // Chooses the worker to blame for a hang. `overdue`: the worker that fell

@@ -107,7 +107,8 @@ void Lifecycle::On(const DirectiveCame& event) {
   ever_answered_ = true;
   if (directive_.has_value() && directive_->epoch == directive.epoch &&
       directive.revision < directive_->revision) {
-    return;  // the directive is stale: a newer one has arrived before it
+    // this directive is older than the newest one, which overtook it: ignored
+    return;
   }
   const bool newer = !directive_.has_value() ||
                      directive_->epoch != directive.epoch ||
@@ -191,11 +192,11 @@ void Lifecycle::On(const WorkerDown& event) {
     pids_[event.local_rank] = 0;
   }
   if (IsEndOfHungWorker(event)) {
-    // Not recorded: this worker was reported as hung, and the hang is its
-    // failure.
+    // The exit is not recorded as a failure: this worker was already reported
+    // as hung.
   } else if (!event.failure.has_value() || IsEndByPreemption(*event.failure)) {
-    // Not recorded: the worker exited with 0, or the preemption explains its
-    // exit.
+    // The exit is no failure: the worker exited with 0, or the preemption
+    // explains the exit.
   } else {
     rendezvous::Failure failure = *event.failure;
     const bool stopping = phase_ == rendezvous::NodePhase::kStopping;
@@ -246,9 +247,9 @@ void Lifecycle::On(const WorkersGone& event) {
     NoticeLeftBehind(event.left_behind);
   }
   any_left_ = false;
-  // If all workers have succeeded, no process is left for the SIGKILL that is
-  // due at kill_at_. But the user's preemption command may still run. SIGKILL
-  // would cut it short, although it has its own deadline (announcing_until_).
+  // All workers have succeeded and no process is left, so the SIGKILL that is
+  // planned for kill_at_ is cancelled. It would cut short the user's preemption
+  // command, which may still run and has its own deadline (announcing_until_).
   if (phase_ == rendezvous::NodePhase::kRunning && pending_ == 0) {
     kill_at_.reset();
   }
@@ -281,8 +282,9 @@ void Lifecycle::On(const GuardianDied& event) {
   kill_at_.reset();
   health_.RoundEnded();
   if (leave_.has_value()) return;
-  // The reports say with leaving_ only why the guardian was lost. The message
-  // of GiveUp, which this node prints, also says that the node leaves the job.
+  // The coordinator learns from leaving_ in the reports only why the guardian
+  // was lost. The text for GiveUp, which this node prints for the user, also
+  // says that the node leaves the job.
   leaving_ = leaving_.value_or(event.reason);
   GiveUp(kWorkersLostExitCode,
          absl::StrCat(event.reason,

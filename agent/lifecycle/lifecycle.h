@@ -41,7 +41,8 @@ class Lifecycle {
     std::string run_id;
     // identity of this node; LinkUp::own_address replaces an empty address
     rendezvous::NodeIdentity node;
-    // the agent's secret; see Report::place_key
+    // a random secret that proves that this agent holds the node's place in the
+    // job (Report::place_key)
     std::string place_key;
     rendezvous::JobSpec spec;
     std::string endpoint;  // the coordinator's endpoint, for messages
@@ -274,8 +275,8 @@ class Lifecycle {
   // number of restarts that the job has used, from the newest directive that
   // contains this number
   int restarts_used_ = 0;
-  int pending_ = 0;        // workers that are running or being started
-  int unstarted_ = 0;      // workers that have not been started yet
+  int pending_ = 0;    // number of workers that are running or being started
+  int unstarted_ = 0;  // number of workers that have not been started yet
   bool any_left_ = false;  // whether a worker or a descendant of one is alive
   std::optional<Instant> kill_at_;
   // broke_at_: the time of the failure that broke the round, as far as this
@@ -283,10 +284,12 @@ class Lifecycle {
   // members are valid in the phase stopping.
   Instant broke_at_;
   bool broke_here_ = false;
-  // whether SIGKILL was sent; kill_at_ is then the time to repeat it
+  // Whether SIGKILL was sent to this round's workers. If so, kill_at_ is the
+  // time at which it is sent again.
   bool killed_ = false;
   bool store_closed_ = false;  // whether the store of round round_ is closed
-  // ordinal of the newest job-wide signal forwarded to the workers
+  // The number (SignalNotice::ordinal) of the newest signal that this node has
+  // forwarded to its workers in this round by order of the directive.
   uint64_t forwarded_ = 0;
 
   // The state of a suspected hang. If a worker is overdue, that worker or the
@@ -294,7 +297,8 @@ class Lifecycle {
   // the suspect. When the stack has arrived, the suspect is reported as hung.
   // If the suspect reports progress or exits before, no hang is reported.
   struct Suspicion {
-    HangWatch::Silence overdue;  // the worker whose deadline has passed
+    // the worker that has been silent for longer than its deadline
+    HangWatch::Silence overdue;
     // whether the workers' states (WorkersSeen) have arrived
     bool looked = false;
     rendezvous::Failure failure;
@@ -319,12 +323,15 @@ class Lifecycle {
   std::vector<std::string> addresses_;
   // the endpoint of the newest connection (LinkUp::coordinator); empty: unknown
   std::string connected_to_;
-  std::string coordinator_;  // the endpoint at which the coordinator answered
+  // the endpoint at which the coordinator last answered; empty: it has not
+  // answered yet
+  std::string coordinator_;
   // start of the job according to the coordinators' directives; nullopt:
   // unknown
   std::optional<Instant> job_began_;
-  // the highest epoch received; a coordinator with a lower epoch is not obeyed
-  // (each takeover raises the epoch)
+  // The highest epoch that a coordinator or standby has sent. Each takeover of
+  // the job's coordination has a higher epoch, so this node does not obey a
+  // coordinator with a lower one.
   uint64_t promised_epoch_ = 0;
   rendezvous::Electorate electorate_;
   int host_rank_ = -1;

@@ -36,7 +36,7 @@ class LifecycleFixture {
   void Disconnect(absl::Status why = absl::UnavailableError("reset"));
   // Sends a directive with the next revision.
   void Tell(rendezvous::Directive directive);
-  // Sends a directive again with the revision of the last one.
+  // Sends a directive with the same revision as the directive before it.
   void TellSame(rendezvous::Directive directive);
   void TellRun(int round);
   void TellStop(int round, Duration grace = std::chrono::seconds(10));
@@ -48,10 +48,10 @@ class LifecycleFixture {
   void Down(int local_rank);  // simulates that the worker exits with 0
   void Fails(int local_rank,
              rendezvous::FailureKind kind = rendezvous::FailureKind::kExitCode);
-  // Like Fails, for a worker that recorded an exception in its error file,
-  // `ago` before its exit.
+  // Simulates that a worker fails (exit code 3) after it recorded an exception
+  // in its error file. `ago`: the time between the two.
   void FailsAfterRecording(int local_rank, Duration ago);
-  // Like Fails, for a worker that exits before any signal was sent to it.
+  // Simulates that a worker fails before any signal was sent to it.
   void FailsByItself(int local_rank);
   void Says(int local_rank, const ProgressMessage& message = {});
   // The immediate answer to a LookAtWorkers request; nullopt: no answer.

@@ -119,10 +119,11 @@ rendezvous::Failure Lifecycle::SuspectedOf(
   return failure;
 }
 
-// Requests the states of the workers just before this node stops them because
-// the round is broken. A hang on another node may have broken the round just
-// before the deadline of a worker on this node. Once all workers are stopped,
-// the worker that blocked the others can no longer be found.
+// Requests the states of the workers' processes just before this node stops the
+// workers because the round is broken. The cause may be a hang that another
+// node reported just before a worker of this node reached its deadline. Once
+// all workers are stopped, it can no longer be found out which worker blocked
+// the others.
 void Lifecycle::ExamineStopped() {
   if (phase_ == rendezvous::NodePhase::kRunning) RequestWorkerStates();
 }
@@ -224,9 +225,9 @@ bool Lifecycle::IsEndOfHungWorker(const WorkerDown& event) {
   const bool died =
       event.failure.has_value() && !IsEndByPreemption(*event.failure);
   if (suspicion_->failure.local_rank != event.local_rank) {
-    // If a signal kills a peer while gdb reads stacks, gdb or the hang is the
-    // cause. So the hang is reported first, even if the kernel reports the
-    // peer's exit first.
+    // A worker other than the suspected one was killed by a signal while gdb
+    // reads stacks. The hang, or gdb itself, is then the cause of this exit. So
+    // the hang is reported first, even if the kernel reports this exit first.
     if (died && event.failure->kind == rendezvous::FailureKind::kSignal &&
         phase_ == rendezvous::NodePhase::kRunning && suspicion_->looked) {
       ReportHang();

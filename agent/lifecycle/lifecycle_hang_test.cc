@@ -67,7 +67,8 @@ TEST_F(LifecycleHang, AStandstillOfTheNodeIsNoHang) {
   const Duration left = seconds(30) - milliseconds(10) - to_next;
   agent_.Wait(left - milliseconds(1));
   EXPECT_THAT(agent_.stacks_asked, IsEmpty());
-  // Once the rest of the 30 s has passed as well, the worker is suspected.
+  // The workers' deadline of 30 s, without the time of the suspension, has
+  // passed now: a worker is suspected, and its stack is requested.
   agent_.Wait(milliseconds(1));
   EXPECT_EQ(agent_.stacks_asked.size(), 1u);
 }
@@ -158,9 +159,10 @@ TEST_F(LifecycleHang, StoppedWorkerIsReportedInABrokenRound) {
     agent.TellStop(1);
     EXPECT_EQ(agent.looks.size(), 1u);
     EXPECT_THAT(agent.signals, ElementsAre(SIGTERM));
-    // While the round is being stopped, a worker is suspected only if its
-    // silence exceeds 15 s, half of its deadline. With a `before` of 10 ms the
-    // silence is 29.99 s; with a `before` of 16 s it is 14 s.
+    // When a round is being stopped, the stack of a worker is requested only if
+    // the worker has been silent for more than 15 s, half of its deadline. If
+    // the round is stopped 10 ms before the deadline, the silence is 29.99 s;
+    // if 16 s before, it is 14 s.
     ASSERT_EQ(agent.stacks_asked.size(), before == 10 ? 1u : 0u);
     agent.Step(Taken(/*local_rank=*/0));
     const std::vector<rendezvous::Failure>& failures =

@@ -86,9 +86,9 @@ bool Lifecycle::ComesFromAnother(const rendezvous::Directive& directive) {
     default:
       break;
   }
-  // Ignores a coordinator whose epoch is lower than the epoch that this node
-  // has promised to follow. An epoch of 0 is no coordinator's epoch: such a
-  // directive is a refusal and is obeyed.
+  // Ignores a directive whose epoch is lower than the epoch that this node has
+  // promised to follow, and connects to another endpoint. No coordinator has
+  // the epoch 0: a directive with it is a refusal and is obeyed.
   if (directive.epoch == 0 || directive.epoch >= promised_epoch_) return false;
   GoTo("", kMovePause);
   return true;

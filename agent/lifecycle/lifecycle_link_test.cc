@@ -54,8 +54,9 @@ TEST(LifecycleReports, HoldTheAgeOfTheJob) {
   agent.Tell(wait);
   agent.Wait(seconds(5));
   EXPECT_EQ(agent.reports.back().job_age, seconds(105));
-  // A new coordinator gives a job age of 2 s, the time since its own start, or
-  // of zero, if it knows none. The agent keeps the larger age of 105 s.
+  // The directive of a new coordinator gives a smaller job age: 2 s, the time
+  // since this coordinator started, or zero if it knows none. The agent
+  // continues to report the larger age, 105 s.
   for (const Duration age : {Duration(seconds(2)), Duration::zero()}) {
     wait.job_age = age;
     agent.Tell(wait);
@@ -598,8 +599,9 @@ TEST_F(LifecycleStandbyTest, PromisesAndObeysNoLowerEpoch) {
   agent_.Step(DirectiveCame{StandBy(9)});
   EXPECT_EQ(report().promised_epoch, 9u);
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
-  // The node connects again to the old coordinator, whose epoch 8 is lower than
-  // 9, the epoch that the node has promised to obey.
+  // The node, which has promised to obey no epoch below 9, connects again to
+  // the old coordinator, whose epoch is 8. The order of this coordinator to
+  // stop the round has no effect.
   agent_.Disconnect();
   agent_.Step(LinkUp{.coordinator = "a:1"});
   rendezvous::Directive stop = DirectiveOf(rendezvous::DirectiveKind::kStop);

@@ -27,10 +27,11 @@ void Lifecycle::On(const NcclIdMissing& event) {
   if (!event.why.empty()) Notice(event.why);
 }
 
-// A lost NCCL root does not break the round. The ranks do not need the root
-// after they have connected, and many programs never use the id. A rank that
-// still needs the root times out. The notice printed here explains that failure
-// to the user.
+// Handles the death of the NCCL root, the process through which the ranks of
+// the round connect to each other. Does not break the round: the ranks do not
+// need the root after they have connected, and many programs never use it. A
+// rank that still needs the root times out. The notice printed here explains
+// that failure to the user.
 void Lifecycle::On(const NcclRootLost& event) {
   if (!HasWorkers()) return;
   nccl_root_lost_ = event.what;
@@ -42,9 +43,9 @@ void Lifecycle::On(const NcclRootLost& event) {
 
 bool Lifecycle::NeedsNoCheck() const {
   if (preemption_.has_value()) return true;
-  // A node that has succeeded most likely joins no other round. So it needs no
-  // check while the directive is kRun or kHold, that is, until the round has
-  // ended on all nodes.
+  // A node whose workers have all succeeded most likely joins no other round.
+  // So its health is not checked while the directive is kRun or kHold, that is,
+  // until the round has ended on all nodes.
   return phase_ == rendezvous::NodePhase::kSucceeded &&
          directive_.has_value() &&
          (directive_->kind == rendezvous::DirectiveKind::kRun ||

@@ -205,8 +205,8 @@ TEST_F(LifecyclePreemption, TheCommandHasADeadline) {
   agent_.Down(0);
   agent_.Down(1);
   agent_.Gone();
-  // The preemption command may run for 70 s (60 s of grace and 10 s of shutdown
-  // time-out): waits until 1 ms before.
+  // The user's preemption command may run for 70 s (60 s of grace and 10 s of
+  // shutdown time-out). This wait ends 1 ms before that time is over.
   agent_.Wait(milliseconds(69'999));
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
   agent_.Wait(milliseconds(1));
@@ -397,8 +397,9 @@ TEST(LifecyclePreemptionAlone, AStoppedNodeLeavesWithoutTheVerdict) {
   agent.Step(PreemptionAnnounced());
   agent.AllDown();
   agent.Disconnect();
-  // The time limit: 60 s of grace, 10 s for the other nodes' shutdown, and
-  // twice 5 s for delays of the coordinator.
+  // A preempted node without a coordinator exits after 80 s. These are 60 s of
+  // grace, ten for the shutdown of the other nodes, and twice five for delays
+  // of the coordinator.
   agent.Wait(seconds(60 + 10 + 10) - milliseconds(1));
   EXPECT_FALSE(agent.leave.has_value());
   agent.Wait(milliseconds(1));

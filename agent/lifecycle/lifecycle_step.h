@@ -147,11 +147,11 @@ struct StartWorkers {
 };
 struct SignalWorkers {
   int signal = 0;
-  // Whether to signal also descendants of workers that left the workers'
-  // process groups.
+  // Whether the signal is also sent to descendants of workers that left the
+  // workers' process groups.
   bool everything = false;
-  // The local rank of the only worker whose process group is signalled;
-  // nullopt: all.
+  // The local rank of the only worker to whose process group the signal is
+  // sent; nullopt: the signal is sent to the process groups of all workers.
   std::optional<int> local_rank;
 };
 // Action: read the state of these workers' processes, because a stopped process
@@ -173,7 +173,8 @@ struct TakeStacks {
     int64_t pid = 0;
   };
   int round = 0;
-  std::vector<Worker> workers;  // the workers, at most kMaxStacks
+  // the processes whose stacks are read, at most kMaxStacks
+  std::vector<Worker> workers;
 };
 inline constexpr size_t kMaxStacks = 8;
 // Action: close the round's store, because the round is broken and clients that
@@ -216,7 +217,8 @@ struct Leave {
   int exit_code = 0;
   // Whether the job has succeeded and this agent never ran a worker for it.
   bool never_ran = false;
-  // Whether this node acts for the whole job (Directive::acts_for_job).
+  // Whether this node performs the actions that are done once per job, such as
+  // requeueing it in Slurm (Directive::acts_for_job).
   bool acts_for_job = false;
   std::optional<rendezvous::Verdict> verdict;
   std::string reason;

@@ -266,8 +266,8 @@ TEST(LifecycleStop, KillsAgainEachSecondWhileSomethingIsLeft) {
   agent.Wait(milliseconds(2999));
   EXPECT_THAT(agent.signals, ElementsAre(SIGKILL, SIGKILL, SIGKILL));
   agent.Fails(1, rendezvous::FailureKind::kSignal);
-  // After the last worker's exit, the processes that are left get SIGTERM
-  // before the next SIGKILL.
+  // The last worker has exited now. The descendants that it may have left get
+  // SIGTERM before the next SIGKILL.
   EXPECT_EQ(agent.signals.back(), SIGTERM);
   agent.Gone();
   agent.Wait(seconds(5));
@@ -275,7 +275,9 @@ TEST(LifecycleStop, KillsAgainEachSecondWhileSomethingIsLeft) {
 }
 
 TEST(LifecycleStop, LeftoversThatIgnoredTheFirstSignalGetSigterm) {
-  // Leftover processes such as a shell's background jobs ignore SIGINT.
+  // Processes that the workers leave behind may have ignored the first signal;
+  // background jobs of a shell ignore SIGINT. Such processes get SIGTERM after
+  // the last worker's exit.
   LifecycleFixture agent;
   agent.Run(1);
   agent.TellStop(1, seconds(8));

@@ -19,14 +19,16 @@ class NcclIdOffer {
   NcclIdOffer(Duration timeout, Instant now);
 
   void Take(std::string id);
-  // Records that no id is available, and none will be soon.
+  // Records that this node has no NCCL id and will have none soon. The first
+  // report then no longer waits for an id.
   void GiveUp();
 
   // The time until which the first report waits for an id; nullopt if the
   // report may be sent at once.
   std::optional<Instant> AwaitedUntil(Instant now) const;
 
-  // Whether a new id must be made, because the current one was used or lost.
+  // Whether the agent must make a new NCCL id, because the one that this node
+  // offered may have been used in a round.
   enum class Renewal { kNotNeeded, kNeeded };
   // Called when a round begins on this node. If the round uses this node's id,
   // the node no longer offers it. If this node has group rank 0 and the round

@@ -68,12 +68,13 @@ class NodeLedger {
 
   Instant since_;
   rendezvous::Activity activity_ = rendezvous::Activity::kWaiting;
-  // the state of the workers' steps; nullopt while `activity_` says what the
-  // node does
+  // What the workers' steps have shown since the call of Train, as these steps
+  // then determine the node's activity; nullopt: `activity_` is the node's
+  // activity.
   std::optional<Training> training_;
   rendezvous::NodeTime time_;
-  // whether the current time counts as lost to the newest early end of a round,
-  // the last entry of time_.losses
+  // Whether the current time counts as lost by the newest round that ended
+  // early, and is added to its loss, the last entry of time_.losses.
   bool recovers_ = false;
 };
 

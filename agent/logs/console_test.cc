@@ -69,9 +69,9 @@ TEST_F(ConsoleTest, BothStreamsAreWaitedForAtTheSameTime) {
        }});
   EXPECT_TRUE(given_up());
   EXPECT_GT(console.err()->loss().unread, 0);
-  // The waits for stdout and stderr share one time limit, which the wait for
-  // stdout has used up. So the wait for stderr ends after one call of
-  // end_signals.
+  // The wait for stdout has used up the time limit, which it shares with the
+  // wait for stderr. So the wait for stderr asks for signals (end_signals) once
+  // and then ends.
   EXPECT_EQ(asked - asked_for_out, 1);
   for (const int fd : others) close(fd);
 }

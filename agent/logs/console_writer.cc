@@ -156,7 +156,8 @@ struct ConsoleWriter::State {
   // whether the console is at the start of a line once the text that was taken
   // from the queue is written
   bool at_line_start = true;
-  // at_line_start before the batch that is being written
+  // whether the console was at the start of a line before the batch that is
+  // being written
   bool was_at_line_start = true;
   bool room_wanted = false;
   bool given_up = false;
@@ -164,8 +165,8 @@ struct ConsoleWriter::State {
   // nullopt: no wait has begun since all text was written.
   std::optional<Instant> waited_since;
   bool stopping = false;
-  // whether nothing can be written any more: the reader of the console has
-  // closed its end, or `fd` or `wake` could not be opened
+  // Whether nothing more can be written: no process reads from the console any
+  // more, or its descriptor `fd` or the eventfd `wake` could not be opened.
   bool left;
   bool ended = false;
 };

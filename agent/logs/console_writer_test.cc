@@ -306,7 +306,8 @@ TEST(ConsoleWriterTest, EndsThoughAWriteCannotBeInterrupted) {
     EXPECT_EQ(read(ends[1], &begun, 1), 1);
   }
   EXPECT_LT(std::chrono::steady_clock::now() - begin, kLong);
-  close(ends[1]);  // ends the blocked write of the abandoned thread
+  // ends the write of the writer's thread, which was still blocked
+  close(ends[1]);
   close(ends[0]);
 }
 

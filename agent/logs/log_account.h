@@ -18,8 +18,9 @@ class LogAccount {
     kFileOnly,  // the output is in the log file only
   };
   struct Sums {
-    int64_t lost = 0;  // bytes that could not be written, of all streams
-    // the part of `lost` that was not shown on a console either
+    // bytes of all streams that could not be written to the log files
+    int64_t lost = 0;
+    // the bytes in `lost` that are not on the console either
     int64_t lost_file_only = 0;
     int64_t dropped = 0;  // bytes deleted by rotation
   };

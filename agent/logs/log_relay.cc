@@ -212,8 +212,9 @@ absl::StatusOr<PipeReader::Made> LogRelay::Impl::Make(const Worker& worker,
                                          std::move(passage->console), &passed);
     if (made) return *std::move(made);
   }
-  // If no pseudo-terminal is available, the worker writes to a pipe. Its lines
-  // are then printed with prefixes.
+  // The stream is not passed on to a terminal, or no pseudo-terminal is
+  // available: the worker writes to a pipe, and its lines are printed with
+  // prefixes.
   Worker piped = worker;
   piped.alone = false;
   int capacity = open_.size() < kMaxLargePipes ? kPipeBytes : 0;
@@ -297,9 +298,9 @@ void LogRelay::Impl::Run() {
       wake_->Clear();
       may_have_room = true;
     }
-    // From the time `room` on, the file system counts as hung, and output that
-    // does not fit in the queue is dropped. Streams that wait for this file
-    // system are then read again.
+    // At the time `room` the file system begins to count as hung, and output
+    // that does not fit in the queue of writes is dropped from then on. So the
+    // streams that wait for room in this queue are read again.
     may_have_room = may_have_room || (room && MonotonicNow() >= *room);
     if (may_have_room) ResumeAll();
     ShowPartials();

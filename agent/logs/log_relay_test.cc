@@ -146,7 +146,8 @@ class LogRelayTest : public ::testing::Test {
   std::string folder_;
   FakeConsole out_;
   FakeConsole err_;
-  // declared after out_ and err_, so that it is destroyed first
+  // The relay under test. It is declared after the consoles out_ and err_, to
+  // which it writes, so that it is destroyed before them.
   std::unique_ptr<LogRelay> relay_;
 };
 
@@ -502,7 +503,8 @@ TEST_F(LogRelayTest, AHungFileSystemDelaysNeitherWorkerNorConsole) {
     std::this_thread::yield();
   }
   EXPECT_EQ(console->written(), shown);
-  // The result 2 means that two signals have asked this process to end.
+  // Finish waits for nothing, because end_signals says that two signals have
+  // asked this process to end.
   relay_->Finish({.without_progress = kLong, .end_signals = [] { return 2; }});
   relay_ = nullptr;
   EXPECT_EQ(account->sums().lost, static_cast<int64_t>(lines.size() + 5));

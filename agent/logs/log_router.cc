@@ -108,9 +108,9 @@ std::shared_ptr<QueuedFile> LogRouter::FilteredFile(int attempt,
     file = NewFile(AttemptFolder(run_folder_, attempt) +
                        (stream == StreamSet::kOut ? "/filtered_stdout.log"
                                                   : "/filtered_stderr.log"),
-                   // kConsole says that the output can be read elsewhere: the
-                   // worker's own file contains the same lines, so a loss in
-                   // this file is no loss of output.
+                   // The lines that this file lacks after an error are not
+                   // lost, because each worker's own log file has them too.
+                   // kConsole says that there is such a second copy.
                    LogAccount::Copies::kConsole);
   }
   return file;

@@ -39,10 +39,10 @@ class PipeReader {
   };
   static absl::StatusOr<Made> Make(int capacity_bytes, WorkerStream stream);
 
-  // The callback of MakeTerminal. MakeTerminal is like Make, but makes a
-  // pseudo-terminal that has the size and modes of `terminal`. The reader
-  // passes the bytes unchanged to `pass` (an empty text at the end), and also
-  // to `stream`. nullopt: no pseudo-terminal is available; `stream` is
+  // A callback that gets a worker's bytes unchanged, and an empty text at their
+  // end. MakeTerminal is like Make, but makes a pseudo-terminal with the size
+  // and modes of `terminal`, and its reader passes the bytes to `pass` as well
+  // as to `stream`. nullopt: no pseudo-terminal is available; `stream` is
   // unchanged.
   using Pass = std::function<void(std::string_view)>;
   static std::optional<Made> MakeTerminal(int terminal, Pass pass,
@@ -56,8 +56,9 @@ class PipeReader {
   PipeReader& operator=(const PipeReader&) = delete;
 
   // Watch adds the pipe to `epoll` with the identifier `id`. Unwatch removes
-  // the pipe; so does the end of the stream. Both functions return false if the
-  // stream has ended, and false with errno on an error.
+  // the pipe; the end of the stream removes it as well. Both return false if
+  // the stream has ended, or if epoll_ctl fails; in the second case errno says
+  // why.
   bool Watch(int epoll, uint64_t id);
   bool Unwatch(int epoll);
 

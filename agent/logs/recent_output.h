@@ -42,7 +42,9 @@ class RecentOutput {
   };
   // A piece of the output of one stream of one worker.
   struct Block {
-    uint64_t number = 0;  // ordinal by arrival, among the pieces of all workers
+    // number of the piece in the order of arrival, among the pieces of all
+    // workers
+    uint64_t number = 0;
     // number of bytes that this local rank wrote before the piece
     uint64_t offset = 0;
     Worker worker;
@@ -64,16 +66,17 @@ class RecentOutput {
   // Records that no more output will come, and wakes waiting readers.
   void Close();
 
-  // Returns the pieces of `local_rank` from the offset `from` on, or all pieces
-  // that are kept if `from` is older.
+  // Returns the pieces of output of the worker with `local_rank`, from the byte
+  // offset `from` on. If the piece at `from` is no longer kept, returns all
+  // pieces that are kept.
   std::vector<Block> Read(int local_rank, uint64_t from);
   std::set<int> local_ranks();
   // A number that increases with every change of the output, and with every
   // call of Wake.
   uint64_t version();
   bool closed();
-  // Waits until version() differs from `version`, Close or Wake was called, or
-  // until `deadline`.
+  // Waits until version() differs from `version`, or until Close was called,
+  // but at most until `deadline`. A call of Wake changes version().
   void WaitForMore(uint64_t version, Instant deadline);
   void Wake();
 
@@ -150,7 +153,8 @@ class OutputReader {
     bool is_rest = false;
   };
   struct Source {
-    uint64_t next = 0;  // offset of the next byte to read
+    // offset, in the output of this local rank, of the next byte to read
+    uint64_t next = 0;
     std::map<RecentOutput::Stream, StreamState> streams;
   };
   struct Found {

@@ -207,8 +207,8 @@ TEST_F(RecentOutputTest, SlowFollowerIsToldEachMissingByte) {
   ASSERT_THAT(part.notes, SizeIs(1));
   size_t shown = 0;
   for (const OutputLine& line : part.lines) shown += line.text.size();
-  // All bytes except the skipped ones are shown, because a line that is too
-  // long is cut into several lines.
+  // The note counts exactly the bytes that the answer's lines lack. No byte is
+  // lost in a long line, because such a line is cut into several lines.
   EXPECT_THAT(part.notes[0],
               HasSubstr(absl::StrCat("rank 4: ", 11 + kPiece - shown,
                                      " bytes were skipped")));

@@ -30,13 +30,14 @@ struct StreamSinks {
   std::function<void(std::string lines)> console;
   std::function<void(const LinePart& part)> console_part;
   uint64_t stream = 1;  // identifier of this stream in each LinePart
-  // returns false if the console or the queue of the files is full; null: never
-  // full
+  // Returns false while the console, or the queue of writes to the log files,
+  // is full. Null: neither is ever full.
   std::function<bool()> has_room;
   StreamFilter filter{{}};
   // file with the filtered lines of all workers
   std::shared_ptr<QueuedFile> filtered_file;
-  // kNothing: LastLines returns no lines
+  // Whether the stream's last lines are kept for LastLines (kLastLines);
+  // kNothing: LastLines returns no lines.
   Remember remember = Remember::kNothing;
 };
 
@@ -84,7 +85,8 @@ class WorkerStream {
   TailBuffer tail_;
   // The number of bytes of the current line that the console shows.
   size_t shown_ = 0;
-  // Whether the current line replaces a line that "\r" ended.
+  // Whether the current line replaces the line before it, a state of a progress
+  // bar, which ended with "\r".
   bool redraws_ = false;
   // arrival time of the oldest byte that is not shown
   std::optional<Instant> partial_since_;

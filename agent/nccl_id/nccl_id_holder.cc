@@ -92,8 +92,8 @@ NcclIdChild::NcclIdChild(pid_t pid, OwnedFd life, OwnedFd answer)
     : pid_(pid), life_(std::move(life)), answer_(std::move(answer)) {}
 
 NcclIdChild::~NcclIdChild() {
-  // Once end_ is set, the process has been reaped, and another process may have
-  // its pid.
+  // A process whose end is known (end_) has been reaped. It must not be killed
+  // again, because another process may have its pid now.
   if (!end_.empty()) return;
   life_.Close();
   kill(pid_, SIGKILL);
@@ -105,7 +105,9 @@ std::optional<std::string> NcclIdChild::End() {
   if (!end_.empty()) return end_;
   char byte;
   ssize_t n;
-  do {  // reads until end of file; bytes after the first line are ignored
+  // Reads until end of file; only the first line is used, so the bytes read
+  // here are ignored.
+  do {
     n = read(answer_.get(), &byte, 1);
   } while (n > 0 || (n < 0 && errno == EINTR));
   if (n < 0) return std::nullopt;

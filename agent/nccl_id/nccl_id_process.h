@@ -7,10 +7,11 @@
 
 namespace muster::agent {
 
-// The argument that starts a process which hosts the root of one NCCL id. The
-// process that calls ncclGetUniqueId must live until the last rank has joined.
-// An agent must not load NCCL, because NCCL starts threads. Therefore the agent
-// starts its own program file with this argument (see nccl_id_holder.h).
+// The argument that makes this program an NCCL id process: it calls
+// ncclGetUniqueId, and then hosts the root of the NCCL id, to which all ranks
+// connect. It must live until the last rank has connected. An agent must not
+// load NCCL, because NCCL starts threads. Therefore the agent starts its own
+// program file with this argument (see nccl_id_holder.h).
 
 inline constexpr char kNcclIdArgument[] = "--nccl-id-process";
 

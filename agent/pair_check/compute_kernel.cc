@@ -73,8 +73,8 @@ double TimeComputeKernel() {
       threads.emplace_back(
           [&times, core = cores[i], i] { times[i] = TimeOnCore(core); });
     } catch (const std::system_error&) {
-      // The system refuses further threads: only cores that have a thread are
-      // measured.
+      // The system refuses to create more threads: the cores without a thread
+      // are not measured.
       break;
     }
   }

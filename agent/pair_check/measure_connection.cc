@@ -64,8 +64,9 @@ constexpr Duration kPingTime = std::chrono::milliseconds(500);
 constexpr size_t kChunkBytes = 64 << 10;
 constexpr char kMore = 0;
 constexpr char kEnd = 1;
-// Number of bytes that the kernel may hold unsent. If it held more, a slow
-// connection would need seconds to end the measurement.
+// The limit of unsent bytes that the kernel holds for the connection
+// (TCP_NOTSENT_LOWAT). With more of them, a slow connection would need seconds
+// to end the measurement.
 constexpr int kMaxUnsentBytes = 128 << 10;
 
 enum class Speaker { kClient, kServer };

@@ -25,7 +25,8 @@ class PairMeter {
 
   // Starts a measurement in place of an earlier one. Another thread calls
   // `done` with the result, within about 10 seconds. `done` is not called after
-  // Drop or another Measure. `epoch`: PairMeasurement::epoch.
+  // Drop or another Measure. `epoch`: the epoch of the directive that orders
+  // the measurement; it is copied into the result.
   void Measure(uint64_t epoch, const rendezvous::PairCheck& check,
                std::function<void(rendezvous::PairMeasurement)> done);
   // Cancels a running measurement.

@@ -23,9 +23,10 @@ namespace muster::agent {
 // not affected. Not thread-safe.
 class ProgressSockets {
  public:
-  // The rate limit. Each worker may send a burst of kBurst datagrams. All
-  // workers together may send kPerSecond datagrams per second, which they share
-  // equally; each worker may send at least kLeastPerSecond.
+  // Limits of the rate at which the agent reads the workers' datagrams. Each
+  // worker may send a burst of kBurst datagrams. All workers together may send
+  // kPerSecond datagrams per second, which they share equally; each worker may
+  // send at least kLeastPerSecond.
   static constexpr double kBurst = 256;
   static constexpr double kPerSecond = 16000;
   static constexpr double kLeastPerSecond = 100;

@@ -166,8 +166,8 @@ TEST_F(ProgressSocketsTest, AFloodIsReadNoFasterThanItsShare) {
     sent += Flood(flooder);
     sockets_.Take(now_);
   }
-  // `sent` is the number of datagrams that Take has read, at most kBurst, and
-  // of those that still wait in the socket.
+  // The worker could send this many datagrams: those that Take has read (at
+  // most kBurst), and those that are still in the socket.
   EXPECT_GE(sent, ProgressSockets::kBurst);
   EXPECT_LE(sent, 2 * ProgressSockets::kBurst);
   // A paused socket does not make fd() readable; NextTake returns the time to

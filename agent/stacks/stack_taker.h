@@ -44,8 +44,9 @@ class StackTaker {
     // folder in which stack.txt with all stacks is written; empty: no file
     std::string folder;
   };
-  // A callback that receives MostInformativeLines of the first subject. It is
-  // called in the StackTaker's thread.
+  // A callback that receives the most informative lines (MostInformativeLines)
+  // of the stacks of the first process in Take's `subjects`. It is called in
+  // the StackTaker's thread.
   using Done = std::function<void(std::vector<std::string> lines)>;
 
   StackTaker();
@@ -61,7 +62,8 @@ class StackTaker {
   void Cancel();
 
   struct Work;
-  std::shared_ptr<Work> work_;  // state of the newest Take
+  // the state of the newest call of Take, shared with the thread that reads
+  std::shared_ptr<Work> work_;
 };
 
 }  // namespace muster::agent

@@ -36,16 +36,16 @@ absl::StatusOr<std::string> RoundStore::Listen(const StorePlan& plan,
       return address;
     }
     last = server.status();
-    // InvalidArgument means that this host does not have `address`: the next
-    // address of the plan is tried. Other errors end the search.
+    // The server cannot listen because this host does not have `address`: tries
+    // the next address of the plan. Any other error ends the search.
     if (!absl::IsInvalidArgument(last)) break;
   }
   return last;
 }
 
 absl::StatusOr<int> RoundStore::Prepare() {
-  // A fixed port is offered without a reservation, because the store of the
-  // current round may still use it.
+  // The port that the user gave is returned without reserving it, because the
+  // store of the current round may still use it.
   if (options_.fixed_port != 0) return options_.fixed_port;
   if (!next_port_.has_value()) {
     absl::StatusOr<PortReservation> port =

@@ -42,7 +42,7 @@ class RoundStore {
     // The store's port in every round, if the user gave one; 0: a new free port
     // for each round.
     int fixed_port = 0;
-    // name of the flag by which the user gave fixed_port, for messages
+    // the flag by which the user gave the store's port; for messages
     std::string fixed_by;
     std::string node_host;  // this node's name, for messages
     // Addresses and networks whose clients are served besides the round's
@@ -83,7 +83,7 @@ class RoundStore {
       const rendezvous::Endpoint& master);
 
   const Options options_;
-  // the reason why next_port_ has no value
+  // the reason why no port is reserved for the store of the next round
   absl::Status next_status_ =
       absl::FailedPreconditionError("it was not prepared");
   std::optional<PortReservation> next_port_;

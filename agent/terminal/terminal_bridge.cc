@@ -50,9 +50,9 @@ TerminalBridge::TerminalBridge(OnModes on_modes)
 TerminalBridge::~TerminalBridge() { Release(); }
 
 std::vector<int> TerminalBridge::Signals() {
-  // The terminal is looked up only once. The kernel also sends SIGCONT when the
-  // terminal hangs up, and after that FindTerminal does not recognise the
-  // terminal.
+  // Looks for the terminal only once. The kernel also sends SIGCONT when the
+  // terminal hangs up. FindTerminal would then find no terminal, and the agent
+  // would not recognise SIGCONT as a signal of job control.
   static const bool has_terminal = FindTerminal() >= 0;
   if (!has_terminal) return {};
   return {SIGWINCH, SIGTSTP, SIGCONT};

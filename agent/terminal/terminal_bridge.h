@@ -41,11 +41,11 @@ class TerminalBridge {
   enum class Stdin { kOther, kForeground, kBackground };
   static Stdin LookAtStdin();
 
-  // Starts keeping a worker's pseudo-terminals at the terminal's size. Either
-  // descriptor may be closed. `controlling` may be the worker's controlling
-  // terminal. It is resized last, because only its resize sends the worker a
-  // SIGWINCH. The worker's handler must then find the new size on all its
-  // descriptors.
+  // Starts to keep two pseudo-terminals of a worker at the size of this
+  // process's terminal; a closed descriptor stands for none. `controlling` may
+  // be the worker's controlling terminal. It is resized last, because only its
+  // resize sends the worker a SIGWINCH. The worker's handler must then find the
+  // new size on all its descriptors.
   void FollowSize(OwnedFd controlling, OwnedFd other);
   // Starts forwarding the keys that are typed at descriptor 0 to the
   // pseudo-terminal `master`.
@@ -68,8 +68,9 @@ class TerminalBridge {
   void Run(int master);
   void Wake();
   bool IsEnding();
-  // Whether this process may read keys now; if so, sets the terminal's modes
-  // for forwarding.
+  // Whether this process may now read the keys that are typed at the terminal,
+  // which only the foreground may. If so, also sets the terminal's modes for
+  // forwarding the keys to the worker.
   bool TakeForeground();
   // Corrects the first keys that are read after a change of the terminal's
   // modes, because they may have been typed before the change
@@ -93,8 +94,8 @@ class TerminalBridge {
   std::optional<termios> typed_in_;
   // The terminal's modes; known once this process has been in the foreground.
   std::optional<TerminalModes> modes_;
-  // The masters of the worker's pseudo-terminals that follow the size, the
-  // controlling one last.
+  // This process's ends (masters) of the worker's pseudo-terminals that are
+  // kept at the terminal's size; the worker's controlling terminal is the last.
   std::vector<OwnedFd> sized_;
 };
 

@@ -38,9 +38,10 @@ void Control(int slave) {
 // Runs in a process of its own, which exits with 0 if both pseudo-terminals
 // have the new size when SIGWINCH arrives.
 //
-// This process also acts as the worker: a pseudo-terminal is its controlling
-// terminal. So Resized interrupts itself: the resize of this terminal sends
-// SIGWINCH, and the handler runs before Resized continues.
+// In this test the process of the bridge is also the worker whose controlling
+// terminal is one of the pseudo-terminals. When Resized resizes this
+// pseudo-terminal, the kernel sends SIGWINCH to this process, and the handler
+// runs before Resized continues.
 [[noreturn]] void ReadTheOtherSizeInTheHandler() {
   signal(SIGHUP, SIG_IGN);
   OwnedFd outer(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));

@@ -23,7 +23,7 @@ struct TerminalModes {
 // nullopt: `fd` is no terminal.
 std::optional<TerminalModes> ReadTerminalModes(int fd);
 
-// Whether `fd` is a terminal that has exactly these modes.
+// Whether `fd` is a terminal whose modes are exactly `modes`.
 bool HasModes(int fd, const termios& modes);
 
 // Restores the end-of-input characters in bytes that were typed in the modes

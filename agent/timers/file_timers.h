@@ -31,7 +31,8 @@ class FileTimers {
   struct Expired {
     int64_t pid = 0;
     std::string scope;
-    // signal to send to the process; 0: no timer of the process names a signal
+    // number of the signal to send to the process; 0: no expired timer of the
+    // process names a signal
     int signal = 0;
   };
 

@@ -46,10 +46,11 @@ class WorkerTimers {
   // The path of the pipe, for TORCHELASTIC_TIMER_FILE; empty: there is no pipe.
   const std::string& path() const { return path_; }
 
-  // A descriptor for poll() that is readable when Look must be called; -1:
-  // there is no pipe.
+  // The pipe's descriptor for poll(): readable when workers have written timer
+  // requests, which Look must read. -1: there is no pipe.
   int fd() const { return pipe_.get(); }
-  // The latest time for the next call of Look; nullopt: no limit.
+  // The time by which Look must be called again, so that an expired timer is
+  // noticed; nullopt: no timer is set.
   std::optional<Instant> NextLook(Instant now) const;
 
   // Reads new timer requests from the pipe, and sends to each process with an

@@ -32,8 +32,8 @@ struct EnvironmentPlan {
   bool virtual_local_rank = false;
   rendezvous::StoreHost store_host = rendezvous::StoreHost::kAgent;
   int cores = 1;  // number of cores that this node's workers share
-  // CPUs, memory node and network card of each worker, by local rank; empty:
-  // workers are not bound
+  // CPUs, NUMA node and nearest network card of each worker, by local rank;
+  // empty: the workers are not bound to CPUs
   std::vector<WorkerBinding> bindings;
   // HOST:PORT of the coordinator, for MUSTER_COORDINATOR
   std::string coordinator_endpoint;

@@ -11,10 +11,13 @@ namespace muster::agent {
 // input. All other workers read /dev/null.
 struct WorkerInput {
   enum class Reader {
-    kFirst,  // only the worker with local rank 0
+    // "auto": on each node only the worker with local rank 0 reads stdin
+    kFirst,
     kNone,
-    kAll,   // all workers, from the same open file, as in torchrun
-    kRank,  // the worker with global rank `rank`, on its node only
+    // "all": all workers read stdin, from the same open file, as in torchrun
+    kAll,
+    // a number: only the worker with this global rank (`rank`) reads stdin
+    kRank,
   };
   Reader reader = Reader::kFirst;
   int rank = 0;  // global rank of the worker that reads stdin, with kRank

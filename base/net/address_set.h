@@ -40,7 +40,9 @@ class AddressSet {
   using Bits = std::array<uint8_t, 16>;
   struct Network {
     Bits first;
-    size_t prefix_bits;  // number of leading bits that count, 0 to 128
+    // number of leading bits that all addresses of the network have in common
+    // with `first`, 0 to 128
+    size_t prefix_bits;
   };
 
   static Bits BitsOf(const SocketAddress& address);

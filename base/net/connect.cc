@@ -60,7 +60,7 @@ int ConnectResult(int fd) {
   if (!own.has_value() ||
       getpeername(fd, reinterpret_cast<sockaddr*>(&peer.storage), &peer.size) !=
           0) {
-    return 0;  // connected, and the peer has disconnected since
+    return 0;  // `fd` was connected, but the peer has disconnected since
   }
   return own->Port() == peer.Port() && own->Ip() == peer.Ip() ? ECONNREFUSED
                                                               : 0;

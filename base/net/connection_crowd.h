@@ -61,8 +61,9 @@ class ConnectionCrowd {
 
   std::map<Id, std::string> networks_;
   std::map<std::string, std::set<Id>> by_network_;
-  // The networks of by_network_, ordered by size. A network must be removed
-  // before its set of connections changes, and added again afterwards.
+  // All networks that have connections, in the order of SmallerShare, as
+  // pointers into by_network_. A network must be removed before its set of
+  // connections changes, and added again afterwards.
   std::set<const Network*, SmallerShare> by_size_;
 };
 

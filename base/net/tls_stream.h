@@ -118,8 +118,9 @@ class TlsStream {
   // Converts a failed OpenSSL operation to the result of Read or Write: -1 with
   // errno, or 0 at the end of the connection. `result`: what OpenSSL returned.
   ssize_t Failed(int result);
-  // Encrypts one record into the buffer of socket_. Returns the number of bytes
-  // taken from `data`; 0 with errno: the connection is no longer usable.
+  // Encrypts bytes from the start of `data` as one TLS record, which is stored
+  // in the output buffer of socket_. Returns the number of bytes taken from
+  // `data`; 0 with errno: the connection is no longer usable.
   size_t EncryptRecord(const void* data, size_t bytes);
   // Sends the bytes in the buffer of socket_. Returns false with errno if the
   // socket does not accept all of them.
@@ -133,7 +134,7 @@ class TlsStream {
   int broken_ = 0;
   bool ended_ = false;
   bool established_ = false;
-  // number of records sent with the current key
+  // number of TLS records that this end has sent with its current key
   uint64_t records_ = 0;
   // Number of bytes that Write has encrypted, but not counted in a result yet,
   // because the socket has not accepted all of them.

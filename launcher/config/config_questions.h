@@ -24,8 +24,9 @@ struct ConfigQuestion {
 std::optional<ConfigQuestion> NextQuestion(
     const std::map<std::string, std::string>& answers);
 
-// Checks an answer. Returns the error of the flag's own reader if `answer` is
-// not valid. Pure.
+// Returns OK if `answer` is a valid answer to `question`. If it is not, and the
+// question is about a flag, returns the error that `launch` reports for this
+// value. Pure.
 absl::Status CheckAnswer(const ConfigQuestion& question,
                          const std::string& answer,
                          const std::vector<Flag>& flags);

@@ -19,7 +19,8 @@ struct ShownFlag {
 struct ConfigView {
   std::string file_name;
   ConfigMeaning meaning;
-  // Every flag that any source sets, in the order of the table of flags.
+  // Every flag that the environment, the file or the cluster sets, except
+  // --config, in the order of the table of flags.
   std::vector<ShownFlag> flags;
 };
 

@@ -107,8 +107,8 @@ TEST(FileAndClusterTest, HostsOutweighAFileForOne) {
   EXPECT_THAT(options.remarks,
               ElementsAre(AllOf(HasSubstr("f:3: num_machines=1: no effect"),
                                 HasSubstr("--hostfile=h"))));
-  // nnodes keeps its effect here: the file names the host file too, so nnodes
-  // is about its hosts.
+  // This configuration file names the host file itself. So its nnodes means
+  // hosts of that host file, and keeps its effect.
   EXPECT_EQ(Options("hostfile: h\nnnodes: 1\n", {}).remote.given.at("nnodes"),
             "1");
 }

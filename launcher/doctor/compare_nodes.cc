@@ -103,7 +103,8 @@ constexpr int kMaxInFull = 32;
 // The results of all nodes, and the nodes' names on the page.
 struct Named {
   const std::vector<NodeSeen>& nodes;
-  // indexed by the node's rank; "rank N" for a node without a report
+  // the name of each node on the page, indexed by the node's rank; "rank N" for
+  // a node without a report
   std::vector<std::string> names;
 };
 

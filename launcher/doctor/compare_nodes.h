@@ -17,7 +17,8 @@ struct ExpectedNodes {
   int count = 0;  // number of expected nodes; 0: unknown
   // The names of the expected nodes in the job; empty: unknown.
   std::vector<std::string> names;
-  // By node name: the reason why a node cannot take part, if known.
+  // The reason why a node cannot take part, if the reason is known; the key is
+  // the node's name.
   std::map<std::string, std::string> why;
 };
 

@@ -27,7 +27,8 @@ struct DoctorRequest {
   Way way = Way::kHere;
   DoctorFormat format = DoctorFormat::kText;
   Detail detail = Detail::kAll;
-  // Endpoints of the coordinator to ask; empty: no coordinator is asked.
+  // Endpoints of the coordinator that the doctor asks for its time and for the
+  // address of this node. Empty: no coordinator is asked.
   std::vector<rendezvous::Endpoint> coordinator;
   std::string token_file;
   rendezvous::TlsFiles tls;
@@ -42,7 +43,7 @@ struct DoctorRequest {
   // width and colours of the terminal on which the page is printed
   TextTarget target;
   int expected = 0;              // number of nodes of the job; 0: unknown
-  std::optional<int> node_rank;  // the node rank that the user gave
+  std::optional<int> node_rank;  // value of --node-rank; nullopt: not given
 };
 
 // The flags of `launch doctor`; DoctorAndRunFlags also has the flags of a run,

@@ -42,8 +42,8 @@ Ink InkOf(agent::Severity severity) {
   return Ink::kBold;
 }
 
-// Whether a line shows its remedy. Among several lines of one kind, only the
-// last line shows the remedy.
+// Whether a line of the page is followed by advice on how to solve the problem.
+// Of several findings of one kind, only the last one is.
 enum class Remedy { kLeftOut, kTold };
 
 void AppendLine(const Line& line, Remedy remedy, const TextTarget& target,

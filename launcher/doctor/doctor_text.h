@@ -23,8 +23,8 @@ std::string DoctorText(const NodeReport& report, Detail detail,
 std::string NodesText(const NodesPage& page, Detail detail,
                       const TextTarget& target);
 
-// The exit code: 0 if nothing is worse than a note, 3 for warnings, 4 for
-// errors.
+// The exit code of `launch doctor` if its worst finding has the severity
+// `worst`: 3 for a warning, 4 for an error, otherwise 0.
 int ExitCodeOf(agent::Severity worst);
 
 }  // namespace muster::launcher

@@ -24,7 +24,8 @@ namespace muster::launcher {
 namespace {
 
 constexpr Duration kCoordinatorTimeout = std::chrono::seconds(5);
-// Time limit for asking one endpoint, if several are given.
+// Time limit for asking one endpoint for its coordinator, if the user gives
+// several endpoints.
 constexpr Duration kTimeoutOfEach = std::chrono::seconds(2);
 
 // Asks the coordinator at `endpoint` for its time and for the address from

@@ -16,7 +16,8 @@ namespace muster::launcher {
 struct NodeReport {
   std::string host;
   std::string node;  // the node's id in the job; empty: not in a job
-  std::optional<int> node_rank;  // the node rank that the user gave
+  // value of the node's --node-rank; nullopt: not given
+  std::optional<int> node_rank;
   // "advertised": the address at which peers reach this node; "seen": the
   // address that the coordinator sees. Empty if no coordinator was asked.
   std::map<std::string, std::string> addresses;

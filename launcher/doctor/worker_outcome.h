@@ -16,7 +16,8 @@ struct DoctorResult {
   std::string page;  // text to print; empty: another node prints the page
 };
 
-// A file for one result. The destructor deletes the file.
+// A file through which a worker of `launch doctor --nodes` passes its result to
+// the `launch` on the same node. The destructor deletes the file.
 class OutcomeFile {
  public:
   // Creates the file. Unavailable: no file can be made in `folder`.

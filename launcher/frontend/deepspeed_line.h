@@ -25,8 +25,9 @@ absl::Status WithDeepSpeedFlagNames(const absl::Status& error);
 // The host file that DeepSpeed reads if no --hostfile is given.
 inline constexpr char kDeepSpeedHostFile[] = "/job/hostfile";
 
-// The path of the host file: --hostfile of `line` (which has DeepSpeedFlags),
-// or kDeepSpeedHostFile.
+// The path of the host file that DeepSpeed's launcher would read: the value of
+// --hostfile, or kDeepSpeedHostFile without this flag. `line`: a command line
+// that was parsed with DeepSpeedFlags().
 std::string HostFileOf(const CommandLine& line);
 
 // Translates a command line of DeepSpeed's launcher to a command line of

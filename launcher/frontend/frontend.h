@@ -38,7 +38,7 @@ struct OwnLine {
   std::map<std::string, std::string> variables;
   std::vector<std::string> remarks;  // notices, one line each, printed once
   bool asks_help = false;
-  std::string help;  // the help text to print if asks_help
+  std::string help;  // if asks_help is true: the help text to print
 };
 
 }  // namespace muster::launcher

@@ -282,7 +282,8 @@ namespace {
 // One entry of --include or --exclude: HOST[:SLOT,...].
 struct Specification {
   std::string host;
-  std::optional<std::vector<int>> slots;  // nullopt: all slots of the host
+  // the slots that the entry names; nullopt: all slots of the host
+  std::optional<std::vector<int>> slots;
 };
 
 absl::StatusOr<std::vector<int>> ReadSlotList(std::string_view text) {

@@ -14,10 +14,10 @@ namespace muster::launcher {
 struct Host {
   std::string name;  // host name, ssh alias or address (without brackets)
   std::string user;  // user name for ssh; empty: ssh chooses it
-  // Number of workers on the host; nullopt: the file does not give it.
+  // Number of workers on the host; nullopt: the file gives no number.
   std::optional<int> slots;
-  // The slots that --include or --exclude selected, in the order of that flag.
-  // Empty: all slots.
+  // The slots that --include names, in its order, or that --exclude leaves,
+  // ascending. Empty: all slots.
   std::vector<int> chosen_slots;
 
   // The destination argument for ssh: NAME or USER@NAME.

@@ -38,7 +38,8 @@ struct MachineFacts {
   // sockets, cores and NUMA nodes; read only if workers are bound to CPUs
   agent::MachineLayout layout;
   int64_t pid = 0;
-  // random number of this process; becomes the incarnation of the agent
+  // random number that tells this start of the agent from earlier ones (the
+  // agent's incarnation)
   uint64_t incarnation = 0;
   // random UUID: the run id of a node that runs alone, and the source of run
   // tags

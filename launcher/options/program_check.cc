@@ -109,7 +109,8 @@ constexpr int kDescriptors = 42;
 constexpr int kDescriptorsOfAWorker = 6;
 constexpr int kThreadsOfAJournal = 2;
 constexpr int kDescriptorsOfAJournal = 4;
-// Additional threads and descriptors after a takeover, measured and rounded up.
+// Threads and descriptors that an agent needs in addition if its process takes
+// over as coordinator, measured and rounded up.
 constexpr int kThreadsOfATakeover = 3;
 constexpr int kDescriptorsOfATakeover = 6;
 

@@ -142,7 +142,8 @@ struct RunOptions {
   // torchrun.
   bool expands_local_rank = false;
   std::string role = "default";
-  std::vector<std::string> program;  // program with its arguments
+  // the program that each worker runs, and its arguments
+  std::vector<std::string> program;
   agent::Binding binding = agent::Binding::kNone;
   std::vector<agent::FrameworkEnv> framework_envs;
   // flag, without dashes, with which each program gets its local rank; empty:

@@ -53,7 +53,9 @@ class OutputText {
 
  private:
   const TextStyle style_;
-  std::map<int, int> rounds_;  // by rank: the round of its newest line
+  // The round in which a rank printed its last formatted line; the key is the
+  // rank. Before a line of another round, "--- round N ---" is inserted.
+  std::map<int, int> rounds_;
 };
 
 }  // namespace muster::launcher

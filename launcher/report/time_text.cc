@@ -24,7 +24,8 @@ constexpr int kMaxHostColumns = 32;
 constexpr double kLeastShare = 0.0005;
 
 std::string Seconds(double seconds) {
-  // Limit in seconds (285 years): a Duration overflows after 292 years.
+  // Upper bound, in seconds, of the durations that are formatted: 285 years. A
+  // Duration overflows after 292 years.
   constexpr double kMost = 9e9;
   return DurationText(std::chrono::duration_cast<Duration>(
       std::chrono::duration<double>(std::min(seconds, kMost))));

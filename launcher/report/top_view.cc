@@ -27,7 +27,7 @@ constexpr int kMaxFolds = 4;
 struct Row {
   int rank = 0;
   const rendezvous::NodeStatus* node = nullptr;
-  // null: the worker has reported nothing
+  // the worker's last progress report; null: the worker has reported nothing
   const rendezvous::WorkerProgress* said = nullptr;
   int local_rank = 0;
 };

@@ -21,21 +21,24 @@ enum class TopKey {
   kDown,
   kPageUp,
   kPageDown,
-  // show the chosen rank and its output instead of the table, or the table
-  // again
+  // key that shows the chosen rank and its output instead of the table, or the
+  // table again
   kOpen,
-  kFollow,  // stop showing new output, or continue
-  kRank,    // order the table by rank
-  kStep,    // order the table by step, the smallest first
-  kSilent,  // order the table by time since a report, the longest first
-  kRate,    // order the table by tokens per second, the lowest first
+  kFollow,  // key that stops new output from being shown, or shows it again
+  kRank,    // key that orders the table by rank
+  kStep,    // key that orders the table by step, the smallest first
+  // key that orders the table by time since a report, the longest first
+  kSilent,
+  kRate,  // key that orders the table by tokens per second, the lowest first
 };
 
 // The user's choices in `launch top`: the order of the table and the chosen
 // rank.
 struct TopChoice {
   TopSort sort = TopSort::kStep;
-  std::optional<int> rank;  // chosen rank; nullopt: the first of the table
+  // the rank that the user has chosen; nullopt: the rank in the table's first
+  // line
+  std::optional<int> rank;
   // whether the chosen rank and its output replace the table
   bool is_open = false;
   // Whether the screen shows new lines of output as they arrive. If false, the
@@ -56,7 +59,9 @@ TopChoice AfterKey(const TopChoice& choice, TopKey key,
 struct TopScreen {
   // at most `rows` lines, each at most `columns` wide
   std::vector<std::string> lines;
-  std::optional<size_t> chosen;  // index of the chosen rank's line
+  // Index in `lines` of the table's line about the chosen rank; nullopt: no
+  // line shows it.
+  std::optional<size_t> chosen;
 };
 
 // The content of a terminal with `rows` lines of `columns` characters. The

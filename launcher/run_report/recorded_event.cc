@@ -21,8 +21,8 @@ constexpr size_t kMaxNodes = 1024;
 constexpr size_t kMaxIncidents = 64;
 constexpr size_t kMaxSlowRanks = 64;
 constexpr size_t kMaxSettings = 40;
-// Maximum of a time in seconds (3,000 years). Larger values are reduced to this
-// maximum.
+// Upper bound, in seconds, of the times and durations that Seconds reads: 3,000
+// years. Larger values are reduced to this bound.
 constexpr double kMaxSeconds = 1e11;
 
 const Json* Find(const Json& json, const char* name) {
@@ -55,8 +55,8 @@ std::optional<double> Number(const Json& json, const char* name) {
   return std::isfinite(number) ? std::optional(number) : std::nullopt;
 }
 
-// Reads a time in seconds. Returns 0 if the field is missing or negative, and
-// at most kMaxSeconds.
+// Reads the field `name` as a number of seconds. Returns 0 if the field is
+// missing or negative, and at most kMaxSeconds.
 double Seconds(const Json& json, const char* name) {
   return std::clamp(Number(json, name).value_or(0), 0.0, kMaxSeconds);
 }
@@ -76,8 +76,8 @@ std::optional<int64_t> Whole(const Json& json, const char* name) {
   return number;
 }
 
-// Reads a number, or one of the texts "nan", "inf" and "-inf", because JSON has
-// no such numbers.
+// Reads the field `name`: a number, or one of the texts "nan", "inf" and
+// "-inf", which stand for numbers that JSON cannot express.
 std::optional<double> AnyNumber(const Json& json, const char* name) {
   const Json* const value = Find(json, name);
   if (value != nullptr && value->is_string()) {
@@ -98,7 +98,8 @@ std::optional<int> Int(const Json& json, const char* name) {
   return static_cast<int>(*number);
 }
 
-// Reads a count. Returns 0 if the field is missing or negative.
+// Reads the field `name` as a count. Returns 0 if the field is missing or
+// negative.
 int Count(const Json& json, const char* name) {
   return std::max(0, Int(json, name).value_or(0));
 }

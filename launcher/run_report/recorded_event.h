@@ -26,12 +26,14 @@ inline constexpr size_t kMaxEventLineBytes = 1 << 20;
 struct RecordedNode {
   std::string node_id;
   std::string host;
-  std::optional<int> group_rank;  // nullopt: the node is a spare
+  // the node's group rank; nullopt: the node is a spare
+  std::optional<int> group_rank;
   std::optional<int> first_rank;
   int slots = 0;
   // the findings of a failed health check; empty: no check failed
   std::string unhealthy;
-  // Seconds spent, indexed by rendezvous::Activity.
+  // Seconds that the node spent on each activity; the index is the number of a
+  // rendezvous::Activity.
   std::array<double, rendezvous::kActivities> spent_s = {};
 };
 
@@ -41,7 +43,8 @@ struct RecordedProgress {
   std::optional<int64_t> max_step;
   // mean of the ranks' losses; may be NaN or infinite
   std::optional<double> loss;
-  double tokens_per_s = 0;  // sum over the ranks; 0: not reported
+  // tokens per second of all ranks together; 0: not reported
+  double tokens_per_s = 0;
 };
 
 struct RecordedVerdict {
@@ -72,13 +75,13 @@ struct RecordedState {
   std::optional<RecordedVerdict> verdict;
   // The names and values of the job's settings; empty: the event has none.
   std::vector<std::pair<std::string, std::string>> settings;
-  // nullopt: the event has no list of nodes.
+  // The job's nodes; nullopt: the event has no list of nodes.
   std::optional<std::vector<RecordedNode>> nodes;
   int64_t nodes_omitted = 0;
 };
 
 struct RecordedEvent {
-  double time = 0;  // seconds since 1970
+  double time = 0;  // time of the event in seconds since 1970
   std::string run_id;
   int round = 0;
   std::string kind;

@@ -610,7 +610,8 @@ void Page::Time() {
   End();
 }
 
-// The kinds of time that the bar of a node shows.
+// One kind of time that the bar of a node shows: style, letter and description
+// of its segment, and the activities whose times it sums.
 struct TimeKind {
   const char* css_class;
   const char* letter;

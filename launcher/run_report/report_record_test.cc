@@ -149,8 +149,8 @@ TEST(ReportRecordTest, RecordAloneMakesAReportOfARunningJob) {
   EXPECT_EQ(report.interruptions[0].why, "rank 3 was killed");
   EXPECT_EQ(report.interruptions[0].incident->cause,
             rendezvous::LossCause::kWorker);
-  // 0 nodes: the lost time is unknown, because the record lacks the times of
-  // connected nodes.
+  // `nodes` of 0 means that the lost time is unknown: the record lacks the
+  // times of the nodes that are still connected.
   EXPECT_EQ(report.interruptions[0].incident->nodes, 0);
   EXPECT_EQ(HostOfRank(report, 3), "h1");
 }
@@ -173,7 +173,8 @@ TEST(ReportRecordTest, RecordHasTheNodesAndNoSecret) {
               AllOf(Contains(Pair("max_restarts", "3")),
                     Contains(Pair("command", AllOf(HasSubstr("train.py"),
                                                    Not(HasSubstr("k3y")))))));
-  // An event has the coordinator's version. A record has none.
+  // Unlike an event of the log, a record does not contain the coordinator's
+  // version.
   EXPECT_THAT(report.settings, Not(Contains(Pair("version", testing::_))));
 }
 

@@ -18,7 +18,7 @@ namespace muster::launcher {
 // One round of the run: from the assignment of ranks to its end.
 struct ReportRound {
   int number = 0;
-  double begin = 0;  // seconds since 1970
+  double begin = 0;  // the time at which the round began, in seconds since 1970
   // The time at which the round broke or the job ended; 0: the event log has
   // neither event.
   double end = 0;
@@ -40,9 +40,9 @@ struct ReportRound {
 // The last round of a cancelled job is no interruption.
 struct ReportInterruption {
   int round = 0;
-  double time = 0;  // seconds since 1970; 0: not known
+  double time = 0;  // when the round broke, in seconds since 1970; 0: not known
   std::string why;
-  // nullopt: no worker or node failed
+  // the failure that broke the round; nullopt: no worker or node failed
   std::optional<rendezvous::Failure> failure;
   // The interruption's cause and lost time, as the coordinator has counted
   // them; nullopt: the log has none. If `nodes` is 0, the lost time is unknown.
@@ -56,15 +56,16 @@ struct ReportInterruption {
 };
 
 struct ReportSample {
-  double time = 0;  // seconds since 1970
+  double time = 0;  // time of the sample in seconds since 1970
   int round = 0;
-  std::optional<int64_t> step;  // lowest step of all ranks
+  std::optional<int64_t> step;  // the lowest of the ranks' current steps
   std::optional<double> loss;   // mean of the ranks' losses; may not be finite
-  double tokens_per_s = 0;      // sum over the ranks; 0: not reported
+  // tokens per second of all ranks together; 0: not reported
+  double tokens_per_s = 0;
 };
 
 struct ReportNote {
-  double time = 0;  // seconds since 1970
+  double time = 0;  // time of the decision in seconds since 1970
   int round = 0;
   std::string kind;
   std::string node;
@@ -100,12 +101,12 @@ struct ReportSource {
   std::string what;  // "12 events", "not readable: …"
 };
 
-// A node of the job in the record of its coordinator.
+// A node of the job, as the journal of the job's coordinator describes it.
 struct ReportMember {
   // id of the node; empty: not yet known to the coordinator
   std::string node_id;
   std::string host;
-  // place in the newest world; nullopt: the node is a spare
+  // the node's group rank in the newest world; nullopt: the node is a spare
   std::optional<int> group_rank;
   std::optional<int> first_rank;
   int slots = 0;
@@ -115,7 +116,7 @@ struct ReportMember {
 
 // The record of the job in its coordinator's journal (--state-dir).
 struct ReportRecord {
-  double written_at = 0;  // seconds since 1970
+  double written_at = 0;  // when the record was written, in seconds since 1970
   std::string phase;
   std::string reason;
   int round = 0;
@@ -142,10 +143,14 @@ struct ReportMachine {
   std::string address;
   std::string state;
   double score = 0;
-  int faults = 0;            // faults in this run that are not void
-  int faults_elsewhere = 0;  // faults in other runs that are not void
-  double newest_at = 0;      // time of the newest fault in this run; 0: none
-  std::string newest;        // text of the newest fault in this run
+  // number of faults in this run that count against the machine (are not void)
+  int faults = 0;
+  // number of faults in other runs that count against the machine
+  int faults_elsewhere = 0;
+  // time of the machine's newest fault in this run, in seconds since 1970; 0:
+  // none
+  double newest_at = 0;
+  std::string newest;  // text of the newest fault in this run
   // an operator's reason for the machine's ban or release
   std::string order;
 };
@@ -177,7 +182,8 @@ struct RunReport {
   // The reason of the decision "finish"; empty: it is not in the log. The log
   // of an older version has this reason but no verdict.
   std::string finish_reason;
-  // from the newest event of the kind "state" or a newer record; empty: unknown
+  // The job's phase and its reason, from the newest event of the kind "state"
+  // or a newer record; empty: unknown.
   std::string newest_phase;
   std::string newest_reason;
   // Numbers of restarts, from the newest event of the kind "state" or a newer
@@ -215,7 +221,8 @@ struct RunReport {
   std::optional<ReportRecord> record;
   std::vector<ReportMachine> machines;
   int64_t machines_omitted = 0;
-  // time of the newest entry in the coordinator's memory of machines
+  // time of the newest fault or operator's order in the coordinator's memory of
+  // machines, in seconds since 1970
   double machines_as_of = 0;
 
   // ReadRun, not ReportBuilder, fills in the fields from here to `missing`.
@@ -256,7 +263,8 @@ class ReportBuilder {
 
   RunReport report_;
   std::map<int, rendezvous::Incident> incidents_;  // by round number
-  std::map<std::string, RecordedNode> nodes_;      // the key is the node's id
+  // the nodes of the run by node id
+  std::map<std::string, RecordedNode> nodes_;
   double sample_distance_s_ = 0;
   int earlier_runs_ = 0;
 };

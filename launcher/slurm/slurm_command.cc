@@ -91,7 +91,8 @@ int NextSignal(const sigset_t& caught, std::optional<Instant> until) {
 // or the step, and there is no failure to report.
 int Attend(pid_t srun, const sigset_t& caught, const std::string& job_id,
            const std::string& step_name, const Voice& voice) {
-  // number of the signal that the step did not get and that is sent once more
+  // Number of the signal that could not be sent to the step and is sent once
+  // more; 0: none.
   int pending = 0;
   std::optional<Instant> again_at;
   for (;;) {

@@ -54,7 +54,8 @@ absl::StatusOr<rendezvous::Endpoint> EndpointOfSteps(
 
 // The coordinator of a Slurm job.
 struct SlurmCoordinator {
-  uint64_t job = 0;  // the job's number, as in SlurmJob::number
+  // number of the Slurm job that runs the coordinator (SlurmJob::number)
+  uint64_t job = 0;
   rendezvous::Endpoint endpoint;
 };
 

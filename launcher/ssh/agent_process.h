@@ -91,7 +91,9 @@ class AgentProcess {
   PipedProcess process_;
   Stream output_{OutputStream::kStdout, ""};
   Stream error_{OutputStream::kStderr, ""};
-  std::string coordinator_;  // the line of ReportCoordinator, as far as read
+  // what has been read so far of the line with the coordinator's endpoint
+  // (ReportCoordinator)
+  std::string coordinator_;
   bool coordinator_told_ = false;
   std::string verdict_;
   bool ended_ = false;

@@ -39,7 +39,8 @@ class HostConnection {
 
   // Queues a message; drops it if the connection is closed.
   void Send(const DownMessage& message);
-  // Closes the sending direction after all queued messages have been written.
+  // Closes the sending direction of the connection once all queued messages are
+  // written. The agents of the connection's hosts then leave the job.
   void HangUp();
 
   bool Has(uint32_t host) const { return open_.count(host) > 0; }
@@ -65,7 +66,8 @@ class HostConnection {
   std::unique_ptr<PipedProcess> ssh_;
   FrameReader reader_{Greeting::kExpected};
   std::string down_;  // bytes to write to ssh's stdin
-  // whether to close the sending direction once down_ is empty
+  // whether HangUp was called: the sending direction is closed once all bytes
+  // in down_ are written
   bool hang_up_ = false;
   std::string said_;  // the end of what ssh has printed on its stderr
   // why ssh could not be started; empty: it was started

@@ -68,8 +68,8 @@ class HostConsole {
   bool ends_ = false;
   // Number of bytes that the console had accepted at the last call of HasRoom.
   int64_t taken_ = 0;
-  // Time since which the buffer has been full while taken_ has not changed;
-  // nullopt if the buffer is not full.
+  // Time since which the console's buffer has been full and the console has
+  // accepted nothing; nullopt: the buffer is not full.
   std::optional<Instant> full_since_;
 };
 

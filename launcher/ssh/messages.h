@@ -68,7 +68,8 @@ struct BeNode {
   // Time in milliseconds within which an agent must exit after a signal.
   uint64_t stop_timeout_ms = 0;
   SshSettings ssh;
-  std::vector<RemoteHost> hosts;  // the receiver, then the hosts that it starts
+  // The host that receives this message, then the hosts that it starts by ssh.
+  std::vector<RemoteHost> hosts;
   bool operator==(const BeNode&) const = default;
 };
 
@@ -110,7 +111,7 @@ struct HostUp {
 // Message from a host: its agent has not been started and will not be.
 struct HostFailed {
   uint32_t host = 0;
-  std::string why;  // the reason, one line
+  std::string why;  // one line that says why the agent will not be started
   int32_t exit_code = 1;
   bool operator==(const HostFailed&) const = default;
 };
@@ -156,7 +157,7 @@ struct AgentEnded {
 // its agent exited.
 struct HostLost {
   uint32_t host = 0;
-  std::string why;  // the reason, one line
+  std::string why;  // one line that says how the host was lost
   bool operator==(const HostLost&) const = default;
 };
 

@@ -183,7 +183,7 @@ void RemoteJob::On(Instant now, const HostFailed& message) {
   if (was_running && Usable() < plan_.least) {
     Stop(now, message.exit_code, "");
   }
-  // starts a spare, if there is one, in place of the failed host
+  // A spare host, if there is one, is started in place of the failed host.
   StartAll(now);
 }
 

@@ -145,7 +145,8 @@ class RemoteJob {
   std::vector<HostState> hosts_;
   std::vector<FrontEffect> effects_;  // effects of the current step
   bool started_ = false;
-  // Number of hosts that take part; set with kWithAllThatAnswer only.
+  // With Beginning::kWithAllThatAnswer: the number of hosts that were up when
+  // the agents were started. Otherwise nullopt.
   std::optional<int> begins_with_;
   bool finished_ = false;
   // number of the host that was chosen to host the coordinator at the job's
@@ -156,7 +157,8 @@ class RemoteJob {
   // Endpoints of the first coordinator; empty until it listens.
   std::vector<rendezvous::Endpoint> endpoints_;
   std::optional<uint32_t> speaker_;
-  // Exit code if this process ends the job for a reason of its own.
+  // The exit code of this process if it ends the job for a reason of its own;
+  // nullopt: it has no such reason.
   std::optional<int> own_exit_code_;
   std::optional<rendezvous::Verdict> own_verdict_;
   // description of the loss on which the coordinator is to give a verdict;
@@ -169,7 +171,8 @@ class RemoteJob {
   bool spares_may_start_ = false;
   std::string verdict_;
   std::optional<int> verdict_code_;
-  int signals_ = 0;  // number of signals so far that stop the job
+  // how many signals that stop the job this process has received
+  int signals_ = 0;
   int first_signal_ = 0;
   bool hung_up_ = false;
   std::optional<Instant> deadline_;

@@ -156,8 +156,8 @@ TEST_F(RemoteJobTest, WithoutACoordinatorWaitingHostsAreDisconnected) {
   EXPECT_THAT(Ended(0, 127),
               ElementsAre("error h0: its agent ended with status 127",
                           "signal 15 to all", "hang up"));
-  // After "hang up", host 1 is expected to end its connection, so this is no
-  // error.
+  // After "hang up", every host ends its connection. So the loss of host 1 is
+  // not reported as an error.
   EXPECT_THAT(Lost(1), IsEmpty());
   EXPECT_THAT(Closed(), ElementsAre("finish 127 "));
 }
@@ -208,7 +208,8 @@ TEST_F(RemoteJobTest, AnElasticJobStartsWithMinHosts) {
                           "--rdzv-conf=is_host=1 (first)"));
   EXPECT_EQ(Words(job_->Step(now_, CoordinatorUp{1, "10.0.0.1", 7})).size(),
             2u);
-  // A host that is up after the start of the job joins it.
+  // Host 3 is up only after the start of the job: its agent is started and
+  // joins.
   EXPECT_THAT(Up(3), ElementsAre(HasSubstr("start 3 ")));
 }
 
@@ -395,7 +396,8 @@ TEST_F(RemoteJobTest, AnotherHostTakesOverFromALostCoordinator) {
   EXPECT_THAT(Closed(), ElementsAre("finish 0 fine\n"));
 }
 
-// Before the first round, for instance, no other host may be able to take over.
+// The coordinator is lost, and no other host can take over, for instance
+// because no round has begun yet. The agents then end without a verdict.
 TEST_F(RemoteJobTest, AgentsThatFindNoCoordinatorNameItsLoss) {
   RunWithSuccessors(3, 2);
   Lost(0);

@@ -35,8 +35,8 @@ enum class Beginning {
 
 // The hosts on which a job starts, and the settings that are sent to them.
 struct RemotePlan {
-  // the first message to the hosts; here it lists all hosts, in the order of
-  // ranks
+  // The first message to the hosts, with the settings of their agents. In this
+  // plan, the message lists all hosts of the job in the order of ranks.
   BeNode node;
   int least = 1;  // minimum number of hosts that the job needs
   // Maximum number of hosts that take part; the others are spares.

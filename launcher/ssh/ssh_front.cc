@@ -332,7 +332,7 @@ class SshFront {
   const std::string program_;
   const std::vector<RemoteHost> hosts_;
   HostConsole console_;
-  // time since which the console has been full
+  // time since which the console has been full; nullopt: it is not full
   std::optional<Instant> paused_since_;
   FanOut fan_out_;
   std::optional<int> exit_code_;

@@ -175,8 +175,8 @@ class SshNode {
     agent_ = std::make_unique<AgentProcess>(*std::move(started));
   }
 
-  // Passes the agent's messages on. A killed agent is forgotten, so that it can
-  // be started again.
+  // Passes the agent's messages on. If the last one says that the agent was
+  // killed, deletes agent_, so that the agent can be started again.
   void ServeAgent(Intake intake) {
     const std::vector<UpMessage> came = agent_->Serve(intake);
     Tell(came);
@@ -246,14 +246,16 @@ class SshNode {
   std::string up_;
   bool up_closed_ = false;
   Instant heard_;
-  // time at which this process exits at the latest
+  // time at which this process exits at the latest; nullopt: no time is set
   std::optional<Instant> deadline_;
-  std::optional<BeNode> job_;  // the job, without its list of hosts
+  // the first message from the starting `launch`, without its list of hosts
+  std::optional<BeNode> job_;
   RemoteHost own_;
   // whether the attempt to start this host's agent has failed
   bool failed_ = false;
   bool leaving_ = false;
-  int stops_ = 0;  // number of signals so far that stop the job
+  // how many signals that stop the job (SIGINT, SIGTERM) have been received
+  int stops_ = 0;
   std::unique_ptr<AgentProcess> agent_;
   std::unique_ptr<FanOut> fan_out_;
 };

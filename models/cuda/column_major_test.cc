@@ -59,8 +59,8 @@ TEST(ColumnMajorTest, OtherAddendGivesAnotherPlan) {
   product.bias = At(20);
   EXPECT_NE(InColumnMajor(product), plain);
   EXPECT_EQ(InColumnMajor(product).bias_alignment, 4);
-  // Another factor, or another address of `a` with the same alignment, must not
-  // change the plan.
+  // The plan must not depend on Product::factor, nor on the address of `a` if
+  // the alignment is the same.
   product.bias = nullptr;
   product.factor = 2;
   product.a.data = At(65536);

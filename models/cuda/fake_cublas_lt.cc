@@ -121,7 +121,7 @@ float Factor(const Layout& layout, cublasOperation_t form, const void* data,
 extern "C" {
 
 // The number of objects (handles, layouts, descriptors, preferences) that were
-// created and not destroyed. For tests.
+// created by this fake and not destroyed. Tests check it.
 int FakeCublasLtThings() { return things; }
 
 const char* cublasLtGetStatusString(cublasStatus_t) { return "a fake error"; }

@@ -22,8 +22,8 @@ struct NormActivations {
   AlignedFloats scale;
 };
 
-// Gradients of the outputs of a block's linear layers, kept from BackwardInput
-// to BackwardWeight.
+// The gradients of the outputs of a block's linear layers. BackwardInput
+// computes them, and BackwardWeight needs them.
 struct GptBlockGradients {
   AlignedFloats qkv;
   AlignedFloats middle;

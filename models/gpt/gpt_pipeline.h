@@ -22,7 +22,7 @@ namespace muster::models {
 struct GptPipelineOptions {
   GptConfig model;
   // batch: number of sequences per micro-batch. time: number of tokens per
-  // sequence, at most the context.
+  // sequence, at most GptConfig::context.
   int64_t batch = 1;
   int64_t time = 1;
   GptStage::Checkpointing checkpointing = GptStage::Checkpointing::kNone;
@@ -94,7 +94,7 @@ class GptPipeline {
   const DeviceMesh& mesh() const { return *mesh_; }
 
  private:
-  // One stage of this rank, with its weights and optimizer.
+  // One pipeline stage that this rank computes, with its weights and optimizer.
   struct Chunk {
     std::unique_ptr<GptWeights> weights;
     std::unique_ptr<ProcessGroup> data;

@@ -126,7 +126,8 @@ class GptPipelineStage : public PipelineStage {
   const Source source_;
   WeightPassListener* const listener_;
   std::vector<GptMicroBatch> slots_;
-  // Buffer for the input and the output of a pass.
+  // Buffer for the array that enters a pass from the neighbouring stage, and
+  // for the array that leaves the pass.
   std::vector<float> stream_;
 };
 

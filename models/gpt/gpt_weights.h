@@ -19,7 +19,8 @@ namespace muster::models {
 struct GptWeight {
   const float* value = nullptr;
   float* gradient = nullptr;
-  // Index of the weight in the list of tensors; -1: none.
+  // Index of the weight in the list of tensors (TensorsOf); -1: the model does
+  // not have the weight.
   int index = -1;
 };
 

@@ -50,7 +50,8 @@ class CudaStepTimeline final : public ReducerObserver {
   std::vector<TimelineSpan> EndStep();
 
  private:
-  // Spans whose begin and end are indices of timing marks instead of times.
+  // The step's spans so far. Their begin and end are indices of timing marks
+  // instead of times.
   std::vector<TimelineSpan> spans_;
   // Indices in spans_ of the spans that have not ended.
   std::vector<size_t> open_;
@@ -60,7 +61,7 @@ class CudaStepTimeline final : public ReducerObserver {
   int64_t part_ = -1;
   int part_begin_ = 0;
   int part_end_ = 0;
-  // The span of the reduction that is being enqueued.
+  // The span of the bucket's reduction whose work is being enqueued.
   TimelineSpan reduction_;
   Device& device_;
   Instant begin_;

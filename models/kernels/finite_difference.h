@@ -23,8 +23,8 @@ inline std::vector<double> Numbers(int64_t count, int seed) {
   return numbers;
 }
 
-// A sum. `magnitude` is the sum of its terms' absolute values, which bounds the
-// rounding error of `value`.
+// The value of a loss that is computed as a sum. `magnitude`: the sum of the
+// terms' absolute values, which bounds the rounding error of `value`.
 struct LossSum {
   double value = 0;
   double magnitude = 0;

@@ -110,8 +110,8 @@ int AllottedCores(int machine_cores) {
   return CPU_COUNT(&set);
 }
 
-// The control group's CPU quota in cores; 0: unlimited, which the kernel's file
-// shows as "max 100000".
+// The CPU quota of this process's control group, in cores; 0: unlimited.
+// Without a limit the kernel's file begins with "max", which is no number.
 int Quota() {
   std::ifstream file("/sys/fs/cgroup/cpu.max");
   double microseconds = 0;

@@ -19,7 +19,8 @@ namespace {
 // High-Performance Matrix Multiplication, 2008): panels of b are packed to fit
 // the L1 cache, and a tile of c is summed in registers. If a is stored by rows,
 // a tile reads its rows of a in place, because these are only a few streams of
-// memory. If a is stored by columns, it is packed.
+// memory. If a is stored by columns, it is packed. kLanes: the number of floats
+// in a vector register.
 constexpr int64_t kLanes = 16;
 // The number of rows of a tile of c. Its 12 x 2 sums use 24 of the 32
 // registers.

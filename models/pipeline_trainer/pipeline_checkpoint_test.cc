@@ -117,7 +117,7 @@ class PipelineCheckpoint : public testing::Test {
     return result.losses;
   }
 
-  // Reads all tensors of the newest checkpoint.
+  // Reads all tensors of the newest checkpoint in the folder `name`.
   Tensors ReadAll(const std::string& name) const {
     Tensors tensors;
     const auto opened = CheckpointReader::OpenNewest(FolderOf(name));

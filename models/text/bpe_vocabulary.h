@@ -105,7 +105,7 @@ class BpeVocabulary : public Vocabulary {
   struct Parts {
     // The text of each token.
     std::vector<std::string> tokens;
-    // Indexed by byte: the token of the byte.
+    // Indexed by byte: the number of the token that stands for this byte.
     std::array<int32_t, 256> bytes;
     // The merges, in order of priority.
     std::vector<BpeMerge> merges;

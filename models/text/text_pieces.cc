@@ -69,7 +69,7 @@ Character First(std::string_view text) {
   const auto byte = static_cast<unsigned char>(text[0]);
   if (byte < kAscii.size()) return {kAscii[byte], 1};
   utf8proc_int32_t character;
-  // A character has at most four bytes.
+  // utf8proc reads at most four bytes, because no character of UTF-8 is longer.
   const utf8proc_ssize_t length = utf8proc_iterate(
       reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
       static_cast<utf8proc_ssize_t>(std::min<size_t>(text.size(), 4)),

@@ -21,7 +21,7 @@ namespace muster::models {
 // the tokens: two bytes each if the vocabulary has at most 65536 tokens,
 // otherwise four. All numbers are little-endian.
 struct TokenFileHeader {
-  // the bytes "MSTRTOKN"
+  // The first bytes of a token file, "MSTRTOKN", as a little-endian number.
   static constexpr uint64_t kMagic = 0x4e4b4f545254534d;
   static constexpr uint32_t kVersion = 1;
 

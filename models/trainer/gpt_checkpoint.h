@@ -30,8 +30,8 @@ class GptCheckpoints {
   // checkpoint has another model, precision or vocabulary; the message names
   // the differences.
   absl::StatusOr<int64_t> Resume();
-  // A message about the checkpoint that was resumed: its folder, and the
-  // damaged checkpoints that were skipped.
+  // A message about the checkpoint from which the training resumed: its folder,
+  // and the damaged checkpoints that were skipped.
   const std::string& resumed_from() const { return resumed_from_; }
   // The options that differ from those of the saved training, as a message;
   // empty: none.

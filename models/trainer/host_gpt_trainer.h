@@ -81,10 +81,12 @@ class HostGptTrainer final : public GptTrainer {
   ProcessGroup& world_;
   GptWeights weights_;
   GptStage model_;
-  // The sum of several micro-batches' gradients in float32. Used if the
-  // buckets' type is too narrow for sums.
+  // For each weight, the sum of the gradients of this rank's micro-batches so
+  // far, in float32. Used if the type of the reducer's buckets is too narrow
+  // for sums.
   std::vector<float> accumulated_;
-  // The pairwise sum of gradients; null: gradients are added in order.
+  // Adds the gradients of micro-batches in pairs (GradientOrder::kPairwise);
+  // null: they are added in order.
   std::unique_ptr<PairwiseSum> pairs_;
   // A group of the same ranks as world_, used by the reducer and, after the
   // reducer is done, by the optimizer. Operations of world_ may run at the same

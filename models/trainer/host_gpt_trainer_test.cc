@@ -291,7 +291,7 @@ TEST(HostGptTrainerTest, GoesOnFromAStateAsIfNothingHadHappened) {
           absl::Status status = TakeSteps(**first, 0, 6, &result);
           if (!status.ok()) return status;
           GptTrainingOptions options = training.options;
-          options.seed = 99;  // other initial weights
+          options.seed = 99;  // the seed of other initial weights
           auto second = HostGptTrainer::Create(options, LearnableText(), group);
           if (!second.ok()) return second.status();
           const auto from = *(*first)->State();

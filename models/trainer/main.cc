@@ -30,8 +30,8 @@ absl::Status Prepare(const GptPreparation& preparation) {
   return absl::OkStatus();
 }
 
-// Performs one command: a visitor with one overload for the options of each
-// command.
+// Performs the requested command: a visitor of GptCommand, with one overload
+// for the options of each command.
 struct Do {
   absl::Status operator()(const GptTrainingOptions& options) const {
     return InSession(

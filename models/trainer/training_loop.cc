@@ -89,8 +89,8 @@ absl::Status TakeSteps(int64_t step, const TrainingRun& run,
   return absl::OkStatus();
 }
 
-// Resumes from the newest checkpoint. Returns the number of its steps; 0: there
-// is no checkpoint.
+// Resumes from the newest checkpoint. Returns the number of steps that the
+// training had done at that checkpoint; 0: there is no checkpoint.
 absl::StatusOr<int64_t> Resume(const TrainingRun& run,
                                GptCheckpoints& checkpoints) {
   for (const std::string& path : checkpoints.left_over()) {

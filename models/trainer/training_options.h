@@ -15,13 +15,14 @@
 namespace muster::models {
 
 // The options of a transformer's training. The defaults are nanoGPT's for a
-// CPU: 4 layers, 4 heads, width 128, 12 windows of 64 characters, 2,000 steps.
+// CPU: 4 layers, 4 heads, width 128, micro-batches of 12 windows of 64
+// characters, 2,000 steps.
 struct GptTrainingOptions {
   GptTextFiles text;
   // The TextFingerprint of the files' content; empty: the texts of ranks and of
   // checkpoints are not compared.
   std::string text_fingerprint;
-  // File to which JSON lines are appended; empty: none.
+  // File to which the training appends its progress as JSON lines; empty: none.
   std::string log;
   // File for a timeline of the last steps; empty: no timeline is recorded.
   std::string timeline;

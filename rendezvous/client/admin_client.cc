@@ -126,7 +126,7 @@ class AdminClient::Impl {
 
    private:
     friend class Impl;
-    bool heard_ = false;  // whether this stream has received an update
+    bool heard_ = false;  // whether the present stream has brought an update
     std::optional<Instant> lost_;
   };
 

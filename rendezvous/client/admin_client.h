@@ -37,9 +37,10 @@ namespace muster::rendezvous {
 class AdminClient {
  public:
   struct Options {
-    std::vector<Endpoint> endpoints;  // at least one endpoint
-    TlsFiles tls;                     // empty: unencrypted connections
-    std::string token;                // job token; empty: none
+    // Where coordinators may listen; at least one endpoint.
+    std::vector<Endpoint> endpoints;
+    TlsFiles tls;       // empty: unencrypted connections
+    std::string token;  // job token; empty: none
     Duration timeout = std::chrono::seconds(10);
     // How long WatchJob, and an Inquire that follows the workers' output, look
     // for the next coordinator after they have lost one.

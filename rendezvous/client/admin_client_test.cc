@@ -277,8 +277,10 @@ TEST_F(AdminClientTest, AWatcherGoesOnAtTheNextCoordinator) {
   options.patience = std::chrono::seconds(60);
   AdminClient client(options);
   std::unique_ptr<ScriptedNode> b;
-  std::vector<std::string> endpoints;  // endpoint of each reconnection
-  std::vector<std::string> kinds;      // decision kinds after the first loss
+  // endpoint of each reconnection to a coordinator
+  std::vector<std::string> endpoints;
+  // kinds of the decisions after the first loss
+  std::vector<std::string> kinds;
   const absl::Status end = client.WatchJob("job", [&](const Update& update) {
     if (update.reconnected.has_value()) {
       endpoints.push_back(update.reconnected->endpoint);

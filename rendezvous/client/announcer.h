@@ -32,13 +32,13 @@ namespace muster::rendezvous {
 class Announcer {
  public:
   struct Options {
-    std::vector<Endpoint> endpoints;  // endpoints configured for the nodes
-    TlsFiles tls;                     // empty: unencrypted connections
+    std::vector<Endpoint> endpoints;  // the job's endpoints, as configured
+    TlsFiles tls;                     // files for TLS; empty: no encryption
     // the job token for each call; empty: none
     std::string token;
     // Time between two announcements. Must be at most a third of
-    // Standby::kToldFor, the time for which a standby remembers an
-    // announcement.
+    // Standby::kToldFor, the time for which a standby relies on an announcement
+    // that it has received.
     Duration interval = std::chrono::seconds(1);
     LookUp look_up = SystemLookUp;
   };

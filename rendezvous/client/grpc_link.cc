@@ -137,7 +137,7 @@ class AgentStream::Impl
   bool writing_ = false;  // whether gRPC is sending the report in `leaving_`
   bool over_ = false;     // whether a read has failed: the stream is over
   bool closing_ = false;
-  bool said_done_ = false;  // whether StartWritesDone was called
+  bool said_done_ = false;  // whether gRPC knows that no report follows
   absl::Status unsound_;
   v1::Report leaving_;
   std::optional<Report> unsent_;
@@ -270,7 +270,8 @@ class GrpcLink::Impl : private AgentStream::Listener {
   }
 
  private:
-  // The arguments of the last call of Reconnect.
+  // The order to end the stream and to connect again: the arguments of the last
+  // call of Reconnect.
   struct HangUp {
     Duration pause;
     std::string endpoint;
@@ -283,7 +284,7 @@ class GrpcLink::Impl : private AgentStream::Listener {
     std::optional<Duration> lasted;
   };
 
-  // --- AgentStream::Listener: called from gRPC's threads
+  // --- The callbacks of AgentStream::Listener; gRPC's threads call them.
   void OnUp() override {
     std::lock_guard<std::mutex> lock(mutex_);
     up_ = news_up_ = true;

@@ -68,7 +68,7 @@ class AgentStream {
 class GrpcLink : public CoordinatorLink {
  public:
   struct Options {
-    // the coordinator's endpoints; at least one
+    // where coordinators may listen; at least one
     std::vector<Endpoint> endpoints;
     TlsFiles tls;  // empty: unencrypted connections
     // The job token that is sent with the call; empty: none.

@@ -18,9 +18,9 @@ namespace muster::rendezvous {
 // thread-safe.
 class OutputCursor {
  public:
-  // A limit for lines that a coordinator had received from the nodes, but not
-  // forwarded, when it was lost: they are at most this much older than the last
-  // update that the client received.
+  // When a coordinator is lost, it may have received lines from the nodes that
+  // it had not forwarded to this client yet. kMargin: these lines are at most
+  // this much older than the last update that the client received.
   static constexpr Duration kMargin = std::chrono::seconds(10);
   // Maximum time between the loss of the coordinator and the time at which a
   // client notices it.
@@ -42,8 +42,10 @@ class OutputCursor {
     OutputLine::Stream stream = OutputLine::Stream::kOut;
     auto operator<=>(const Stream&) const = default;
   };
-  std::map<Stream, uint64_t> positions_;  // highest received position by stream
-  Instant heard_at_;                      // when Pass got the last update
+  // For each stream of a rank's output: the highest position of its lines so
+  // far.
+  std::map<Stream, uint64_t> positions_;
+  Instant heard_at_;  // when Pass got the last update
 };
 
 }  // namespace muster::rendezvous

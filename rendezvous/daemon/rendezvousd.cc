@@ -113,16 +113,17 @@ class Health {
     why_ = why;
   }
 
-  // OK while the coordinator answers and its listener accepts connections; also
-  // OK while the daemon serves no jobs. After a deadlock in the coordinator
-  // this call blocks, so the liveness probe times out.
+  // The answer to the liveness probe: OK while the coordinator answers and its
+  // listener accepts connections, and while the daemon serves no jobs. After a
+  // deadlock in the coordinator this call blocks, so the probe times out.
   absl::Status Live() {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (coordinator_ == nullptr) return absl::OkStatus();
     coordinator_->ListJobs();
     return server_->Check();
   }
-  // OK while this daemon serves agents; Unavailable with the reason otherwise.
+  // The answer to the readiness probe: OK while this daemon serves agents;
+  // otherwise Unavailable with the reason.
   absl::Status Ready() {
     const std::lock_guard<std::mutex> lock(mutex_);
     return coordinator_ == nullptr ? absl::UnavailableError(why_)
@@ -258,7 +259,8 @@ struct Daemon {
   std::vector<std::string> tokens;
   Signals signals;
   std::unique_ptr<EventLog> log;
-  std::unique_ptr<QuarantineHook> hook;  // null: no --on-quarantine
+  // Runs the command of --on-quarantine; null: no such command.
+  std::unique_ptr<QuarantineHook> hook;
   Health health;
   std::vector<std::unique_ptr<ProbeServer>> pages;
 };

@@ -115,9 +115,10 @@ class Dashboard {
   const Clock clock_;
   CoordinatedJobs jobs_;
   JobHistories histories_;
-  uint64_t generation_ = 0;  // number of readings of jobs_ so far
+  uint64_t generation_ = 0;  // number of times that jobs_ was read
   Instant next_read_{};
-  Duration spent_ = Duration::zero();  // formatting time since jobs_ was read
+  // time spent on formatting since jobs_ was read
+  Duration spent_ = Duration::zero();
   std::map<std::string, Text> shared_;
   int streams_ = 0;
   int output_streams_ = 0;

@@ -109,8 +109,8 @@ class DashboardTest : public ::testing::Test {
   int reads_ = 0;
   absl::Status refusal_;
   std::vector<std::string> asked_;  // the jobs whose output was asked for
-  Session newest_;                  // session of the newest inquiry
-  int ended_ = 0;                   // how many inquiries have ended
+  Session newest_;                  // session of the newest inquiry for output
+  int ended_ = 0;                   // how many inquiries for output have ended
 
  private:
   std::unique_ptr<Dashboard> dashboard_;

@@ -23,8 +23,9 @@ class JobHistory {
 
   struct Sample {
     double at_s = 0;
-    std::optional<int64_t> step;  // smallest step of any rank
-    std::optional<double> loss;   // mean of the ranks' losses
+    // Training step of the rank that is furthest behind.
+    std::optional<int64_t> step;
+    std::optional<double> loss;  // mean of the ranks' losses
     // sum over the ranks that report a rate
     std::optional<double> tokens_per_s;
   };

@@ -232,7 +232,8 @@ class EtcdClient::Impl {
   };
   struct Member {
     Endpoint endpoint;
-    // The current connection; its channel is null: none is open.
+    // The current connection to this member; if its channel is null, none is
+    // open.
     Connection connection;
     // Number of connections made so far. The next connection uses the address
     // with this index (modulo the number of addresses).
@@ -319,7 +320,7 @@ class EtcdClient::Impl {
 
   const EtcdAccess access_;
   std::mutex mutex_;
-  std::vector<Member> members_;  // same order as access_.members
+  std::vector<Member> members_;  // in the order of access_.members
   size_t current_ = 0;           // index of the member that is called next
 };
 

@@ -33,7 +33,8 @@ TEST(SplitBatchTest, APieceHasAtMost64Changes) {
 }
 
 TEST(SplitBatchTest, APieceHasAtMostOneMebibyteUnlessOneRecordHasMore) {
-  const std::string half((1 << 19) - 1, 'r');  // 512 KiB together with its key
+  // a record's value: 512 KiB together with the record's key
+  const std::string half((1 << 19) - 1, 'r');
   const std::string large(1 << 21, 'r');
   EXPECT_THAT(SplitBatch({{"a", half}, {"b", half}}), SizeIs(1));
   EXPECT_THAT(SplitBatch({{"a", half}, {"b", half}, {"c", ""}}),

@@ -170,7 +170,7 @@ void LeaderElection::Run() {
     Publish();
     const std::optional<Instant> next = core_.NextDeadline();
     lock.lock();
-    if (!next.has_value()) return;  // the leadership has ended
+    if (!next.has_value()) return;  // no deadline: the leadership is over
     changed_.wait_until(lock, ToSteady(*next), [this] { return closing_; });
   }
 }

@@ -68,7 +68,7 @@ class LeaderElection {
   void Drain();
 
  private:
-  // The values of the election's keys at one time.
+  // The values of the election's keys in etcd, as one call of Read found them.
   struct Seen {
     Leadership::Lock lock;
     std::string leader;
@@ -87,7 +87,8 @@ class LeaderElection {
   void Claim(Instant deadline);
   void Renew(Instant deadline);
   void Fail(const absl::Status& status);
-  // Publishes the stage of `core_` to the other threads.
+  // Passes the stage of `core_`, the end of the lease and the leader's name to
+  // the fields that other threads read.
   void Publish();
   // Sets `stage_` and makes `changed_fd_` readable. Requires mutex_.
   void Publish(Stage stage);
@@ -105,7 +106,9 @@ class LeaderElection {
   std::condition_variable changed_;
   bool closing_ = false;
   Stage stage_ = Stage::kStandby;
-  Instant leads_until_;  // copy of core_.leads_until()
+  // The end of this process's lease as the leader: a copy of
+  // core_.leads_until().
+  Instant leads_until_;
   EtcdTerm term_;
   std::string leader_;
   std::thread thread_;

@@ -32,8 +32,8 @@ class Leadership {
     Duration takeover_after = std::chrono::milliseconds(1250);
   };
 
-  // The state of the lock in the store. Each claim gives `holding`, and each
-  // renewal gives `renewal`, a value that the field never had before.
+  // The state of the lock in the store. Each claim sets `holding`, and each
+  // renewal sets `renewal`, to a value that this field never had before.
   struct Lock {
     int64_t holding = 0;  // the holder's term; 0: the lock is free
     int64_t renewal = 0;  // number of the lock's newest renewal
@@ -44,8 +44,8 @@ class Leadership {
   enum class Request {
     kNone,
     kRead,
-    kClaim,  // take the lock if it still equals seen()
-    kRenew,  // renew the lock if the holder's term is term()
+    kClaim,  // take the lock if it has not changed since the last read
+    kRenew,  // renew the lock if this candidate still holds it
   };
 
   explicit Leadership(const Limits& limits) : limits_(limits) {}

@@ -211,7 +211,7 @@ class Election {
     Micros offset = 0;
     int life = 0;         // how often the candidate was started
     int request = 0;      // number of the candidate's newest request
-    Micros wakes_at = 0;  // suspended until this time
+    Micros wakes_at = 0;  // the candidate is suspended until this time
     bool is_cut = false;  // whether the candidate is cut off from the store
   };
 

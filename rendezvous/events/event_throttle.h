@@ -24,9 +24,9 @@ namespace muster::rendezvous {
 class EventThrottle {
  public:
   static constexpr int kBurst = 20'000;
-  // Once the burst of kBurst decisions is used up: the minimum interval between
-  // two written decisions about single nodes (kNodeInterval) or about whole
-  // jobs (kJobInterval).
+  // The minimum interval between two written decisions about single nodes
+  // (kNodeInterval) or about whole jobs (kJobInterval), once the allowance for
+  // a burst (kBurst decisions) is used up.
   static constexpr Duration kNodeInterval = std::chrono::seconds(1);
   static constexpr Duration kJobInterval = std::chrono::milliseconds(100);
   static constexpr Duration kSummaryInterval = std::chrono::seconds(1);
@@ -35,7 +35,7 @@ class EventThrottle {
     // A decision that says how many decisions were omitted, to be written
     // before the new decision; nullopt: no such summary is due.
     std::optional<Decision> omitted;
-    bool written = true;  // whether the decision itself is written
+    bool written = true;  // whether to write the new decision itself
   };
   // Decides whether `decision` is written. `now` must not decrease.
   Result Add(Instant now, const Decision& decision);

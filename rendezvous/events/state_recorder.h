@@ -29,7 +29,8 @@ class StateRecorder {
   using Write = std::function<void(const JobStatus&, StateDetail)>;
   void Begin(Read read, Write write);
 
-  // Handles a decision; does not block.
+  // Tells the schedule of a decision about a job, because the job's state may
+  // now be due. Does not block.
   void OnDecision(const std::string& run_id, const Decision& decision);
 
   // Writes the states that are due now and ends the thread.

@@ -266,7 +266,8 @@ const char* KindText(FailureKind kind) {
   return "unknown";
 }
 
-// Values of `indent`: blanks for each level, or no line breaks at all.
+// Values of Dump's parameter `indent`. kIndent: the number of blanks for each
+// level of the JSON text. kOneLine: the text has no line breaks.
 constexpr int kIndent = 2;
 constexpr int kOneLine = -1;
 

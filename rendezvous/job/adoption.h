@@ -34,8 +34,8 @@ class Adoption {
 
   // Stores a node's report in place of the node's earlier report. O(log n).
   void Hear(const Report& report);
-  // Moves the newest report of a node that is lost or has left from
-  // Collected::come to Collected::gone.
+  // Records that a node is lost or has left: its newest report moves from
+  // Collected::come (nodes in the job) to Collected::gone.
   void Forget(const std::string& node_id);
   // Whether the node runs processes of a round that this coordinator may still
   // adopt.

@@ -19,7 +19,7 @@ constexpr std::string_view kPhrases[] = {
     "connection timed out",
     "closed its connection",
     "broke its connection",
-    // a text of the SDK's transport over shared memory
+    // text of the SDK's shared-memory transport
     "died; noticed by",
     "connectionerror",
     "connectionreseterror",

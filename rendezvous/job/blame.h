@@ -51,8 +51,9 @@ class FailureLog {
 // sockets, PyTorch, Gloo, NCCL and the SDK; ignores case. Pure.
 bool IsCommunicationError(std::string_view message);
 
-// When the hung worker gave its last sign of life, by this coordinator's clock.
-// The result is slightly too late, by the latency of the message.
+// The time of the hung worker's last sign of life, by this coordinator's clock.
+// The result is too late by the time that the agent's report of the hang took
+// to arrive.
 Instant SilentSince(const Failure& hang, Instant now);
 // Whether the hung worker is stopped by a signal (SIGSTOP). In that case its
 // peers wait for this worker; the worker does not wait for them.
@@ -131,7 +132,7 @@ class Blame {
 
   // Describes, for the event log, how another failure has become the cause.
   struct Move {
-    const char* decision;    // Decision::kind under which it is logged
+    const char* decision;    // the kind (Decision::kind) of the log's entry
     const char* instead_of;  // text between the new and the old reason
   };
   // Decides whether `failure`, which has just been received, becomes the cause;
@@ -194,7 +195,7 @@ class Blame {
   // not killed together with the worker.
   std::string killed_on_;
   Instant outlived_;
-  bool forgiven_ = false;  // whether outlived_ was postponed
+  bool forgiven_ = false;  // whether ForgiveStandstill has postponed outlived_
 };
 
 }  // namespace muster::rendezvous

@@ -102,7 +102,8 @@ TEST(ExitCodeOf, IsTheCauses) {
   Failure failure = Of(FailureKind::kExitCode, 0);
   failure.exit_code = 3;
   EXPECT_EQ(ExitCodeOf(failure), 3);
-  // The exit code kPreemptedExitCode is reserved for preempted jobs.
+  // A worker's own exit code kPreemptedExitCode becomes 1, because that code is
+  // reserved for preempted jobs.
   failure.exit_code = kPreemptedExitCode;
   EXPECT_EQ(ExitCodeOf(failure), 1);
   failure.exit_code = 0;
@@ -224,8 +225,8 @@ TEST_F(BlameTest, AConnectedNodeThatReportsExplainsNothing) {
   Node node = Member("b");
   node.heard = At(105);
   EXPECT_FALSE(blame_.LossExplains(node, At(106)));
-  EXPECT_TRUE(blame_.LossExplains(node, At(110)));  // b's lease has expired
-  node.heard = At(100);  // b has been silent since the break
+  EXPECT_TRUE(blame_.LossExplains(node, At(110)));  // node b's lease is over
+  node.heard = At(100);  // node b has been silent since the break
   EXPECT_TRUE(blame_.LossExplains(node, At(106)));
 }
 

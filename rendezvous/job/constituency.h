@@ -27,7 +27,8 @@ bool IsVoid(const Place& place, const Electorate& newest);
 struct Constituency {
   WorldId world;
   int nodes = 0;
-  int voters = 0;  // number of nodes that vote and remember the world
+  // Number of the world's nodes that vote and remember this world.
+  int voters = 0;
   // Number of the world's nodes that vote after a restart. These nodes are
   // recognised by their node ids; they have forgotten the world and their
   // promises (to obey no coordinator with a lower epoch).

@@ -356,7 +356,7 @@ JobStatus SummaryOf(const JobState& state, Instant now) {
   JobStatus status;
   status.run_id = state.run_id;
   status.spec = state.spec;
-  status.spec.command.clear();  // omitted: may contain secrets
+  status.spec.command.clear();  // the job's command may contain secrets
   status.phase = state.phase;
   status.reason = state.phase == JobPhase::kGathering
                       ? WaitReason(state, nullptr, now)

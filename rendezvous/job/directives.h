@@ -44,7 +44,8 @@ class Outbox {
   // `state` must outlive this object.
   explicit Outbox(const JobState* state) : state_(*state) {}
 
-  // Starts a step. Unless Await is called, the step handles no report.
+  // Starts a step without directives and decisions. The step counts as one that
+  // handles no report, unless Await is called.
   void Begin();
   // Returns the directives and decisions of the step.
   JobStep Take() { return std::move(step_); }
@@ -101,7 +102,8 @@ class Outbox {
   struct Question {
     std::string node_id;
     uint64_t seen_revision = 0;
-    bool answered = false;  // whether the node got a directive in this step
+    // whether the node was sent a directive in this step
+    bool answered = false;
   };
 
   const JobState& state_;

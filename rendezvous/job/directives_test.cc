@@ -145,7 +145,7 @@ TEST_F(DirectivesTest, AReportIsAnsweredOnlyIfSomethingIsNew) {
 
   outbox_.Begin();
   outbox_.Tell(node("c"));
-  outbox_.Await(node("c"), 0);  // 0: no directive seen on this stream
+  outbox_.Await(node("c"), 0);  // 0: node c has seen no directive
   EXPECT_EQ(outbox_.Unanswered(), "c");
 }
 

@@ -95,8 +95,8 @@ class Gathering {
 
   bool first_ = true;
   Instant not_before_;
-  // asked_, answers_until_: the arguments `now` and `until` of the last call of
-  // AwaitAnswers.
+  // Both are set by AwaitAnswers. asked_: the time at which the newest wait for
+  // the nodes' answers began. answers_until_: the latest end of that wait.
   Instant asked_;
   Instant answers_until_;
   // Time since which at least min_nodes nodes have been ready.

@@ -178,10 +178,12 @@ void Job::On(const ReportArrived& event) {
                            ? 0
                            : report.seen_revision);
   if (state_.round == 0) {
-    // The job may have begun with an earlier coordinator.
+    // The job may have begun under an earlier coordinator. Then the age of the
+    // job in the report is greater than the age by this coordinator's clock.
     state_.born = std::min(state_.born, state_.now - report.job_age);
     SpendAsTold(report);
-    // A node that knows a round knows more than the record.
+    // A node that knows a round of the job knows more than the record of the
+    // earlier coordinator, so the job does not end with the recorded verdict.
     if (report.knows_round()) state_.recalled.reset();
     if (report.place.has_value()) {
       state_.adoption.Begin(state_.now + state_.spec.lease());

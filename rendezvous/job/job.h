@@ -135,7 +135,7 @@ class Job {
   // if no electors are known.
   bool HasMajority() const;
 
-  // --- events and nodes (job.cc)
+  // --- Functions that handle events and nodes; job.cc defines them.
   void On(const ReportArrived& event);
   void On(const StreamClosed& event);
   void On(const AgentDied& event);
@@ -200,13 +200,14 @@ class Job {
   void ForgiveSilence(Instant last_step, std::optional<Instant> due);
   void ExpireLeases();
 
-  // --- phases (job_phases.cc)
+  // --- Functions for the changes of the job's phase; job_phases.cc defines
+  // them.
   //
   // Once the reports or the deadline allow a decision, adopts the round of an
   // earlier coordinator or gives it up.
   void ConsiderAdoption();
-  // Raises the number of used restarts to the number in the report, but at most
-  // to max_restarts. Never lowers the number.
+  // Raises this coordinator's count of used restarts to the count in the
+  // report, but at most to max_restarts. Never lowers the count.
   void SpendAsTold(const Report& report);
   void AdoptRound(const std::map<std::string, Report>& reports);
   // Makes the nodes of the newest world in the reports the electors. That world
@@ -234,7 +235,8 @@ class Job {
   void EndAdopted(const RoundEnd& end,
                   const std::map<std::string, Report>& reports);
   void ConsiderGathering();
-  // --- the check by pairs (job_check.cc)
+  // --- Functions for the check of the nodes by pairs (--network-check);
+  // job_check.cc defines them.
   //
   // Takes the measurement in the node's report, if it is one that the check
   // waits for.

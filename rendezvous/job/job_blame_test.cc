@@ -203,8 +203,8 @@ TEST_F(JobBlameUnheard, AReportFromBeforeTheOrderProvesNothing) {
 
 TEST_F(JobBlameUnheard, AnAnswerToTheOrderProvesThatItOutlivedTheFailure) {
   job_.agent("b").deaf = false;
-  job_.Report("b");  // b receives the stop order again
-  job_.Report("b");  // b reports that it has seen the order
+  job_.Report("b");  // node b receives the stop order again
+  job_.Report("b");  // node b reports that it has seen the stop order
   job_.BreakStream("b");
   job_.Wait(milliseconds(500));
   EXPECT_EQ(job_.Count("blame"), 0);
@@ -213,7 +213,7 @@ TEST_F(JobBlameUnheard, AnAnswerToTheOrderProvesThatItOutlivedTheFailure) {
 }
 
 TEST_F(JobBlameUnheard, LiveNodeThatDoesNotStopIsLostAndNotBlamed) {
-  job_.agent("b").silent = false;  // b reports, but receives nothing
+  job_.agent("b").silent = false;  // node b reports, but receives nothing
   job_.Wait(seconds(15));
   EXPECT_THAT(job_.Decided("lost"), HasSubstr("would not stop"));
   EXPECT_EQ(job_.Count("blame"), 0);
@@ -258,7 +258,7 @@ class JobBlameRaisedFirst : public ::testing::Test {
     job_.Fails("a", first);
     job_.Fails(on, second);
     job_.AllStop();
-    job_.Wait(seconds(1));  // longer than kKillSpread
+    job_.Wait(seconds(1));  // longer than kKillSpread (250 ms)
     return job_.told("b").verdict;
   }
 
@@ -404,8 +404,8 @@ TEST_F(JobBlameLeaving, ANodeThatLeftBeforeTheOrderIsTheCause) {
 
 TEST_F(JobBlameLeaving, ANodeThatLeavesAfterTheOrderIsNot) {
   job_.agent("b").deaf = false;
-  job_.Report("b");  // b receives the stop order again
-  job_.Report("b");  // b reports that it has seen the order
+  job_.Report("b");  // node b receives the stop order again
+  job_.Report("b");  // node b reports that it has seen the stop order
   Leave();
   EXPECT_EQ(job_.Count("blame"), 0);
   EXPECT_EQ(job_.phase(), JobPhase::kFinished);

@@ -21,10 +21,10 @@ class JobFixture {
   struct Agent {
     Report report;        // the report that the agent sends next
     StreamId stream = 0;  // the agent's stream; 0: not connected
-    std::string peer;     // IP address of the agent's streams
+    std::string peer;     // IP address from which the agent connects
     Directive told;       // the newest directive that the agent received
     int times_told = 0;
-    bool deaf = false;    // whether directives do not reach the agent
+    bool deaf = false;    // whether the job's directives do not reach the agent
     bool silent = false;  // whether the agent sends no keep-alives
   };
 
@@ -34,7 +34,7 @@ class JobFixture {
   // name.
   static JobFixture HostedBy(const std::string& host, const JobSpec& spec);
 
-  // --- time
+  // --- The time, which only the test advances.
   Instant now() const { return now_; }
   // Advances the time as a driver does. Calls Step at each deadline. At each
   // keep-alive interval, sends a report of every agent that is not silent.
@@ -51,7 +51,8 @@ class JobFixture {
   // must reconnect.
   void ReplaceCoordinator(Duration away = Duration::zero());
 
-  // Makes the job, which has had no event yet, recall the record (Job::Recall).
+  // Makes the job continue from a record of an earlier coordinator
+  // (Job::Recall). The job must not have had an event yet.
   void Recall(const JobRecord& record) {
     job_->Recall(record, Duration::zero());
   }
@@ -88,7 +89,8 @@ class JobFixture {
   void FailsUnreported(const std::string& name, const Failure& failure,
                        NodePhase phase);
   void Reconnect(const std::string& name);  // opens a stream, then reports
-  void ReconnectAll(const std::vector<std::string>& names);  // in list order
+  // Calls Reconnect for each of `names`, in this order.
+  void ReconnectAll(const std::vector<std::string>& names);
   // Simulates a restart of the agent: same place, new incarnation and stream.
   void Restart(const std::string& name);
   // Joins all of `names`; each agent starts its workers if its directive is

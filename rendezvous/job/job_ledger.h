@@ -22,9 +22,9 @@ class JobLedger {
   // Updates the totals for a node: subtracts `before`, the NodeTime in its
   // previous report, and adds `told`, the NodeTime in its new report.
   void Tell(const NodeTime& before, const NodeTime& told);
-  // Records that a round has ended early. `host`: host of the blamed node; may
-  // be empty. If Count is called several times for a round, the first cause
-  // stays.
+  // Records that the round `round` has ended early, and for which cause.
+  // `host`: host of the blamed node; may be empty. `why`: the reason as text. A
+  // second call for the same round changes nothing.
   void Count(int round, LossCause cause, const std::string& host,
              const std::string& why);
 
@@ -50,8 +50,11 @@ class JobLedger {
   // Time spent on each activity, in whole microseconds: a double holds such
   // sums exactly up to 285 years, and cannot overflow.
   std::array<double, kActivities> spent_us_ = {};
-  std::map<int, Entry> newest_;  // key: the round; at most kMaxIncidents
-  // by LossCause: sums of the counted incidents that are not in `newest_`
+  // By round: the newest rounds in which nodes lost time, at most
+  // kMaxIncidents.
+  std::map<int, Entry> newest_;
+  // By LossCause: for the older rounds, which are no longer in `newest_`, the
+  // sums over those that Count has recorded.
   std::array<JobTime::Sum, kLossCauses> older_ = {};
 };
 

@@ -183,7 +183,7 @@ TEST(JobLoss, ANodeThatIsAboutToReconnectIsWorthAMoment) {
   job.Wait(milliseconds(400));
   job.BreakStream("c");
   job.Wait(milliseconds(100));
-  job.Idle("a");  // b is lost; c may return within 400 ms
+  job.Idle("a");  // By now node b is lost; node c may still return, for 400 ms.
   EXPECT_EQ(job.phase(), JobPhase::kStopping);
   job.Reconnect("c");
   job.Idle("c");
@@ -250,7 +250,7 @@ TEST(JobLoss, LossOfOneThatHasStoppedIsNotCountedTwice) {
   job.BreakStream("a");
   job.Wait(milliseconds(500));
   job.Idle("b");
-  // c is still stopping its workers
+  // Node c is still stopping its workers, so no new round begins.
   EXPECT_EQ(job.phase(), JobPhase::kStopping);
   job.Idle("c");
   EXPECT_THAT(job.World(), ElementsAre("c", "b"));
@@ -301,9 +301,9 @@ TEST(JobLoss, ANodeThatCameBackIsGivenAPlaceOnceItHasSeenTheNews) {
   job.Report("b");
   EXPECT_EQ(job.phase(), JobPhase::kGathering);
   job.agent("b").deaf = false;
-  job.Report("b");  // b receives a kWait directive
+  job.Report("b");  // node b receives a kWait directive
   EXPECT_EQ(job.phase(), JobPhase::kGathering);
-  job.Report("b");  // b reports that it has seen kWait
+  job.Report("b");  // node b reports that it has seen kWait
   EXPECT_EQ(job.round(), 2);
 }
 
@@ -359,13 +359,15 @@ class JobGatheringStandstillTest : public ::testing::Test {
 TEST_F(JobGatheringStandstillTest, TheWorldHasAllThatAnswer) {
   job_.Join("a");
   job_.Join("b");
-  job_.agent("b").deaf = true;  // b's reports are from before the suspension
+  // After the suspension, node b does not receive the directive that it must
+  // answer.
+  job_.agent("b").deaf = true;
   StandStill();
   job_.Wait(Spec().last_call);
   EXPECT_EQ(job_.phase(), JobPhase::kGathering);
   job_.agent("b").deaf = false;
-  job_.Report("b");  // b receives the directive
-  job_.Report("b");  // b answers it
+  job_.Report("b");  // node b receives the directive
+  job_.Report("b");  // node b answers the directive
   EXPECT_EQ(job_.World(), (std::vector<std::string>{"a", "b"}));
 }
 
@@ -411,8 +413,8 @@ TEST_F(JobGatheringStandstillTest, ANodeThatConnectedAgainMeanwhileMustAnswer) {
   job_.Wait(Spec().last_call);
   EXPECT_EQ(job_.phase(), JobPhase::kGathering);
   job_.agent("b").deaf = false;
-  job_.Report("b");  // b receives the directive
-  job_.Report("b");  // b answers it
+  job_.Report("b");  // node b receives the directive
+  job_.Report("b");  // node b answers the directive
   EXPECT_EQ(job_.World(), (std::vector<std::string>{"a", "b"}));
 }
 
@@ -486,7 +488,7 @@ TEST_F(JobStandstillTest, ALeaseThatIsAboutToRunOutBeginsAnewAsWell) {
   job_.agent("a").silent = true;
   job_.Wait(seconds(4));
   job_.agent("b").silent = true;
-  job_.StandStill(milliseconds(4900));  // 100 ms of b's lease are left
+  job_.StandStill(milliseconds(4900));  // node b's lease lasts 100 ms more
   job_.Report("a");
   job_.Wait(milliseconds(4999));
   EXPECT_EQ(job_.Count("lost"), 0);
@@ -567,7 +569,7 @@ TEST_F(JobStandstillTest, ALaterBreakIsPutOffAgain) {
   job_.Runs("a");
   job_.Runs("b");
   job_.BreakStream("b");
-  job_.Wait(milliseconds(500));  // b is lost
+  job_.Wait(milliseconds(500));  // node b is lost
   job_.StandStill(seconds(60));
   job_.Step(TimePassed());
   EXPECT_EQ(job_.Count("lost"), 1);

@@ -590,7 +590,8 @@ TEST_F(JobContentionTest, AdmittedOnceTheHoldersLeaseHasRunOut) {
   job_.Idle("a");
   EXPECT_EQ(job_.round(), 2);
   EXPECT_EQ(job_.told("c").place.group_rank, 1);
-  // b, which held the place before, returns too late: c already has the place.
+  // Node b, which held the place before, reports too late: node c has the
+  // place.
   job_.Report("b");
   EXPECT_THAT(job_.told("b").reason, HasSubstr("node c is held by c"));
   job_.Report("c");
@@ -614,7 +615,7 @@ TEST_F(JobContentionTest, ALateReportDoesNotTakeThePlaceInstead) {
   job_.agent("b").silent = true;
   job_.Wait(seconds(5));
   job_.Join("c");
-  job_.Report("b");  // b was lost; c has b's place now
+  job_.Report("b");  // node b was lost; node c has its place
   Report late = job_.agent("b").report;
   const StreamId stream = job_.agent("b").stream;
   job_.BreakStream("c");
@@ -636,7 +637,7 @@ TEST_F(JobContentionTest, StaleReportOfAContenderDoesNotTakeThePlace) {
   const StreamId old = job_.agent("c").stream;
   job_.Reconnect("c");
   job_.agent("c").silent = true;
-  job_.Wait(seconds(5));  // b is lost
+  job_.Wait(seconds(5));  // node b is lost
   job_.Step(ReportArrived{old, stale});
   EXPECT_EQ(job_.status().nodes.size(), 1u);
   job_.Report("c");
@@ -652,7 +653,7 @@ TEST_F(JobContentionTest, ContenderGoesOnWaitingWhenAnotherTakesThePlace) {
   const Report first = job_.agent("c").report;
   job_.Restart("c");
   job_.agent("c").silent = true;
-  job_.Wait(seconds(5));  // b is lost
+  job_.Wait(seconds(5));  // node b is lost
   job_.Report("c");
   ASSERT_EQ(job_.status().nodes.size(), 2u);
   job_.Create("d").report = first;
@@ -662,8 +663,8 @@ TEST_F(JobContentionTest, ContenderGoesOnWaitingWhenAnotherTakesThePlace) {
 }
 
 TEST_F(JobContentionTest, AnAgentStartedAnewAtOnceIsNotRefused) {
-  // The coordinator has not noticed the end of the old stream, and a report of
-  // the dead agent is still in flight.
+  // The coordinator has not noticed the end of the old agent's stream, and the
+  // old agent's last report is still in flight.
   JobFixture::Agent& b = job_.agent("b");
   Report last_words = b.report;
   ++last_words.sequence;
@@ -683,7 +684,7 @@ TEST_F(JobContentionTest, AnIncarnationThatWasFollowedNeverComesBack) {
   JobFixture::Agent& b = job_.agent("b");
   const Report old = b.report;
   job_.BreakStream("b");
-  job_.Wait(milliseconds(500));  // b is lost; it may still return
+  job_.Wait(milliseconds(500));  // node b is lost, but may return
   job_.Restart("b");
   job_.Idle("a");
   ASSERT_EQ(job_.round(), 2);

@@ -65,7 +65,8 @@ const Node* MemberToReplace(const JobState& state) {
 bool AllAreHere(const JobState& state) {
   const int most = state.spec.max_nodes;
   if (!state.own_endpoint.empty()) {
-    // With Takeover::kAuto at most max_nodes agents run.
+    // With Takeover::kAuto at most max_nodes agents run. So once that many
+    // nodes have reported, no further node can.
     return state.spec.takeover == Takeover::kAuto &&
            std::ssize(state.nodes.nodes()) >= most;
   }
@@ -148,8 +149,9 @@ void Job::AdoptRound(const std::map<std::string, Report>& reports) {
         std::max(state_.newest_signal, report.forwarded_signal);
     is_alive = is_alive || report.phase != NodePhase::kIdle;
     if (!report.round_end.has_value()) continue;
-    // The earlier coordinator has counted the failure that ended the round.
-    // Apply counts only failures that no coordinator has counted.
+    // The earlier coordinator has ended the round and counted the restart that
+    // its failure cost. So take over that count from the report; Apply counts
+    // only failures that no coordinator has counted.
     SpendAsTold(report);
     if (ended == nullptr || report.electorate.epoch > ended->electorate.epoch) {
       ended = &report;
@@ -159,7 +161,7 @@ void Job::AdoptRound(const std::map<std::string, Report>& reports) {
   ChooseStandbys();
   if (!is_alive && ended != nullptr && !ended->round_end->exit_code) {
     // The earlier coordinator has ended the round and counted its end, and no
-    // worker of the round is left. So the next round follows.
+    // worker of the round is left. So gather nodes for the next round.
     state_.why = ended->round_end->reason;
     state_.world.unknown = 0;
     state_.gathering.Begin(state_.now);
@@ -441,9 +443,9 @@ void Job::SetAside(std::vector<Candidate>& candidates,
       [&](const Candidate& candidate) -> const HostJudgement& {
     return state_.nodes.Find(candidate.identity->node_id)->judgement;
   };
-  // For each needed world, the number of its nodes among the candidates.
-  // Together with the nodes that have left for good, at least half of the
-  // world's nodes must remain.
+  // For each world in `needed`, the number of its nodes among the candidates.
+  // Removing candidates must leave at least half of that world's nodes, where
+  // nodes that have left for good count as left over.
   std::vector<int> here;
   for (const Electors& world : needed) {
     here.push_back(static_cast<int>(
@@ -863,7 +865,8 @@ void Job::Preempt(const Node& by, const PreemptionNotice& notice) {
       TellMembers();
       break;
     case JobPhase::kStopping:
-      // If the break has no verdict, the preemption's verdict will end the job.
+      // The preemption may be the cause of this break. If the break has no
+      // verdict, the preemption's verdict will end the job.
       excuse();
       break;
     case JobPhase::kFinished:

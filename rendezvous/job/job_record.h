@@ -58,14 +58,14 @@ struct JobRecord {
   // members. These are not recorded.
   World world;
   Duration ran = Duration::zero();  // time since the round began
-  std::vector<Member> members;      // sorted by the time of joining
+  std::vector<Member> members;      // the job's nodes, in order of joining
   std::vector<PastNode> past;
 
   // How the newest broken round is stopped. A new coordinator sets a new
   // Stopping::deadline.
   Stopping stopping;
   FailureLog failures;
-  std::string blamed;  // reason of the newest break (Blame::why)
+  std::string blamed;  // why the newest broken round broke (Blame::why)
   // how the job has spent its time, without the time of the current members
   // (JobLedger::Without)
   JobTime time;

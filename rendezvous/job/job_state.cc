@@ -19,7 +19,8 @@ namespace {
 // silences differ by at most a tenth (1/kTogetherDivisor) of the silence.
 constexpr int kTogetherDivisor = 10;
 
-// The smallest gain that a text mentions, as a fraction of a step's time.
+// A text mentions by what fraction a step would be shorter without slow ranks
+// only if the fraction is at least kLeastGain.
 constexpr double kLeastGain = 0.01;
 
 // Returns the earlier of two times; nullopt counts as never.
@@ -55,8 +56,8 @@ std::string DoubtAbout(const JobState& state, const Failure& failure) {
       continue;
     }
     for (const WorkerProgress& worker : node.progress) {
-      // Deadline 0 means that the worker has ended, or that its silence is
-      // unlimited.
+      // Skip a worker with deadline 0, which has ended or may be silent for
+      // ever.
       if (worker.deadline == Duration::zero()) continue;
       const Instant silent = node.heard - worker.silent_for;
       if (silent >= since - window && silent <= since + window) ++together;

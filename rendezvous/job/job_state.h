@@ -29,7 +29,7 @@ namespace muster::rendezvous {
 
 // A preemption: the cluster will take the job's nodes away.
 struct Preemption {
-  PreemptionNotice notice;  // its field `left` is unused
+  PreemptionNotice notice;  // the cluster's notice; `left` is unused
   Instant deadline;         // when the grace ends and the workers are stopped
 };
 
@@ -42,8 +42,8 @@ struct Successor {
 
 // The electors: the nodes of a world that has begun, or may have begun, on all
 // of its nodes. They elect the coordinator's successor. If nodes may take over,
-// no other world forms without half of the electors, so no other coordinator
-// can have a majority.
+// a new world forms only with half of the electors, so that no other
+// coordinator can have a majority of them.
 struct Electors {
   WorldId world;
   int nodes = 0;  // number of the world's nodes; 0: no world has begun
@@ -55,9 +55,9 @@ struct Electors {
     bool is_gone = false;
   };
   std::map<std::string, Elector> known;  // electors by node id
-  std::set<int> ranks;                   // group ranks of `known`
-  int gone = 0;                          // number of electors that are gone
-  std::vector<std::string> members;      // node ids by rank; empty: not listed
+  std::set<int> ranks;               // group ranks of the electors in `known`
+  int gone = 0;                      // number of electors with `is_gone`
+  std::vector<std::string> members;  // node ids by rank; empty: not listed
 
   // Adds an elector. Returns false if the node is in the list already, even if
   // its agent has left. Also returns false if its rank is out of range or
@@ -77,7 +77,9 @@ struct JobState {
   // The endpoint of this coordinator, if it runs in the process of a node and
   // other nodes can take over from it. Empty: no takeover is possible.
   std::string own_endpoint;
-  Electors electors;  // the newest world known to have begun
+  // The nodes of the newest world that is known to have begun on all of its
+  // nodes. They elect the coordinator's successor.
+  Electors electors;
   // Worlds that formed after the world of `electors`. It is unknown whether
   // they have begun on all of their nodes, because reports are missing. Until
   // these arrive, the nodes of these worlds may elect the coordinator's
@@ -90,9 +92,9 @@ struct JobState {
   // connected to this coordinator, at most max_nodes - n nodes are connected to
   // others.
   std::set<std::string> no_spares;
-  // standbys: the standbys of the newest world (Directive::standbys).
-  // host_rank: the group rank of the node whose process is this coordinator
-  // (Directive::host_rank).
+  // standbys: HOST:PORT of the processes of the newest world that may take over
+  // (Directive::standbys). host_rank: the group rank of the node whose process
+  // is this coordinator (Directive::host_rank).
   std::vector<std::string> standbys;
   int host_rank = -1;
   // Group rank of the node whose process coordinated the adopted round, while
@@ -103,10 +105,12 @@ struct JobState {
   Instant lost_host_at;
   JobSpec spec;
   Instant born;
-  Instant now;  // time of the newest step
+  Instant now;  // time of the newest call of Job::Step
 
   Membership nodes;
-  std::map<StreamId, Successor> successors;  // key: stream of the waiting agent
+  // The agents that wait for a node's place, by the stream of the waiting
+  // agent.
+  std::map<StreamId, Successor> successors;
 
   JobPhase phase = JobPhase::kGathering;
   // The start of `phase`, and how long its time limit is postponed.
@@ -117,7 +121,7 @@ struct JobState {
   Gathering gathering;
   Stopping stopping;  // how the newest broken round is stopped
   RestartBackoff backoff;
-  Blame blame;  // failures of the newest round
+  Blame blame;  // the newest round's failures, and why it broke
   std::optional<Preemption> preemption;
   std::optional<Verdict> verdict;  // set once the job has finished
   JobLedger ledger;
@@ -136,7 +140,8 @@ struct JobState {
   std::optional<NetworkCheck> check;
   // Number of the newest measurement of a check by pairs (PairCheck::number).
   uint64_t measurements = 0;
-  // The slow ranks of `round`. A new coordinator begins without them.
+  // The slow ranks of the round with the number `round`. A coordinator that
+  // takes over begins without them.
   StragglerWatch stragglers;
   // The machines that the coordinator suspects, quarantines or bans, by its
   // newest judgement; null: no machine is suspected.
@@ -153,7 +158,9 @@ struct JobState {
   // earlier coordinator. The next round gets a higher number. (The number of a
   // round that has begun never changes.)
   int claimed_round = 0;
-  std::string run_tag;  // Place::run_tag; fixed once the first world has formed
+  // Names the run's log folder (Place::run_tag). Fixed once the first world has
+  // formed.
+  std::string run_tag;
   // The world of `round`; while gathering, the world of the previous round.
   World world;
   // The newest kMaxSignalNotices signals; all workers of the round receive

@@ -29,16 +29,16 @@ struct ReportArrived {
 struct StreamClosed {
   StreamId stream = 0;
 };
-// A node's agent and workers have died. The agent ran in the process of an
-// earlier coordinator, which has ended.
+// An event: a node's agent and workers have died. The agent ran in the process
+// of an earlier coordinator, which has ended.
 struct AgentDied {
   std::string node_id;
 };
 struct CancelAsked {
   std::string reason;  // who asks for the cancel, and why; part of the verdict
 };
-// An operator's request to remove one node from the job. A restarted agent of
-// that node may join again. `node`: a node id or a host name.
+// An event: an operator asks to remove one node from the job. A restarted agent
+// of that node may join again. `node`: a node id or a host name.
 struct DrainAsked {
   std::string node;
   std::string principal;  // caller's name; empty: unknown

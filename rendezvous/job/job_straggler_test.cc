@@ -16,7 +16,7 @@ using std::chrono::seconds;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Two nodes with two ranks each.
+// A job of two nodes, a and b, with two ranks each.
 class JobStraggler : public ::testing::Test {
  protected:
   explicit JobStraggler(JobSpec spec = QuickSpec(2, 2)) : job_(spec) {

@@ -294,7 +294,7 @@ TEST(JobTakeoverTest, ADeposedCoordinatorGivesNoOrders) {
   job.BreakStream("b");
   job.StandStill(milliseconds(550));
   job.agent("c").report.promised_epoch = 8;
-  job.Report("c");  // b's reconnect grace is over, too
+  job.Report("c");  // node b's reconnect grace is over
   EXPECT_TRUE(job.last_step().deposed);
   EXPECT_THAT(job.last_step().deliveries, IsEmpty());
 }
@@ -452,8 +452,8 @@ TEST(LearnFromTest, ALaterRoundReplacesTheRecordedOne) {
   EXPECT_EQ(record.age, seconds(500));
   EXPECT_EQ(record.world.reached_step, 30);
   EXPECT_TRUE(CheckRecord(record).ok()) << CheckRecord(record);
-  // The recorded cancel belonged to an earlier round, so the record does not
-  // say any more that the job ends.
+  // The recorded cancel belonged to an earlier round than the directive's, so
+  // the record does not say any more that the job ends.
   EXPECT_FALSE(IsEnding(record));
   JobFixture again(QuickSpec(2, 2));
   again.Recall(record);
@@ -579,7 +579,8 @@ TEST_F(JobRecallVerdictTest, TheVerdictIsToldOnceNoCoordinatorIsExpected) {
   EXPECT_EQ(job_.kind("b"), DirectiveKind::kFinished);
   const Verdict& verdict = job_.told("a").verdict;
   EXPECT_EQ(job_.kind("a"), DirectiveKind::kFinished);
-  // Whoever comes after the end exits with the exit code of the verdict.
+  // The job had ended before this coordinator began, so an agent that connects
+  // counts as one that took part.
   EXPECT_TRUE(job_.told("a").took_part);
   EXPECT_EQ(record_.verdict->rounds, 1);
   EXPECT_EQ(verdict.outcome, Outcome::kSucceeded);
@@ -1192,7 +1193,8 @@ TEST(JobTakeoverTest, ANodeThatIsGoneIsCountedOnce) {
   job.StartAll({"a", "b", "c", "d", "e"});
   job.agent("b").report.leave = "SIGTERM";
   job.Report("b");
-  // Without a new directive, b keeps reporting that it is an elector.
+  // Node b receives no new directive, so it keeps reporting that it is an
+  // elector.
   job.agent("b").deaf = true;
   for (const char* name : {"c", "d", "e"}) job.Lose(name);
   job.AllStop();

@@ -19,10 +19,10 @@
 
 namespace muster::rendezvous {
 
-// A node's part in the current round.
+// A node's part in the current round, as far as the coordinator knows.
 enum class Part {
   kNone,      // not a member of the round's world
-  kAssigned,  // got kRun; has not yet reported that it runs
+  kAssigned,  // was sent kRun; has not reported its start yet
   kRunning,
   kSucceeded,  // all workers of the node exited with 0
   kStopped,    // no process of this round is left on the node
@@ -33,7 +33,9 @@ enum class Part {
 struct DirectiveKey {
   DirectiveKind kind = DirectiveKind::kWait;
   int round = -1;
-  uint64_t pair_check = 0;  // PairCheck::number; 0: no measurement
+  // The number of the measurement that the directive orders
+  // (PairCheck::number); 0: it orders no measurement.
+  uint64_t pair_check = 0;
   std::string check_fault;
   uint64_t newest_signal = 0;
   bool at_once = false;
@@ -72,35 +74,45 @@ struct Node {
   // or may have been used, for a world. An earlier coordinator may have used
   // it, or this coordinator before it lost the node.
   std::string spent_nccl_id;
-  // Ordinal of the node's newest SignalNotice that was handled.
+  // Ordinal of the newest signal from the node's agent (SignalNotice) that the
+  // job has handled.
   uint64_t newest_signal = 0;
-  int failures_taken = 0;  // number of handled failures of `round`
+  // Number of the worker failures of `round` that the job has handled.
+  int failures_taken = 0;
   // Progress of the workers of `round`, for the job's status.
   std::vector<WorkerProgress> progress;
-  std::vector<RankTimes> times;  // the workers' newest Report::times
-  NodeTime time;                 // the node's newest Report::time
+  // The workers' times inside and outside of collectives, from the node's
+  // newest report (Report::times).
+  std::vector<RankTimes> times;
+  // How the node has spent its time, by its newest report (Report::time).
+  NodeTime time;
   Health health = Health::kHealthy;
   std::string unhealthy;
   // Whether and why the coordinator suspects, quarantines or bans the node's
   // machine.
   HostJudgement judgement;
-  uint64_t newest_fault = 0;  // ordinal of the newest handled NodeFault
-  // Port for measurements by pairs (newest Report::check_port).
+  // Ordinal of the newest of the node's reported faults (NodeFault) that the
+  // job has handled.
+  uint64_t newest_fault = 0;
+  // The port at which the node takes part in measurements between pairs of
+  // nodes (newest Report::check_port).
   int check_port = 0;
   // Why the check by pairs found the node bad; empty: it has not found the node
   // bad. fault_is_waived: the node may get a place although the check found it
   // bad, because too few other nodes can get one.
   std::string check_fault;
   bool fault_is_waived = false;
-  bool going = false;  // the node was drained or asked to leave
+  bool going = false;  // whether the node leaves: drained, or at its own wish
   std::string going_why;
 
   StreamId stream = 0;  // the agent's stream; 0: not connected
   // time at which the stream broke; valid if `stream` is 0
   Instant broken_since;
   Instant heard;
-  Instant deadline;       // the node is lost unless it reports by then
-  bool forgiven = false;  // whether Job::ForgiveSilence postponed `deadline`
+  Instant deadline;  // the node is lost unless it reports by then
+  // Whether Job::ForgiveSilence has postponed `deadline`, because the
+  // coordinator's process was suspended.
+  bool forgiven = false;
   // Whether the node comes from a JobRecord and has not reported since.
   bool is_restored = false;
   // Whether the agent had received no directive when it joined: it has just
@@ -135,14 +147,16 @@ struct Node {
 
   DirectiveKey told;
   uint64_t revision = 0;  // revision of `told`; 0: none was sent yet
-  uint64_t wording = 0;   // Outbox::wording_ when `told` was sent
+  // Version of the text for waiting nodes (Outbox::Reword) when `told` was
+  // sent.
+  uint64_t wording = 0;
 
   // Whether the node can get a place in a world now.
   bool ready() const;
   // Whether running health checks will soon make the node ready or unhealthy.
   bool being_checked() const;
-  // Whether the node gets no place only because it has not seen
-  // `must_have_seen`.
+  // Whether the node gets no place only because it has not confirmed the
+  // directive with the revision `must_have_seen` yet.
   bool unanswered() const;
   // Whether the node could get a place if it were not for one or more of these:
   // a failed health check, a ban of its machine, a bad result of the check by
@@ -300,9 +314,9 @@ struct PastNode {
   std::string node_id;
   uint64_t incarnation = 0;
   Membership::Memory memory = Membership::Memory::kNeverAdmitted;
-  uint64_t sequence = 0;  // highest Report::sequence
+  uint64_t sequence = 0;  // highest Report::sequence of this incarnation
   std::string place_key;  // the agent's secret; "": none
-  NodeTime time;          // Report::time of the last report
+  NodeTime time;          // how its time was spent, by its last report
 };
 
 }  // namespace muster::rendezvous

@@ -21,8 +21,9 @@ int CompareNaturally(const std::string& a, const std::string& b);
 // A node that could have a place in the next world.
 struct Candidate {
   const NodeIdentity* identity = nullptr;
-  uint64_t joined = 0;               // number of the node in order of arrival
-  std::optional<int> previous_rank;  // group rank in the previous world
+  uint64_t joined = 0;  // number of the node in order of arrival
+  // The node's group rank in the previous world; nullopt: it was no member.
+  std::optional<int> previous_rank;
 };
 
 // The layout of a world: `order[r]` is the index of the candidate that gets

@@ -26,8 +26,8 @@ class RestartBackoff {
   static constexpr Duration kMaxDelay = std::chrono::seconds(30);
   static constexpr Duration kHealthyRound = kMaxDelay;
 
-  // `failures`: the number of failures in a row so far, under an earlier
-  // coordinator.
+  // `failures`: the number of failures in a row that an earlier coordinator of
+  // the job had counted.
   explicit RestartBackoff(int failures = 0) : failures_(failures) {}
 
   // Why a round ended: because of a worker's failure (kFailure), or for another

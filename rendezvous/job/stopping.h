@@ -61,11 +61,13 @@ class Consequence {
 // How a broken round is stopped: the order to its members, their time limit,
 // and the consequence. Pure.
 struct Stopping {
-  int signal = 15;       // first signal to the workers
+  // The signal to the workers, before the SIGKILL that follows after the grace.
+  int signal = 15;
   bool at_once = false;  // whether SIGKILL comes at once, without the grace
   StopCause cause = StopCause::kBroken;
   Consequence consequence;
-  int causes_replaced = 0;  // how often another event replaced the cause
+  // How often another event has replaced the cause of the round's break.
+  int causes_replaced = 0;
   // Time at which members that have not stopped count as lost.
   Instant deadline = Instant::max();
 

@@ -11,8 +11,9 @@
 
 namespace muster::rendezvous {
 
-// The world of one round: its members by group rank, and the place of each.
-// Also counts the members in each stage of the round.
+// The world of one round: its members by group rank, with the place of each.
+// Also counts the members that have not started, have succeeded, were lost or
+// have not stopped.
 struct World {
   struct Member {
     std::string node_id;
@@ -34,16 +35,19 @@ struct World {
   std::string master_address;
   int master_port = 0;
   std::string nccl_id;
-  // Place::store_clients for group rank 0; empty if a worker serves the store.
+  // Addresses from which the round's store accepts connections
+  // (Place::store_clients); empty if a worker serves the store.
   std::vector<std::string> store_clients;
   // How the process that created `nccl_id` (the NCCL root) was lost; empty: no
   // loss is known.
   std::string nccl_root_lost;
   int restart_count = 0;
-  int64_t reached_step = -1;  // highest step of earlier rounds; -1: none
+  // Highest training step that a worker has reached in earlier rounds; -1:
+  // none.
+  int64_t reached_step = -1;
   Instant began;
 
-  int unstarted = 0;  // number of members that have not started workers
+  int unstarted = 0;  // number of members that have not started their workers
   // Whether a member has stopped without having started its workers of this
   // round.
   bool never_began = false;

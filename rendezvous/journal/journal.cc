@@ -29,7 +29,7 @@ absl::StatusOr<std::thread> StartThread(std::function<void()> body) {
   try {
     thread = std::thread(std::move(body));
   } catch (const std::system_error&) {
-    // `thread` still holds the error ResourceExhausted, which is returned.
+    // No thread could be started: return the error that `thread` already holds.
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return thread;
@@ -54,8 +54,8 @@ struct Journal::State : std::enable_shared_from_this<Journal::State> {
   void Write();
   // The body of the thread that calls the `done` callbacks.
   void Call();
-  // Whether a journal that is being closed begins no further write: all changes
-  // are durable, a write has failed since the close began, or GiveUpAt has
+  // Whether a journal that is being closed begins no further write: nothing is
+  // left to write, a write has failed since the close began, or GiveUpAt has
   // passed. Requires `mutex`.
   bool HasEnded(Instant now) const;
   // The time at which HasEnded becomes true even if the medium (disk or etcd)
@@ -144,7 +144,7 @@ void Journal::State::Call() {
     if (!ready.empty()) {
       lock.unlock();
       for (const std::function<void()>& done : ready) done();
-      ready.clear();  // run the functions' destructors without the lock
+      ready.clear();  // destroy the callbacks without the lock
       lock.lock();
       continue;
     }

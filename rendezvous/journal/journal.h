@@ -101,7 +101,9 @@ class Journal : public RecordStore {
   const std::string path_;
   const Limits limits_;
   uint64_t epoch_ = 0;
-  std::map<std::string, std::string> records_;  // guarded by state_->mutex
+  // The records that Open found, until TakeRecords returns them; guarded by
+  // state_->mutex.
+  std::map<std::string, std::string> records_;
   // State that is shared with the thread of `queue_`, which outlives the
   // journal if the medium hangs.
   const std::shared_ptr<State> state_;

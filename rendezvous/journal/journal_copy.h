@@ -35,7 +35,7 @@ class JournalCopy {
   // The path of the copied file, without symbolic links.
   std::string path() const;
 
-  // Maximum size in bytes of the file, and of its log.
+  // Maximum size in bytes of a journal's main file, and of its write-ahead log.
   static constexpr int64_t kMaxBytes = int64_t{4} << 30;
 
  private:

@@ -600,7 +600,8 @@ TEST_F(JournalTest, QueuedRecordsShareOneCommit) {
   }
   Disk::Get().Set(Disk::Mode::kWorks);
   EXPECT_THAT(calls.Await(kPuts), SizeIs(kPuts));
-  // Two commits need one sync each; a checkpoint needs three at most.
+  // The first record and all other records need one commit each, with one sync.
+  // A checkpoint needs three more syncs at most.
   EXPECT_LE(Disk::Get().syncs() - before, 5);
 }
 

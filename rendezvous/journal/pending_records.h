@@ -36,8 +36,8 @@ class PendingRecords {
   // When changes are released (no caller waits for them any more) while the
   // medium hangs or fails.
   enum class OnTrouble {
-    kRelease,  // at once: jobs go on without durable records
-    kHold,     // once durable: no decision is sent before
+    kRelease,  // Changes are released at once, so that jobs continue.
+    kHold,     // Changes are released once durable; decisions wait for that.
   };
   struct Limits {
     OnTrouble on_trouble = OnTrouble::kRelease;
@@ -57,7 +57,8 @@ class PendingRecords {
   PendingRecords(std::string path, const Limits& limits)
       : path_(std::move(path)), limits_(limits) {}
 
-  // Queues a change and returns its number.
+  // Queues a change of the job's record, and returns the change's number.
+  // `record`: the new record; nullopt: the record is to be removed.
   uint64_t Add(const std::string& run_id, std::optional<std::string> record);
 
   // Whether a change is queued and a write may start now.
@@ -95,7 +96,7 @@ class PendingRecords {
   std::optional<JournalTrouble> TroubleOf(const std::string& run_id) const;
   // Start time of the current write; nullopt: no write is in progress.
   std::optional<Instant> writing_since() const { return writing_since_; }
-  // Whether all changes are durable and no write is in progress.
+  // Whether no change is queued and no write is in progress.
   bool IsIdle() const { return queued_.empty() && !writing_since_; }
 
  private:
@@ -114,7 +115,7 @@ class PendingRecords {
   // Whether the current write counts as hung.
   bool hangs_ = false;
   // Whether a write has hung or failed since the last successful one. While
-  // true, kRelease releases changes at once.
+  // this is true, changes are released at once with OnTrouble::kRelease.
   bool failing_ = false;
   Instant retry_at_;  // earliest time of the next write
   std::optional<JournalTrouble> trouble_;

@@ -192,7 +192,7 @@ TEST(JobMetricsTest, TheSamplesOfAFamilyStandTogether) {
       EXPECT_EQ(line.substr(7, line.find(' ', 7) - 7), family);
     } else {
       const std::string name = line.substr(0, line.find_first_of("{ "));
-      // The samples of a histogram have suffixes.
+      // The names of a histogram's samples have suffixes.
       EXPECT_THAT(name, AnyOf(family, family + "_bucket", family + "_sum",
                               family + "_count"))
           << line;

@@ -168,7 +168,7 @@ NetworkCheck::Pairs NetworkCheck::PlanAllPairs(
 NetworkCheck::Pairs NetworkCheck::Plan(
     const std::vector<Participant>& present) const {
   const auto standings = Standings(ComputeMedians());
-  std::vector<std::string> suspects;  // undecided or without a measurement
+  std::vector<std::string> suspects;  // nodes that are undecided or unmeasured
   std::vector<std::string> good;
   for (const Participant& one : present) {
     const auto found = standings.find(one.node_id);

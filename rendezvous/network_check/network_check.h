@@ -83,8 +83,9 @@ class NetworkCheck {
   // No round may be in progress.
   bool BeginRound(Instant now, uint64_t number,
                   const std::vector<Participant>& present);
-  // Takes a node's answer. Ignores an answer to another round, a repeated
-  // answer, and an answer of a node without a partner in this round.
+  // Records the result that a node has measured with its partner. Ignores a
+  // result for another round, a repeated result, and the result of a node
+  // without a partner in this round.
   void Take(const std::string& node_id, const PairMeasurement& answer);
   // Handles the loss of a node: its answer is no longer awaited.
   void Lose(const std::string& node_id);
@@ -171,7 +172,7 @@ class NetworkCheck {
   std::map<std::string, size_t> current_;
   size_t awaited_ = 0;  // number of answers that the round in progress lacks
   int rounds_ = 0;
-  int concluded_ = 0;    // value of rounds_ when Conclude last had a result
+  int concluded_ = 0;    // number of rounds at Conclude's last result
   uint64_t number_ = 0;  // number of the newest round
   bool is_measuring_ = false;
   bool is_forgiven_ = false;

@@ -202,8 +202,8 @@ TEST(NetworkCheck, OneDisturbedMeasurementAfterABadPartnerBlamesNobody) {
     return answer;
   });
   EXPECT_THAT(run.Grades(), ElementsAre(testing::Pair("ah", Grade::kSlow)));
-  // "ag" was measured twice with nodes other than "ah". Each measurement has
-  // two answers.
+  // `measured` counts the answers in measurements of "ag" with nodes other than
+  // "ah": two measurements, each with two answers.
   EXPECT_EQ(measured, 4);
   EXPECT_EQ(run.check().rounds(), 3);
 }

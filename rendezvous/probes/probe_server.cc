@@ -184,7 +184,7 @@ class Peer : public std::enable_shared_from_this<Peer> {
           char next = 0;
           const ssize_t read = recv(self->stream_.socket().native_handle(),
                                     &next, 1, MSG_PEEK | MSG_DONTWAIT);
-          if (read > 0) return;  // a further request, which gets no answer
+          if (read > 0) return;  // ignore a further request of the client
           if (read < 0 && errno == EAGAIN) return self->WatchClient();
           self->Break();
         });

@@ -57,7 +57,8 @@ struct Probes {
   // tried. nullopt: there is no such page. Null function: there are no further
   // pages.
   std::function<std::optional<ProbeAnswer>(const PageRequest&)> pages;
-  // Called once a second by the server's thread. Null: not called.
+  // Function that the server's thread calls once a second, whether or not there
+  // are requests. Null: none.
   std::function<void()> tick;
 };
 

@@ -183,7 +183,8 @@ TEST(ProbeServerTest, SlowPeersShareOneCopyOfThePage) {
     char first = 0;
     ASSERT_EQ(read(slow.back().get(), &first, 1), 1);
   }
-  // The test holds one reference, and each answer holds one.
+  // The test holds one reference to the page, and each of the 4 answers holds
+  // one.
   EXPECT_GE(page.use_count(), 1 + 4);
   const std::string answer = ReadAll(slow[0]);
   EXPECT_EQ(answer.size() - answer.find("\r\n\r\n") - 4, page->size());

@@ -37,7 +37,7 @@ enum class DirectiveKind {
 
 // What a node with a kWait directive waits for.
 enum class WaitsFor {
-  kNodes,  // the nodes of the next round, and its start
+  kNodes,  // the start of the next round, and the nodes that it needs
   kPlace,  // a place in the running round; the node is a spare
 };
 
@@ -55,8 +55,10 @@ struct StopOrder {
 // replaces all earlier ones.
 struct Directive {
   int protocol_version = kProtocolVersion;
-  // The epoch of the coordinator's run. Revisions increase within an epoch. If
-  // a directive is older than the newest one, the agent drops it.
+  // `epoch` identifies the run of the coordinator that sends the directive.
+  // `revision` increases from directive to directive within an epoch. If a
+  // directive is older than the newest one that an agent has received, the
+  // agent drops it.
   uint64_t epoch = 0;
   uint64_t revision = 0;
   DirectiveKind kind = DirectiveKind::kWait;

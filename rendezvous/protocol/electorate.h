@@ -34,13 +34,14 @@ constexpr bool IsFounding(uint64_t epoch) {
 }
 
 // Returns an epoch above `promised` for a coordinator that begins a job and has
-// drawn the epoch `own`; requires IsFounding(promised + 1).
+// drawn the epoch `own`. Requires that `promised` + 1 can be the epoch of such
+// a coordinator (IsFounding).
 //
-// Two runs of such a coordinator may learn of the same promise. The result
-// depends on `own`, which is random, so that the runs get different epochs. It
-// lies in the first sixteenth of the epochs above `promised`, so that many
-// restarts are possible. Two results are equal with the probability 1 / (size
-// of this sixteenth).
+// The coordinator may be restarted, and two of its runs may learn of the same
+// promised epoch. The result depends on `own`, which is random, so that the
+// runs get different epochs. It lies in the first sixteenth of the epochs above
+// `promised`, so that many restarts are possible. Two results are equal with
+// the probability 1 / (size of this sixteenth).
 constexpr uint64_t FoundingEpochAbove(uint64_t promised, uint64_t own) {
   const uint64_t mixed = (own * 0x9E3779B97F4A7C15) >> (64 - kDrawnEpochBits);
   const uint64_t room = (kDrawnEpochMask - promised) / 16;

@@ -13,7 +13,7 @@ enum class FailureKind {
   kExitCode,     // A worker exited with a code other than 0.
   kSignal,       // A worker was killed by a signal that Muster did not send.
   kStartFailed,  // A worker did not start; `message` says why.
-  kStoppedByUs,  // A worker ended because the round was broken: collateral.
+  kStoppedByUs,  // A worker ended while its node was stopping the round.
   kNodeLost,     // A node's agent vanished, fell silent or did not stop.
   kHung,         // A worker that had reported progress was silent too long.
 };

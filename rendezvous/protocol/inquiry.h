@@ -12,11 +12,13 @@ namespace muster::rendezvous {
 
 // Maximum number of open inquiries of one job.
 inline constexpr size_t kMaxInquiries = 16;
-// Limits of Inquiry::ranks, Inquiry::lines and Inquiry::pattern.
+// Maximum number of Inquiry::ranks, maximum value of Inquiry::lines, and
+// maximum length of Inquiry::pattern.
 inline constexpr size_t kMaxInquiredRanks = 4096;
 inline constexpr int kMaxInquiredLines = 1'000'000;
 inline constexpr size_t kMaxPatternBytes = 256;
-// Limits of one part of an answer.
+// Limits of one part of a node's answer to an inquiry (AnswerPart), and of the
+// lines and notes in it.
 inline constexpr size_t kMaxPartLines = 1024;
 inline constexpr size_t kMaxPartStacks = 64;
 inline constexpr size_t kMaxPartNotes = 64;
@@ -72,7 +74,9 @@ struct OutputLine {
 struct RankStack {
   int rank = 0;
   int64_t pid = 0;
-  std::vector<std::string> lines;  // at most kMaxStackLines; empty: unreadable
+  // The lines of the stack, at most kMaxStackLines; empty: the stack could not
+  // be read.
+  std::vector<std::string> lines;
 
   friend bool operator==(const RankStack&, const RankStack&) = default;
 };

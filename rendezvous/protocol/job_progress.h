@@ -30,7 +30,7 @@ struct ProgressSummary {
   std::optional<int64_t> max_step;
   int slowest_rank = -1;       // lowest rank whose step is least_step; -1: none
   std::optional<double> loss;  // mean of the ranks' losses
-  double tokens_per_s = 0;     // sum over all ranks that report it
+  double tokens_per_s = 0;     // sum over the ranks that report a rate
   int most_silent_rank = -1;
   Duration longest_silence = Duration::zero();
 };

@@ -15,7 +15,7 @@ namespace muster::rendezvous {
 // What happens to a node that waits while the current world has room for it.
 enum class ScaleUp {
   kNever,    // The node stays a spare until the round ends for another reason.
-  kRestart,  // After the cool-down the round is broken to admit it.
+  kRestart,  // After the cool-down the round is ended to give the node a place.
 };
 
 // The process that serves the key-value store of a round's workers.

@@ -54,7 +54,9 @@ struct SlowRank {
   // all ranks' shares. With kNetwork: how many times longer the network limits
   // transfers of the rank's node than those between other nodes.
   double ratio = 0;
-  bool is_persistent = false;  // false: slow in part of the recent windows only
+  // True: the rank was slow in nearly all of the recent time windows. False:
+  // only in part of them.
+  bool is_persistent = false;
 
   bool operator==(const SlowRank&) const = default;
 };
@@ -105,7 +107,7 @@ struct JobStatus {
 struct Decision {
   std::string kind;  // "join", "assign", "break", "lost", "finish", …
   int round = 0;
-  std::string node_id;  // empty: a decision about the whole job
+  std::string node_id;  // node that is concerned; empty: the whole job
   std::string reason;   // the reason, a sentence
   // For "failure" and "break": the failure that caused the decision. For a
   // later decision that replaces the cause of a "break": the new cause.
@@ -125,7 +127,7 @@ struct DecisionCursor {
 // The decisions that a watcher has missed since a DecisionCursor.
 struct MissedDecisions {
   std::vector<Decision> decisions;  // oldest first
-  int dropped = 0;  // number of older decisions, which are not kept
+  int dropped = 0;  // number of missed decisions that are too old to be kept
 };
 
 }  // namespace muster::rendezvous

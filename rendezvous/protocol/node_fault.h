@@ -40,7 +40,7 @@ inline constexpr size_t kMaxFaultBytes = 200;
 struct NodeFault {
   uint64_t ordinal = 0;  // the agent numbers its faults 1, 2, 3, …
   FaultKind kind = FaultKind::kCheck;  // kCheck or kXid
-  std::string text;                    // one line
+  std::string text;                    // what happened, in one line
   bool operator==(const NodeFault&) const = default;
 };
 
@@ -59,7 +59,7 @@ struct HostFault {
   // occurs on another machine in the same job, the program is the cause, and
   // the failure counts against no machine.
   std::string signature;
-  std::string text;  // one line, cut to kMaxFaultBytes
+  std::string text;  // what happened, in one line, cut to kMaxFaultBytes
   // For a NodeFault: the agent's incarnation and the fault's ordinal, so that a
   // fault which is reported again counts once. 0: no NodeFault.
   uint64_t incarnation = 0;

@@ -19,7 +19,8 @@ class OutputTail {
   static constexpr size_t kMaxLines = 50;
   // Maximum total size of the texts of all lines, in bytes.
   static constexpr size_t kMaxBytes = 16 << 10;
-  // A longer line is cut, and the number of omitted bytes is appended.
+  // Maximum length of a line in bytes. A longer line is cut, and the number of
+  // omitted bytes is appended.
   static constexpr size_t kMaxLineBytes = 2 << 10;
 
   // Appends the lines of an update. O(number of lines in the update).

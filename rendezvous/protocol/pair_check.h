@@ -43,7 +43,7 @@ struct PairMeasurement {
   // empty: it was measured.
   std::string failure;
   double round_trip_s = 0;  // median time of a round trip, in seconds
-  double bytes_per_s = 0;   // rate at which this node received data
+  double bytes_per_s = 0;   // rate at which data from the partner arrived
   // Time of the compute kernel on the node's slowest core, in seconds; 0: not
   // measured.
   double compute_s = 0;

@@ -23,7 +23,7 @@ struct Place {
   int world_size = 1;
   int role_first_rank = 0;
   int role_world_size = 1;
-  int restart_count = 0;  // restarts after worker failures so far
+  int restart_count = 0;  // number of the job's restarts after worker failures
   // The highest training step that a worker is known to have made in an earlier
   // round; -1: none.
   int64_t reached_step = -1;

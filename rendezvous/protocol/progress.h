@@ -27,8 +27,8 @@ struct WorkerProgress {
   Duration deadline = Duration::zero();
 };
 
-// The sends of a worker to a worker on another host, since the first
-// collective.
+// How long the network limited the sends of one worker to a worker on another
+// host, since the first collective.
 struct LinkTime {
   int peer = 0;  // the receiver's rank in the world
   // Time for which the network limited the sends: data was under way, and

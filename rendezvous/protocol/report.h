@@ -25,8 +25,8 @@ inline constexpr int kProtocolVersion = 3;
 
 // Maximum length of run ids, node ids, host names, addresses and roles.
 inline constexpr size_t kMaxNameBytes = 256;
-// Limits of NodeIdentity::slots and of the number of NodeIdentity::topology
-// keys.
+// Maximum number of workers of a node (NodeIdentity::slots), and maximum number
+// of network switches that it names (NodeIdentity::topology).
 inline constexpr int kMaxSlots = 16384;
 inline constexpr int kMaxTopologyKeys = 16;
 
@@ -35,10 +35,10 @@ inline constexpr int kMaxTopologyKeys = 16;
 inline constexpr int kMaxNodeAddresses = 16;
 inline constexpr size_t kMaxAddressBytes = 64;
 
-// Maximum length of NodeIdentity::binding.
+// Maximum length in bytes of NodeIdentity::binding, a text about CPUs.
 inline constexpr size_t kMaxBindingBytes = 200;
 
-// Maximum length of Report::place_key.
+// Maximum length in bytes of Report::place_key, an agent's secret.
 inline constexpr size_t kMaxPlaceKeyBytes = 64;
 
 // Identity and properties of a node and of the agent that holds its place.
@@ -60,8 +60,8 @@ struct NodeIdentity {
   // The node's index in Slurm or Kubernetes. It influences the order of the
   // nodes; unlike `node_rank`, it is no demand.
   std::optional<int> index;
-  // Network switches from the outermost to the innermost; nodes with equal keys
-  // get adjacent ranks.
+  // Keys of the network switches through which the node is connected, from the
+  // outermost to the innermost. Nodes with equal keys get adjacent ranks.
   std::vector<std::string> topology;
   std::string role = "default";
   std::string binding;  // CPUs of the workers, as text; empty: unbound
@@ -207,7 +207,8 @@ struct Report {
   // The port that this node keeps free to measure connections with other nodes
   // (PairCheck). 0: the node takes part in no measurement.
   int check_port = 0;
-  // The result of the newest measurement; nullopt: none, or it is in progress.
+  // The result of this node's newest measurement with another node (PairCheck);
+  // nullopt: there was none, or it is in progress.
   std::optional<PairMeasurement> measurement;
   // Why the check by pairs found the node bad, from the newest directive that
   // contains the result (Directive::check_fault). The report repeats it for a

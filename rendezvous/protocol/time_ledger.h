@@ -50,7 +50,9 @@ struct RoundLoss {
 
 struct NodeTime {
   TimeLedger ledger;
-  std::vector<RoundLoss> losses;  // the newest kMaxRoundLosses, oldest first
+  // The newest rounds that ended early, with the time that the node lost by
+  // each; at most kMaxRoundLosses, oldest first.
+  std::vector<RoundLoss> losses;
 };
 inline constexpr size_t kMaxRoundLosses = 4;
 
@@ -86,7 +88,7 @@ struct JobTime {
   std::array<double, kActivities> spent_s = {};
   struct Sum {
     int incidents = 0;
-    double pause_s = 0;  // sum of Incident::pause_s, in seconds
+    double pause_s = 0;  // sum of the incidents' Incident::pause_s, in seconds
   };
   // The number of incidents and the sum of their pauses, for each LossCause.
   std::array<Sum, kLossCauses> by_cause = {};

@@ -14,7 +14,7 @@ namespace muster::rendezvous {
 enum class Outcome {
   kSucceeded,
   kFailed,     // a worker or a node failed, and no restart was left
-  kCancelled,  // on request: Ctrl-C at a node or `launch cancel`
+  kCancelled,  // a node got Ctrl-C or SIGTERM, or a user ran `launch cancel`
   kTimedOut,   // too few nodes joined within the time limit
   kPreempted,  // the cluster took the nodes away after a notice
 };
@@ -28,7 +28,7 @@ struct Verdict {
   int exit_code = 0;
   std::string reason;               // why the job ended, as one sentence
   std::optional<Failure> cause;     // the blamed failure (see FailureLog)
-  std::vector<Failure> collateral;  // other failures, in order of receipt
+  std::vector<Failure> collateral;  // failures other than `cause`, as received
   // number of failures that `collateral` omits
   int collateral_omitted = 0;
   int restarts_used = 0;

@@ -307,7 +307,8 @@ class InquiryStream : public grpc::ServerWriteReactor<v1::InquiryUpdate> {
   // Whether the first update was written to an operator who follows the output.
   bool greeted_ = false;
   std::vector<std::string> standbys_;
-  // Whether the next update to such an operator must contain `standbys_`.
+  // Whether the next update to an operator who follows the output must contain
+  // `standbys_`.
   bool has_other_standbys_ = false;
   // the update that is being written; null: none
   std::unique_ptr<v1::InquiryUpdate> update_;

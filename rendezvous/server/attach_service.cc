@@ -89,9 +89,9 @@ class Places {
   std::map<std::string, int> taken_by_;
 };
 
-// Checks that a client may speak for the node of `claim`. `names`: the names in
-// the client's certificate, one of which must be the node's host or address;
-// nullopt: no check.
+// Checks that a client may act for the node that `claim` names. `names`: the
+// names in the client's certificate, one of which must be the node's host or
+// address; nullopt: no check.
 absl::Status CheckNode(const Principal& principal,
                        const std::optional<CertificateNames>& names,
                        const NodeClaim& claim) {
@@ -365,7 +365,7 @@ class AnswerStream : public AnswerReactor {
         StartRead(&part_);
         break;
       case OpenInquiry::Taken::kFull:
-        break;  // The callback on_room, which Begin got, reads on.
+        break;  // Begin's callback on_room reads on once there is room.
       case OpenInquiry::Taken::kUnwanted:
         Finish(grpc::Status::CANCELLED);
         break;

@@ -14,9 +14,9 @@ namespace muster::rendezvous {
 
 // Maximum number of a coordinator's connections in each state.
 struct ConnectionLimits {
-  // Connections that are not handed over to gRPC yet: the client has not sent
-  // the beginning of a session (HTTP/2 preface or TLS handshake), or `on_trial`
-  // connections are on trial already.
+  // Connections that are not handed over to gRPC yet. Either the client has not
+  // sent the beginning of a session (HTTP/2 preface or TLS handshake), or gRPC
+  // already serves `on_trial` connections without a valid call.
   size_t waiting = 1024;
   // Connections on trial: gRPC serves them, but they have not made a valid call
   // yet.
@@ -96,12 +96,14 @@ class ConnectionPool {
   // Whether Apply would change anything at `now`.
   bool NeedsApply(Instant now) const;
   std::optional<Instant> NextDeadline() const;
-  // Whether connections wait because there is no place on trial.
+  // Whether connections wait for the hand-over, because gRPC already serves
+  // ConnectionLimits::on_trial connections without a valid call.
   bool IsCrowded() const { return !spoken_.empty(); }
 
   size_t size() const { return connections_.size(); }
-  // The connections on trial. gRPC serves them, so the pool does not notice
-  // their end: the caller must check them, and call Ended.
+  // The connections that gRPC serves and that have made no valid call yet. gRPC
+  // does not tell the pool when it closes one: the caller must check them, and
+  // call Ended.
   const ConnectionCrowd& on_trial() const { return on_trial_; }
   const ConnectionCrowd& callers() const { return callers_; }
 
@@ -109,7 +111,7 @@ class ConnectionPool {
   struct Connection {
     std::string network;
     Instant opened;
-    Instant since;  // start of the trial; equals `opened` before the trial
+    Instant since;  // time of the hand-over to gRPC; before that, opened
     int nodes = 0;  // number of streams that have joined a job
   };
 
@@ -117,8 +119,9 @@ class ConnectionPool {
   void Withdraw(Id id);
   void Close(Id id, Changes* changes);
   void CloseExpired(Instant now, ConnectionCrowd* crowd, Changes* changes);
-  // Returns the connection on trial that must be closed to make room for
-  // another one; nullopt: none may be closed.
+  // Returns the connection that must be closed to make room for another one,
+  // among those that gRPC serves and that have made no valid call yet. nullopt:
+  // none may be closed.
   std::optional<Id> TrialToClose(Instant now) const;
 
   const ConnectionLimits limits_;

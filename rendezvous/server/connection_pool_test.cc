@@ -20,8 +20,10 @@ using Id = ConnectionPool::Id;
 
 class ConnectionPoolTest : public ::testing::Test {
  protected:
-  // A pool with 6 waiting places, 16 places on trial, and 3 places for callers.
-  // With 16 places on trial, the fair share of a network is 2.
+  // A pool for 6 connections that wait for the hand-over to gRPC, 16 on trial
+  // (gRPC serves them, but they have made no valid call yet), and 3 callers
+  // (they have made one). The fair share of a network is 16 / 8 = 2 connections
+  // on trial.
   ConnectionPool pool_{
       {.waiting = 6, .on_trial = 16, .callers = 3, .nodes = 100}};
   Instant now_{seconds(1000)};
@@ -137,8 +139,8 @@ TEST_F(ConnectionPoolTest, AFloodOnTrialClosesItsOwnConnections) {
   EXPECT_EQ(pool_.callers().size(), 1u);
 }
 
-// The agents of 8 networks take all 16 places on trial, two for each network.
-// Further agents must wait.
+// The agents of 8 networks take all 16 places for connections that have made no
+// valid call yet, two for each network. Further agents must wait.
 TEST_F(ConnectionPoolTest, AgentsThatConnectAtOnceWaitForEachOther) {
   std::vector<Id> first;
   for (int i = 0; i < 16; ++i) {

@@ -743,8 +743,9 @@ class Coordinator::Impl {
     return {.peer = stream.sink->peer()};
   }
 
-  // Returns the reason if the limits do not allow a new job with this spec on
-  // `account`; nullopt: they do. Requires mutex_.
+  // Returns the reason why `account` may not begin another job with the
+  // settings `spec`, according to the limits in options_; nullopt: it may.
+  // Requires mutex_.
   std::optional<std::string> NotNow(const JobOwner& account,
                                     const JobSpec& spec) const {
     constexpr char kWhatToDo[] =
@@ -775,7 +776,8 @@ class Coordinator::Impl {
     return std::nullopt;
   }
 
-  // Stops charging a job to the account that began it. Requires mutex_.
+  // Removes a job from the count of unfinished jobs of the account that began
+  // it. Requires mutex_.
   void Discharge(const std::string& run_id) {
     const auto found = accounts_.find(run_id);
     if (found == accounts_.end()) return;
@@ -940,7 +942,8 @@ class Coordinator::Impl {
   std::optional<Standby::Leader> followed_;
   // The highest epoch of a directive that Learn has got.
   uint64_t learned_epoch_ = 0;
-  std::vector<std::string> standbys_;  // the newest argument of SetStandbys
+  // The endpoints at which nodes look for a new coordinator (SetStandbys).
+  std::vector<std::string> standbys_;
   // The endpoints of other standbys that have announced themselves to this one,
   // at most kMaxStandbys. This process's agent may not know them, because it
   // may have been started again.

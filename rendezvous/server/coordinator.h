@@ -83,9 +83,10 @@ class Coordinator {
       // HOST:PORT at which other processes reach this coordinator (see
       // SetOwnEndpoint).
       std::string own_endpoint;
-      // `on_start` is called when this coordinator begins to coordinate the
-      // job, before the first decision. It must not call the coordinator.
-      // kTakeover: the coordinator has taken the job over from another one.
+      // How this coordinator comes to coordinate the job: it begins a new job,
+      // or it takes the job over from another coordinator. `on_start` is called
+      // at that time, before the first decision, and must not call the
+      // coordinator.
       enum class Start { kNewJob, kTakeover };
       std::function<void(Start start, const std::string& run_tag)> on_start;
     };

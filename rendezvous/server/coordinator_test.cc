@@ -907,8 +907,8 @@ TEST_F(CoordinatorJournalTest, TheEpochsOfANewFolderAreAboveOlderOnes) {
   EXPECT_GE(Options().journal->epoch(), now);
 }
 
-// Returns `options`, changed for the coordinator in the process of node-a,
-// which begins the job.
+// Returns `options`, changed for a coordinator in the process of node-a that
+// begins a job which other nodes may take over.
 Coordinator::Options FounderOptions(Coordinator::Options options) {
   options.only_run_id = "job";
   options.takeover = Coordinator::Options::Takeover{
@@ -1281,8 +1281,8 @@ TEST_F(TakeoverTest, StandsByAgainOnceItIsDeposed) {
   EXPECT_EQ(at_end, absl::StatusCode::kUnavailable);
   coordinator_.Unwatch(watch->id);
   EXPECT_FALSE(coordinator_.Announcing().has_value());
-  // The streams stay attached with their reports, and the next election uses a
-  // higher epoch.
+  // The deposed coordinator is a standby now and keeps its streams. It asks the
+  // nodes to promise an epoch that is higher than the one that c has promised.
   for (Attached* node : {b_.get(), c_.get()}) {
     const Directive asked = node->WaitFor(DirectiveKind::kStandBy);
     EXPECT_GT(asked.epoch, epoch + 1);

@@ -59,7 +59,7 @@ class AttachedSink {
       : stream_(stream), peer_(std::move(peer)), sink_(sink) {}
 
   StreamId stream() const { return stream_; }
-  // The peer's IP address (ReportArrived::peer).
+  // The agent's IP address; empty: the agent runs in this process.
   const std::string& peer() const { return peer_; }
 
   // Adds the inquiries that SetInquiries has set to `directive`, and delivers

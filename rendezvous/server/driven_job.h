@@ -92,7 +92,7 @@ class ChannelKeys {
   const std::string& KeyOf(uint64_t round);
 
  private:
-  uint64_t round_ = 0;  // round to which `key_` belongs; 0: none
+  uint64_t round_ = 0;  // round whose secret key is in key_; 0: no key yet
   std::string key_;
 };
 
@@ -285,10 +285,11 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   // HostWatch::Version::number of the newest judgement of the machines that the
   // job has got.
   uint64_t judged_ = 0;
-  // The value of Job::round when FollowInquiries last looked for further nodes
-  // to ask.
+  // The job's round when FollowInquiries last put the inquiries that follow the
+  // output to further nodes.
   int asked_round_ = 0;
-  // Whether JobInquiries::AskNoMore was called.
+  // Whether the job is over, so that no further node will be asked to answer an
+  // inquiry.
   bool inquiries_end_ = false;
   // The time of the current alarm; nullopt: none. It may be earlier than the
   // job's next deadline: a report extends a lease, but does not set a new
@@ -299,8 +300,8 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
 
   // Changes of the record are numbered 1, 2, 3, ….
   uint64_t changes_ = 0;  // number of the record's newest change
-  uint64_t written_ = 0;  // newest change in the newest started write
-  uint64_t durable_ = 0;  // newest change that is durable
+  uint64_t written_ = 0;  // number of the newest change whose write has started
+  uint64_t durable_ = 0;  // number of the newest durable change
   // Results that are held back until the write in progress has ended.
   std::vector<News> in_write_;
   // Results that are held back until the end of the next write. That write

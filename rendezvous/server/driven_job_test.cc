@@ -79,7 +79,8 @@ TEST(JobWatchersTest, AnObserverGetsWhatItHasMissed) {
   JobWatchers watchers(nullptr, 7);
   watchers.Note({Numbered(1), Numbered(2), Numbered(3)});
   watchers.Tell();
-  // Tell has not passed decision 4 to the observers yet.
+  // Decision 4 is queued, but Tell has not passed it on yet. So the new
+  // observers below have not missed it: the next Tell would call them with it.
   watchers.Note({Numbered(4)});
   EXPECT_THAT(Missed(watchers, {}), IsEmpty());
   EXPECT_THAT(Missed(watchers, {.epoch = 7, .count = 1}), ElementsAre(2, 3));

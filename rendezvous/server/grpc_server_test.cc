@@ -188,7 +188,8 @@ TEST_F(GrpcServerTest, AStreamThatNeverReportsIsEnded) {
   grpc::ClientContext context;
   const auto stream = stub->Attach(&context);
   stream->WaitForInitialMetadata();
-  // A report that no job accepts does not make the stream a node.
+  // The coordinator refuses this report because of its version. So the stream
+  // does not count as a node, and is ended.
   v1::Report report;
   ToWire(FirstReport("job", "node", 1), &report);
   report.set_protocol_version(kProtocolVersion + 1);

@@ -41,8 +41,8 @@ class HostWatch {
   };
   explicit HostWatch(Options options);
 
-  // Count the connected nodes, because only a part of them may be quarantined
-  // at a time.
+  // NodeCame and NodeLeft count the nodes that are connected to the
+  // coordinator, because only a part of them may be quarantined at a time.
   void NodeCame() { ++nodes_; }
   void NodeLeft() { --nodes_; }
 

@@ -78,7 +78,7 @@ class JobInquiries {
   // One node's part of an inquiry.
   struct Asked {
     StreamId stream = 0;
-    Inquiry inquiry;  // the inquiry with the id for this node
+    Inquiry inquiry;  // as sent to this node, with the id for this node
     Session session;
   };
 

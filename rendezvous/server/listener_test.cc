@@ -208,8 +208,9 @@ TEST_F(ListenerTest, StandsWithoutDescriptorsAndGoesOnWithThem) {
       connect(client.get(), reinterpret_cast<const sockaddr*>(&to), sizeof(to)),
       0);
   Say(client, kPreface);
-  // The kernel has accepted the connection, but the listener has no descriptor
-  // for it.
+  // The kernel has accepted the connection, but the process has no free
+  // descriptor for it. So the client gets no answer, and the connection stays
+  // open.
   EXPECT_FALSE(PollUntil(client.get(), POLLIN,
                          MonotonicNow() + std::chrono::milliseconds(200)));
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);

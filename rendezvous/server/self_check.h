@@ -39,7 +39,9 @@ class SelfCheck {
   std::optional<Instant> NextDeadline() const;
 
  private:
-  std::optional<Instant> asked_;    // time of the oldest open request
+  // When a probe first asked for the check that has not ended yet; nullopt: no
+  // check was asked for.
+  std::optional<Instant> asked_;
   std::optional<Instant> running_;  // when the running check started
   std::optional<Instant> last_;     // when the newest check started
   int failures_ = 0;                // number of failed checks in a row

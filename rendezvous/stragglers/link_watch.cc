@@ -20,8 +20,8 @@ int OtherEnd(const LinkShare& link, int node) {
 // must be an end of `top`, the link with the highest share.
 std::optional<SlowNode> Examine(const std::vector<LinkShare>& links,
                                 const LinkShare& top, int node) {
-  // Highest share of the links of `node`, without links to the other end of
-  // `top`.
+  // Highest LinkShare::share of the links of `node`, without links to the other
+  // end of `top`.
   double second = 0;
   // The highest share and the highest rate of the links between other nodes.
   // Without such links the rate is 0, and the node is not slow.

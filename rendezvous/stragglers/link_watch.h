@@ -26,8 +26,9 @@ struct LinkShare {
 // A node whose network is slower than that of the other nodes.
 struct SlowNode {
   int node = 0;
-  // The share of the node's slow links, divided by the highest share of the
-  // links between other nodes; at most 1 / kLeastOtherShare.
+  // How slow the node's links are: the part of the time during which the
+  // network limits them (LinkShare::share), divided by the highest such part of
+  // the links between other nodes; at most 1 / kLeastOtherShare.
   double ratio = 0;
 };
 
@@ -73,8 +74,9 @@ class LinkWatch {
   static constexpr Duration kMinWindow = std::chrono::milliseconds(500);
 
   struct Finding {
-    SlowNode slow;  // `ratio`: the mean of the ratios in the votes for the node
-    int rank = 0;   // the lowest rank on the node
+    // `slow.ratio` is the mean of the ratios in the votes for this node.
+    SlowNode slow;
+    int rank = 0;  // the lowest rank on the node
     bool is_persistent = false;
   };
   // A node that has become persistently slow, or has recovered.
@@ -92,8 +94,9 @@ class LinkWatch {
   // exist, or have given no times, are ignored.
   void Record(int rank, int node, const RankTimes& times);
 
-  // Adds a vote if at least half of the ranks with links have had a new window
-  // since the last vote. Returns the changes.
+  // Adds a vote for the node that is slow now, or for none, if at least half of
+  // the ranks with links have had a new window since the last vote. Returns the
+  // changes.
   std::vector<Change> Judge();
 
   // The node that is slow now; nullopt: none.
@@ -107,7 +110,8 @@ class LinkWatch {
   struct Rank {
     int node = kNone;  // the rank's node; kNone: the rank has given no times
     RankTimes last;
-    // the shares of the rank's links in the newest window
+    // for each peer of the rank: the part of the newest window during which the
+    // network limited the sends to this peer
     std::vector<PeerShare> shares;
     // sent bytes per second in the newest window
     double sent_per_s = 0;

@@ -14,8 +14,8 @@ using std::chrono::hours;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// A link over which a fixed amount of data was sent: the higher the share, the
-// lower the rate.
+// A link over which a fixed amount of data was sent. The longer the network
+// limited the sends (`share`), the lower the rate.
 LinkShare Link(int from_node, int to_node, double share) {
   return {.from_node = from_node,
           .to_node = to_node,
@@ -23,7 +23,8 @@ LinkShare Link(int from_node, int to_node, double share) {
           .rate = 1e6 / std::max(share, 0.001)};
 }
 
-// A ring of three nodes, with the shares of the links 0-1, 1-2 and 2-0.
+// A ring of three nodes. Arguments: the part of the time during which the
+// network limits the links 0-1, 1-2 and 2-0 (LinkShare::share).
 std::optional<SlowNode> InRing(double to_1, double to_2, double to_0) {
   return SlowestNode({Link(0, 1, to_1), Link(1, 2, to_2), Link(2, 0, to_0)});
 }

@@ -104,11 +104,11 @@ class StragglerWatch {
     double data_share() const { return double{data} / total; }
   };
   struct Rank {
-    bool is_known = false;  // whether `last` is set
+    bool is_known = false;  // whether `last` has the rank's times
     RankTimes last;
     std::array<Window, kWindows> windows;
     int64_t count = 0;  // number of windows so far
-    bool grew = false;  // whether this evaluation has added a window
+    bool grew = false;  // whether the newest evaluation added a window
     bool slow = false;  // whether the rank is persistently slow
   };
 
@@ -124,7 +124,8 @@ class StragglerWatch {
   // Decides from all windows which ranks are slow, and sets slow_ and gain_.
   // Returns the ranks that have become persistently slow or have recovered.
   std::vector<Change> Judge();
-  // Adds the node whose network is slow to slow_. Returns the changes.
+  // Adds the node that LinkWatch finds slow, if there is one, to slow_. Returns
+  // the changes.
   std::vector<Change> JudgeLinks();
 
   int round_ = 0;

@@ -150,17 +150,18 @@ TEST(StragglerWatch, OneRankAloneIsNotJudged) {
 }
 
 TEST(StragglerWatch, ASmallDifferenceNamesNobody) {
-  // The slow rank's share is less than kMinRatio times the median.
+  // The slow rank's share of own work is less than kMinRatio times the median
+  // share.
   Training training(4, 0.5);
   EXPECT_EQ(StepsUntilNamed(training, With(4, 1, 1.08), 1), 0);
-  // The share is more than kMinRatio times the median, but exceeds the median
-  // by less than kMinExcess.
+  // The slow rank's share of own work is more than kMinRatio times the median
+  // share, but exceeds the median by less than kMinExcess.
   Training short_work(4, 30);
   EXPECT_EQ(StepsUntilNamed(short_work, With(4, 1, 2), 1), 0);
 }
 
 TEST(StragglerWatch, RanksThatAlwaysDifferNameNobody) {
-  // The shares of the ranks are evenly spaced, so no rank is an outlier.
+  // The ranks' shares of own work are evenly spaced, so no rank is an outlier.
   Training training(5, 0.1);
   for (int i = 0; i < 40; ++i) training.Step({0.5, 0.6, 0.7, 0.8, 0.9});
   EXPECT_THAT(training.watch().slow(), IsEmpty());

@@ -76,8 +76,9 @@ Standby::Step Standby::Hear(Instant now, StreamId stream,
     const uint64_t above = (highest & ~kDrawnEpochMask) + kDrawnEpochMask + 1;
     candidate_ = std::max(candidate_, above | (candidate_ & kDrawnEpochMask));
     epoch_ = candidate_;
-    // Raise the next candidate epoch, in case another coordinator wins this
-    // election.
+    // candidate_ is the lowest epoch for this standby's next election. Raise
+    // it, so that if another coordinator wins this election, the next election
+    // has a new epoch.
     candidate_ += kDrawnEpochMask + 1;
     for (const auto& [id, one] : reports_) {
       step.deliveries.push_back({id, StandBy()});
@@ -115,8 +116,8 @@ Standby::Step Standby::Told(Instant now, uint64_t epoch,
   kind_ = Kind::kSuccessor;
   announced_ = Announced{.leader = {.endpoint = endpoint, .epoch = epoch},
                          .until = now + kToldFor};
-  // Hear sends each node to the other coordinator and removes its report. So
-  // iterate over a copy of the reports.
+  // Hear sends each node to the other coordinator and removes the node's report
+  // from reports_. So iterate over a copy of reports_.
   const std::map<StreamId, Report> here = reports_;
   for (const auto& [stream, report] : here) {
     Step moved = Hear(now, stream, report);

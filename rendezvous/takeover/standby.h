@@ -40,18 +40,18 @@ namespace muster::rendezvous {
 class Standby {
  public:
   enum class Kind {
-    // The standby that the job's nodes try first. A node that has never met
-    // another coordinator begins the job under a founder at once. A founder
-    // that was deposed, or has learned of another coordinator, becomes a
-    // kSuccessor.
+    // kFounder: the standby that the job's nodes try first. It may begin the
+    // job with nodes that have met no other coordinator. Once it was deposed,
+    // or has learned of another coordinator, it becomes a kSuccessor.
     kFounder,
     kSuccessor,
   };
-  // How long this standby relies on an announcement of another coordinator.
+  // Time after an announcement of another coordinator for which this standby
+  // assumes that the announced coordinator still coordinates the job.
   static constexpr Duration kToldFor = std::chrono::seconds(3);
-  // If this standby has sent a node to another standby and the node comes back,
-  // it may be unable to reach the other standby. For this time after it was
-  // sent, the node is not sent away again.
+  // After this standby has sent a node to another standby, it does not send the
+  // same node away again for this time. A node that comes back earlier may be
+  // unable to reach the other standby.
   static constexpr Duration kStaysFor = std::chrono::seconds(10);
 
   // `candidate`: the lowest epoch that this standby may use if it is elected.
@@ -60,13 +60,13 @@ class Standby {
 
   struct Step {
     std::vector<Delivery> deliveries;
-    // Set once this standby is elected: the epoch with which this process
-    // coordinates the job. The caller passes Replay() to a Job, and stops using
-    // the Standby.
+    // nullopt: this standby is not elected yet. Otherwise: the epoch with which
+    // this process now coordinates the job. The caller passes Replay() to a
+    // Job, and stops using the Standby.
     std::optional<uint64_t> elected;
   };
 
-  // Handles a report of the node on `stream`.
+  // Handles a report from the node's agent that is connected by `stream`.
   Step Hear(Instant now, StreamId stream, const Report& report);
   // Removes the report of a closed stream.
   void Forget(StreamId stream);
@@ -78,11 +78,12 @@ class Standby {
   // Sets the coordinator to which this process's agent is connected; nullopt:
   // the agent has lost its coordinator.
   void Follow(std::optional<Leader> leader);
-  // Handles an announcement. The coordinator at `endpoint` repeats about once a
+  // Handles an announcement: the coordinator at `endpoint` says about once a
   // second that it coordinates the job with `epoch`. If that coordinator has no
-  // majority (Backing::kMinority), this standby sends its nodes there only if
-  // none of them knows a round. Nodes that know a round could elect a
-  // coordinator that continues it.
+  // majority of the job's nodes (Backing::kMinority), this standby ignores the
+  // announcement if one of its own nodes knows a round of the job or has
+  // promised the epoch of an elected coordinator. Such nodes could elect a
+  // coordinator that continues the round.
   Step Told(Instant now, uint64_t epoch, const std::string& endpoint,
             Backing backing = Backing::kMajority);
 
@@ -102,9 +103,9 @@ class Standby {
   // promises. `own_endpoint`: the endpoint of this standby.
   Step Meet(Instant now, const Assembly& other,
             const std::string& own_endpoint);
-  // Returns the number of connected nodes that wait for a majority. Returns 0
-  // if a coordinator is known, or if this standby has already asked a majority
-  // to promise its epoch.
+  // Returns the number of connected nodes that wait until enough nodes for an
+  // election have connected. Returns 0 if a coordinator is known, or if this
+  // standby has already asked a majority to promise its epoch.
   int Assembled(Instant now) const;
   // Returns the highest epoch that a connected node has promised; 0: none.
   uint64_t HighestPromise() const;
@@ -113,10 +114,10 @@ class Standby {
   std::optional<Leader> Known(Instant now) const;
   // The newest report of each connected node.
   const std::map<StreamId, Report>& reports() const { return reports_; }
-  // reports() in the order in which the job of an elected coordinator must get
-  // them: first those of nodes with a place in the newest round, last those
-  // without a place. So the job adopts the newest round, even if a majority of
-  // an older round is connected, too.
+  // Returns reports() in the order in which an elected coordinator must pass
+  // them to its Job: first those of nodes with a place in the newest round,
+  // last those without a place. So the Job continues the newest round, even if
+  // a majority of an older round is connected, too.
   std::vector<std::pair<StreamId, Report>> Replay() const;
 
  private:

@@ -239,8 +239,9 @@ TEST(StandbyTest, AWorldThatMayHaveBegunNeedsItsOwnMajority) {
 }
 
 TEST(StandbyTest, AMajorityOfANewerWorldDoesNotReplaceOneOfTheElectorate) {
-  // Two of the three nodes of round 2 connect to this standby. No node of round
-  // 1 connects; the electorate (the nodes whose votes count) is round 1.
+  // Two of the three nodes of round 2 connect to this standby. But both report
+  // that the electorate (the nodes whose votes count) is round 1, of which no
+  // node connects. So the two nodes cannot elect this standby.
   Cluster nodes(3);
   for (int i = 0; i < 2; ++i) {
     const int other = nodes.AddFresh();
@@ -256,8 +257,8 @@ TEST(StandbyTest, AMajorityOfANewerWorldDoesNotReplaceOneOfTheElectorate) {
 
 TEST(StandbyTest, AnOlderWorldNeedsNoMajority) {
   Cluster nodes(5);
-  // Round 2 began on all of its nodes (0 to 2), and nodes 0 and 1 know that
-  // from the coordinator.
+  // Round 2 has begun on nodes 0 to 2, and the coordinator has told nodes 0 and
+  // 1 so. So round 1 with its five nodes needs no majority any more.
   for (int rank : {0, 1}) {
     Report& report = nodes.report(rank);
     report.place->round = 2;
@@ -273,9 +274,9 @@ TEST(StandbyTest, AnOlderWorldNeedsNoMajority) {
 }
 
 TEST(StandbyTest, AWorldOfAnEarlierCoordinatorIsVoid) {
-  // A coordinator with epoch 8 has taken over round 1, and node 1 knows that.
-  // So the world of round 2, which node 0 reports with an older epoch, does not
-  // count.
+  // Node 0 reports a world of round 2 with an old epoch. Node 1 reports that a
+  // coordinator with epoch 8 has continued round 1 since then. So the world of
+  // round 2 has no votes.
   Cluster nodes(3);
   nodes.report(1).electorate.epoch = 8;
   nodes.report(0).place =
@@ -285,8 +286,9 @@ TEST(StandbyTest, AWorldOfAnEarlierCoordinatorIsVoid) {
   EXPECT_NE(nodes.told(1).epoch, 0u);
 }
 
-// Nodes 0 and 1 were started again and have met a first coordinator that was
-// started again, too. Its random epoch is higher than that of the round.
+// Some nodes have lost their place in round 1, because their agents were
+// started again. They have met a coordinator without a round, whose random
+// epoch is higher than that of round 1. Round 1 must count nevertheless.
 TEST(StandbyTest, AFirstCoordinatorWithoutARoundVoidsNoWorld) {
   for (const int survivors : {1, 2}) {
     Cluster nodes(3);

@@ -36,8 +36,8 @@ class StrangeServer {
   std::thread thread_;
 };
 
-// Connects to the loopback port `port`, sends `bytes`, and reads until the peer
-// closes. Returns false if the peer does not close within 30 s.
+// Connects to the loopback port `port`, sends `bytes`, and reads until the
+// server closes the connection. Returns true if it does so within 30 s.
 bool SaysAndIsHungUpOn(int port, const std::string& bytes);
 
 // Forwards TCP connections to a loopback port, for tests. Cut resets all

@@ -68,9 +68,9 @@ void ScriptedNode::Tell(const std::function<void(Report*)>& change) {
 
 void ScriptedNode::Send(std::unique_lock<std::mutex>* lock) {
   ++report_.sequence;
-  // Send without holding the lock, because the link may call back before Send
-  // returns. Meanwhile another thread may send a newer report, which this older
-  // one would then replace in the link. Therefore send the newest report again.
+  // Send without holding the lock, because link_ may call this object before
+  // Send returns. If another thread sends a newer report meanwhile, link_ could
+  // keep the older one as its newest. So repeat with the newest report.
   uint64_t sent = 0;
   while (sent != report_.sequence) {
     const Report report = report_;

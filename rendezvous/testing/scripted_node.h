@@ -30,12 +30,14 @@ class ScriptedNode {
   ScriptedNode(std::unique_ptr<CoordinatorLink> link, Report first);
   ~ScriptedNode();  // closes the link
 
-  // Changes the agent's report with `change` and sends it.
+  // Calls `change` on the report that this agent sent last, and sends the
+  // changed report to the coordinator.
   void Tell(const std::function<void(Report*)>& change);
   void Close();
   CoordinatorLink& link() { return *link_; }
 
-  // Waits until the newest directive is of `kind`, and returns it.
+  // Waits until the newest directive from the coordinator is of `kind`, and
+  // returns this directive.
   Directive WaitFor(DirectiveKind kind);
   // Waits until `wanted` returns true for the newest directive, and returns
   // that directive.

@@ -37,7 +37,8 @@ struct Shown {
   bool nothing() const { return !files.given() && token.empty(); }
 };
 
-// Makes the connection present the certificate of the token.
+// Makes TLS connections with `context` present the certificate that this
+// process gets from `token`.
 void UseToken(const std::string& token, SSL_CTX* context) {
   const absl::StatusOr<TokenIdentity> identity = CallerIdentity(token);
   if (!identity.ok()) return;
@@ -216,8 +217,8 @@ absl::Status Refused(const Conversation& talk, const std::string& who,
       "clock must be right"));
 }
 
-// Returns the error for a coordinator that requires a certificate, if this
-// process has none.
+// Returns the error of a process without a certificate whose coordinator
+// demands one.
 absl::Status AsksForMore(const std::vector<Certificate>& chain,
                          const std::string& who) {
   const bool by_token =
@@ -290,8 +291,9 @@ absl::Status ExplainTls(const Endpoint& coordinator,
   absl::Status why =
       Attempt(who, coordinator.host, address, shown, deadline, &closed);
   if (!closed) return why;
-  // The coordinator either has refused the certificate, or is shutting down. In
-  // the second case, it accepts no further connection. So try again.
+  // The coordinator closed the connection, because it refuses the certificate
+  // or is shutting down. If it is shutting down, it accepts no second
+  // connection. So a second attempt shows which of the two is the case.
   return Attempt(who, coordinator.host, address, shown, deadline, &closed);
 }
 

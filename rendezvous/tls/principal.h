@@ -27,9 +27,9 @@ std::optional<Role> RoleOf(absl::string_view name);
 std::set<Role> AllRoles();
 
 struct Principal {
-  // The common name in the certificate, for messages. Empty: there is no
-  // certificate, or several people share the secret from which the certificate
-  // is derived.
+  // The common name in the caller's certificate, for messages. Empty: the
+  // caller has no certificate, or its certificate comes from a secret that
+  // several people share.
   std::string name;
   std::set<Role> roles = AllRoles();
   // The jobs for which the roles are valid; empty: every job. RUN_ID names one
@@ -46,8 +46,8 @@ Principal PrincipalOf(const CertificateNames& names, std::string common_name);
 // Whether the principal's jobs include `run_id`.
 bool IncludesJob(const Principal& principal, absl::string_view run_id);
 
-// Checks that the principal has `role`. PermissionDenied: a sentence that lists
-// the roles that it has.
+// Checks that the principal has the role `role`. PermissionDenied: the message
+// lists the roles that the principal has.
 absl::Status CheckRole(const Principal& principal, Role role);
 
 // Checks that the principal has `role` and that its jobs include `run_id`.

@@ -74,7 +74,8 @@ Provider ProviderOf(const TokenIdentity& identity) {
 class CoordinatorVerifier
     : public grpc::experimental::ExternalCertificateVerifier {
  public:
-  // `host`: the coordinator's host; empty: a coordinator with a token.
+  // `host`: the coordinator's host name or address; empty: the coordinator uses
+  // a token, so its host does not matter.
   explicit CoordinatorVerifier(std::string host) : host_(std::move(host)) {}
 
   bool Verify(TlsCustomVerificationCheckRequest* request,

@@ -28,10 +28,10 @@ struct NodeClaim {
   std::string ip;    // IP address of the node's connection
 };
 
-// Checks that a certificate with `names` permits its owner to report for the
-// node: the certificate must be issued for the host name of the node (in full,
-// or for its first label) or for its address. Do not use this function for
-// certificates that name jobs (principal.h). Pure.
+// Checks that a node may report under the host name and address in `claim`. The
+// node's certificate, which has `names`, must be issued for this host name (in
+// full, or for its first label) or for this address. Do not use this function
+// for certificates that name jobs (principal.h). Pure.
 //
 // PermissionDenied: a sentence with the names, the claim and what to do.
 absl::Status CheckClaim(const CertificateNames& names, const NodeClaim& claim);

@@ -89,8 +89,9 @@ PrivateKey AuthorityKey(const std::string& secret) {
   return KeyOf(DerivedBytes(secret, "certificate authority"));
 }
 
-// Returns the common name of an authority: a hash of its public key. The name
-// is no secret, because every caller of the coordinator can learn it.
+// Returns the common name of the authority whose key is `key`: a hash of its
+// public key. The name is no secret, because every caller of the coordinator
+// can learn it.
 std::string NameOfAuthority(EVP_PKEY* key) {
   std::array<unsigned char, kKeyBytes> raw;
   size_t size = raw.size();
@@ -228,8 +229,8 @@ struct Derived {
   Certificate authority;
 };
 
-// Removes a certificate from the beginning of `*bytes` and returns it. Null:
-// `*bytes` does not begin with a certificate.
+// Removes a certificate from the beginning of `*bytes` and returns this
+// certificate. Null: `*bytes` begins with anything else.
 Certificate TakeCertificate(absl::string_view* bytes) {
   const unsigned char* next = Bytes(*bytes);
   Certificate certificate(

@@ -99,8 +99,8 @@ absl::StatusOr<std::vector<std::string>> ReadFile(
     warn(absl::StrCat("others on this machine can read the token file ", file,
                       "; chmod 600 ", file));
   }
-  // Read one byte more than the longest valid content with its line ends. The
-  // extra byte shows that a token is too long.
+  // Read at most one byte more than the largest valid token file has. If that
+  // byte exists, a token in the file is too long.
   absl::StatusOr<std::string> content =
       ReadAtMost(fd.get(), kMaxTokens * (kMaxTokenBytes + 2) + 1);
   if (!content.ok()) {

@@ -49,8 +49,9 @@ absl::StatusOr<std::string> ReadToken(
     const std::string& file,
     const std::function<void(const std::string&)>& warn);
 
-// Whether `given` equals `expected`. The duration depends only on the length of
-// `given`. So an attacker cannot guess the token piece by piece.
+// Whether the token `given` of a caller equals the `expected` token. The
+// comparison takes the same time for all tokens `given` of the same length, so
+// an attacker who measures the time cannot guess the token piece by piece.
 bool IsToken(std::string_view given, std::string_view expected);
 
 }  // namespace muster::rendezvous

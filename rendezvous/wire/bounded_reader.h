@@ -12,7 +12,7 @@
 
 namespace muster::rendezvous {
 
-// Limits of received messages. Limits of the plain types themselves are in
+// Limits of fields in messages that this process receives. More limits are in
 // rendezvous/protocol/report.h and failure.h.
 inline constexpr size_t kMaxNcclIdBytes = 256;  // a 128-byte id, in hex digits
 inline constexpr size_t kMaxPathBytes = 4096;   // PATH_MAX of Linux
@@ -29,8 +29,8 @@ inline constexpr int kMaxDecisionsPerUpdate = 1024;
 // Maximum size of a message from an agent. The largest valid report (eight
 // failures with traceback, error file and last output) has about 120 KiB.
 inline constexpr int kMaxReportBytes = 1 << 20;
-// Maximum size of an answer to an operator; a status of 10,000 nodes has about
-// 2 MiB.
+// Maximum size of an answer from the coordinator to an operator. A status of
+// 10,000 nodes has about 2 MiB.
 inline constexpr int kMaxAnswerBytes = 256 << 20;
 
 // The kind of a text field. kName: no control characters, since names appear in
@@ -64,8 +64,8 @@ class BoundedReader {
   void Present(const char* field, bool present);
   void Unknown(const char* field, int64_t value);
 
-  // While this object lives, the names of the fields in errors get the prefix
-  // `field` (and its index): failures[2].message.
+  // While a Within object lives, the names of fields in error messages begin
+  // with `field` and its index: "failures[2].message".
   class Within {
    public:
     Within(BoundedReader* reader, const char* field, int index = -1);

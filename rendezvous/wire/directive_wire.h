@@ -10,6 +10,7 @@ class Directive;
 
 namespace muster::rendezvous {
 
+// Converts a directive (an order from the coordinator to an agent) to protobuf.
 // Writes only the fields that the directive's kind uses.
 void ToWire(const Directive& directive, v1::Directive* wire);
 

@@ -9,15 +9,16 @@
 
 namespace muster::rendezvous {
 
-// The account to which a job is charged: a principal or, if that is unknown, an
-// IP address.
+// The person or host whose quota a job counts against: a principal or, if that
+// is unknown, an IP address.
 struct JobOwner {
   std::string principal;
   std::string peer;  // IP address; empty if `principal` is set
   auto operator<=>(const JobOwner&) const = default;
 };
 
-// A job's record with the fields that its driver (DrivenJob) adds.
+// The record of a job as it stands in the journal: the JobRecord, and fields
+// that the job's driver (DrivenJob) adds.
 struct KeptJob {
   JobRecord job;
   Duration written_at = Duration::zero();  // wall-clock time since 1970
@@ -25,11 +26,11 @@ struct KeptJob {
   std::string channel_key;  // the round's Place::channel_key; empty: none
 };
 
-// Returns the time from the writing of the record until `now`, the wall clock's
-// time since 1970; zero if the clock was set back.
+// Returns how long ago the record `kept` was written. `now`: the wall clock's
+// time since 1970. Zero if the clock was set back since then.
 Duration AgeOf(const KeptJob& kept, Duration now);
 
-// Serialises a record for a journal (proto/journal.proto).
+// Serialises the record of a job for the journal (proto/journal.proto).
 std::string ToBytes(const KeptJob& kept);
 
 // Parses a record. The returned record has passed CheckRecord.

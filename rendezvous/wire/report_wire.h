@@ -58,8 +58,8 @@ int ToWire(StopCause cause);
 void FromWire(int wire, BoundedReader* reader, StopCause* cause);
 
 void ToWire(const JobSpec& spec, v1::JobSpec* wire);
-// Reads a spec. Checks only the sizes of fields; JobSpec::Validate checks their
-// meaning.
+// Reads a JobSpec, the description of a job. Checks only the sizes of the
+// fields; JobSpec::Validate checks their meaning.
 void FromWire(const v1::JobSpec& wire, BoundedReader* reader, JobSpec* spec);
 
 void ToWire(const Report& report, v1::Report* wire);
@@ -73,8 +73,8 @@ void ToWire(const NodeIdentity& node, v1::NodeIdentity* wire);
 void FromWire(const v1::NodeIdentity& wire, BoundedReader* reader,
               NodeIdentity* node);
 
-// Returns a job's age, limited to 0 to 100 years, so that later additions to it
-// cannot overflow.
+// Converts the age of a job from nanoseconds. Limits the age to between 0 and
+// 100 years, so that later additions to it cannot overflow.
 Duration AgeFromWire(int64_t nanoseconds);
 
 using WireSignals = google::protobuf::RepeatedPtrField<v1::SignalNotice>;

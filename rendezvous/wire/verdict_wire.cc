@@ -92,14 +92,15 @@ void ToWire(const Failure& failure, v1::Failure* wire) {
   wire->set_traceback(Cut(failure.traceback, kMaxTracebackBytes));
   const size_t lines = failure.stderr_tail.size();
   const size_t most = kMaxStderrLines;
-  // If there are too many lines, keep the last ones, which are the most
-  // informative.
+  // If stderr_tail has too many lines, keep the last ones, because a worker
+  // usually prints its error last.
   for (size_t i = lines - std::min(lines, most); i < lines; ++i) {
     wire->add_stderr_tail(Cut(failure.stderr_tail[i], kMaxLineBytes));
   }
   wire->set_raised_first(failure.raised_first);
   wire->set_silent_for(failure.silent_for.count());
-  // If there are too many frames, keep the first ones, which are the innermost.
+  // If the stack has too many frames, keep the first ones, because the
+  // innermost frames come first.
   const size_t frames = failure.stack.size();
   for (size_t i = 0; i < std::min<size_t>(frames, kMaxStackLines); ++i) {
     wire->add_stack(Cut(failure.stack[i], kMaxLineBytes));

@@ -12,8 +12,9 @@ class Verdict;
 
 namespace muster::rendezvous {
 
-// Converts a failure. Cuts texts to the receiver's limits. Otherwise the
-// coordinator would refuse the node of a worker with long output.
+// Converts a worker's failure to protobuf. Cuts texts to the limits that the
+// coordinator checks. Otherwise the coordinator would refuse the report of a
+// node whose worker has failed with long output.
 void ToWire(const Failure& failure, v1::Failure* wire);
 void FromWire(const v1::Failure& wire, BoundedReader* reader, Failure* failure);
 

@@ -20,9 +20,9 @@ constexpr size_t kBytesPerEntry = 128;
 // deque allocates a block of 512 bytes.
 constexpr size_t kBytesPerQueue = 768;
 
-// Limit of the bytes that one change of a key sends to its watchers. Each
-// watcher gets the old and the new value. The watchers beyond the limit are
-// disconnected.
+// Limit of the bytes that one change of a key sends to the clients that watch
+// the key. Each of them gets the old and the new value. Once the limit is
+// reached, the remaining ones are disconnected instead.
 constexpr size_t kMaxToldBytes = size_t{64} << 20;
 
 size_t Cost(std::string_view key, std::string_view value) {
@@ -276,8 +276,8 @@ void StoreCore::OfferToNext(std::string_view queue, StoreEffects* effects) {
   if (waits_.empty() || !HasSpare(queue)) return;
   const std::optional<StoreClientId> waiter = waits_.ReadyForOne(queue);
   if (!waiter) return;
-  // The memory limit needs no check here. The client's wait has ended, and has
-  // freed at least as much memory as the offer needs.
+  // This offer needs no check of the memory limit. ReadyForOne has removed the
+  // client's wait, which used at least as much memory as the offer needs.
   static_assert(OfferList::kBytesPerOffer <= WaitingList::kBytesPerKey);
   offers_.Add(*waiter, queue);
   AppendInteger(kStoreStopWaiting,
@@ -364,8 +364,9 @@ void StoreCore::DropWait(StoreClientId client, StoreEffects* effects) {
   waits_.Remove(client);
   const std::optional<std::string> barrier = barriers_.Remove(client);
   if (!barrier) return;
-  // The client has given up, so its arrival at the barrier must not count any
-  // more. Otherwise the client would be counted twice if it tries again.
+  // The client has given up, so the number of arrived clients at the barrier
+  // must no longer include this client. Otherwise the client would be counted
+  // twice if it tries again.
   const auto entry = values_.find(*barrier);
   if (entry == values_.end()) return;
   const std::optional<int64_t> count = NumberIn(entry->second);

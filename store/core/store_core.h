@@ -31,13 +31,13 @@ class StoreCore {
   void Apply(StoreClientId client, const StoreRequest& request,
              StoreEffects* effects);
 
-  // Ends the client's wait for keys or at a barrier without a reply, because
-  // the client has given up.
+  // Ends the wait of `client` for keys or at a barrier, because the client has
+  // given up waiting. The client gets no reply.
   void DropWait(StoreClientId client, StoreEffects* effects);
 
-  // Removes a disconnected client, with its wait, its place at a barrier and
-  // its watches. The effects contain the replies to other clients that this
-  // releases.
+  // Removes a disconnected client, with its wait, its arrival at a barrier and
+  // its watches of keys. If this lets other clients continue, adds the replies
+  // to these clients to the effects.
   void Forget(StoreClientId client, StoreEffects* effects);
 
   // Whether any queue element is reserved for a client.
@@ -89,9 +89,9 @@ class StoreCore {
   void Put(std::string_view key, std::string value, StoreEffects* effects);
   // Adds `amount` to the number stored under the request's key, and returns the
   // sum. `beside`: memory in bytes that the request needs in addition to the
-  // sum. Closes the client's connection and returns nullopt if the value is not
-  // a number, if the sum exceeds 64 bits, or if the memory limit has no room
-  // for the sum and `beside`.
+  // stored sum. Closes the client's connection and returns nullopt if the
+  // stored value is not a number, if the sum exceeds 64 bits, or if the store's
+  // memory limit has no room for both.
   std::optional<int64_t> Increase(StoreClientId client,
                                   const StoreRequest& request, int64_t amount,
                                   size_t beside, StoreEffects* effects);

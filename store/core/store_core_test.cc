@@ -242,8 +242,8 @@ TEST_F(StoreCoreTest, AWaitDuringAnOfferWaits) {
   EXPECT_THAT(Gone(1), ElementsAre("3<1" + Byte(0)));
 }
 
-// A client behind a relay may send its WAIT and its pop under different client
-// ids: here 1 and 10.
+// Behind a relay, one program's WAIT and its pop may have different client ids.
+// Here client 1 waits, and client 10 pops the element for it.
 TEST_F(StoreCoreTest, AnElementTakenByAPopIsNotOffered) {
   Wait(1, {"q"});
   Wait(2, {"q"});
@@ -268,8 +268,8 @@ TEST_F(StoreCoreTest, AnElementWhoseOfferExpiresIsOfferedToTheNext) {
   core_.AgeOffers(&effects_);
   core_.AgeOffers(&effects_);
   EXPECT_FALSE(core_.HasOffers());
-  // The offer to client 1 has expired, but no other client has popped the
-  // element yet.
+  // Client 1's offer has ended, so other clients may take the element "x". None
+  // of them has popped it yet, so client 1 still gets it.
   EXPECT_THAT(Pop(1, "q"), ElementsAre("1<" + Number(1) + String("x")));
 }
 

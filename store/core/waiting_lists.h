@@ -37,7 +37,7 @@ class WaitingList {
   // none.
   std::optional<StoreClientId> ReadyForOne(std::string_view key);
 
-  // Ends the client's wait, if it is waiting.
+  // Removes the client from the list, if it waits for keys.
   void Remove(StoreClientId client);
 
   bool Waits(StoreClientId client) const { return waits_.contains(client); }
@@ -103,7 +103,8 @@ class OfferList {
   };
   using Offers = std::map<StoreClientId, Offer>;
 
-  // Ends an offer and returns its queue; `offer` advances to the next offer.
+  // Removes the offer at the iterator `*offer`, and advances the iterator to
+  // the next offer. Returns the name of the queue of the removed offer.
   std::string Remove(Offers::iterator* offer);
 
   Counts counts_;
@@ -123,13 +124,13 @@ class BarrierList {
   // client must not be waiting at a barrier.
   void Add(StoreClientId client, std::string_view key, int64_t world);
 
-  // Removes and returns the clients that are released when `count` clients have
-  // arrived. They are sorted by world size, smallest first, and then by
-  // arrival.
+  // Call when `count` clients have arrived at the barrier `key`. Removes and
+  // returns the waiting clients whose world size is at most `count`, sorted by
+  // world size, smallest first, and then by arrival.
   std::vector<StoreClientId> Reached(std::string_view key, int64_t count);
 
-  // Removes a waiting client. Returns its barrier; nullopt if the client was
-  // not waiting at one.
+  // Removes `client` from the barrier at which it waits. Returns the barrier's
+  // key; nullopt if the client was not waiting at a barrier.
   std::optional<std::string> Remove(StoreClientId client);
 
   bool Waits(StoreClientId client) const { return stands_.contains(client); }
@@ -167,7 +168,7 @@ class WatchList {
 
   // Whether there are no watches. O(1), since it is called on every change.
   bool empty() const { return keys_.empty(); }
-  // The clients that watch `key`.
+  // Returns the clients that are notified of each change of `key`.
   const std::set<StoreClientId>& WatchersOf(std::string_view key) const;
   size_t bytes() const { return bytes_; }
 

@@ -307,8 +307,8 @@ void RelayCore::Refused(const Use& use, const RelayFrame& frame,
 
 void RelayCore::OnFrame(const RelayFrame& frame, StoreEffects* effects) {
   const auto found = uses_.find(frame.channel);
-  // The relay has dropped this channel. The server sent the frame before it
-  // received the relay's kGone.
+  // The relay has dropped this channel: the server sent this frame before it
+  // received the relay's message that the channel has ended (kGone).
   if (found == uses_.end()) return;
   const Use use = found->second;
   if (frame.kind == RelayFrameKind::kGone) {
@@ -322,8 +322,8 @@ void RelayCore::OnFrame(const RelayFrame& frame, StoreEffects* effects) {
     busy_.erase(*use.client);
     effects->AddReply(*use.client)->append(frame.bytes);
   }
-  // The remaining case is use.offered: no request is pending on the channel, so
-  // the frame is ignored.
+  // The remaining case is use.offered: the channel reserves an element for a
+  // client, and no request on it awaits a reply. So the frame is ignored.
 }
 
 }  // namespace muster::store

@@ -33,9 +33,9 @@ class RelayCore {
     // Limit of the memory for shared waits and reads that are pending, in
     // bytes.
     size_t held_bytes;
-    // Limit, in bytes, of the size of one shared reply times the number of
-    // clients that get it. Further clients get the reply to the next read. At
-    // least one client is always served.
+    // Limit, in bytes, of all copies of the reply to one shared read: its size
+    // times the number of clients that get it. Further clients get the reply to
+    // the next read. At least one client is always served.
     size_t fan_out_bytes;
   };
 
@@ -91,16 +91,16 @@ class RelayCore {
 
   void JoinWait(StoreClientId client, const StoreRequest& request,
                 StoreEffects* effects);
-  // Ends the client's wait; returns whether it was waiting.
+  // Ends the client's wait for keys, if it has one. Returns whether it had one.
   bool LeaveWait(StoreClientId client, StoreEffects* effects);
   void JoinRead(StoreClientId client, const StoreRequest& request,
                 StoreEffects* effects);
   void PassOn(StoreClientId client, const StoreRequest& request,
               StoreEffects* effects);
-  // Ends the client's offer, if it has one, and the offer's channel. If the
-  // client has not popped the offered element, the server then offers the
-  // element to another client. Called after each request of a client, and when
-  // the client has disconnected.
+  // If a queue's element is offered to the client, ends the offer and the
+  // channel that carries it. If the client has not popped the element, the
+  // server then offers it to another client. Called after each request of a
+  // client, and when a client has disconnected.
   void SettleOffer(StoreClientId client, StoreEffects* effects);
 
   void End(WaitsByRequest::iterator waits);
@@ -112,8 +112,9 @@ class RelayCore {
   // violation. Closes the connections of the channel's clients.
   void Refused(const Use& use, const RelayFrame& frame, StoreEffects* effects);
 
-  // Whether `bytes` more bytes fit into the memory limit of pending shared
-  // requests (Limits::held_bytes). If not, closes the client's connection.
+  // Whether `bytes` more bytes of shared requests that are not answered yet fit
+  // into the memory limit (Limits::held_bytes). If not, closes the client's
+  // connection.
   bool MayHold(StoreClientId client, size_t bytes, StoreEffects* effects);
   uint32_t TakeChannel(Use use);
   // Keeps the channel for reuse. No request may be pending on the channel.

@@ -181,7 +181,8 @@ TEST_F(RelayCoreTest, TheLastToCancelEndsTheWaitUpstream) {
   Wait(1, {"k"});
   EXPECT_THAT(Ask(1, {.command = C::kCancelWait}),
               ElementsAre("1 gone", "1<" + kOne));
-  // The reply to the old WAIT was in flight. It must not end the new WAIT.
+  // Reply(1, kZero) below is the late reply to the cancelled WAIT for "k". It
+  // must not end the client's WAIT for "l", which uses channel 2.
   EXPECT_THAT(Wait(1, {"l"}), ElementsAre("2 WAIT l"));
   EXPECT_THAT(Reply(1, kZero), IsEmpty());
   EXPECT_EQ(core_.channels(), 1);
@@ -232,8 +233,9 @@ TEST_F(RelayCoreTest, AnElementIsForOneAndTheOthersWaitOn) {
   EXPECT_EQ(core_.channels(), 2);
 }
 
-// A second element must go to another client although the first client has not
-// popped its element.
+// A queue gets two elements, one after the other. The second one must be
+// offered to another client, although the first client has not popped the first
+// one yet.
 TEST_F(RelayCoreTest, TheNextElementDoesNotWaitForTheFirstOnesPop) {
   for (StoreClientId client = 1; client <= 3; ++client) Wait(client, {"q"});
   Reply(1, kZero, kForOne);

@@ -79,8 +79,8 @@ absl::StatusOr<StreamSocket> Reach(const SocketAddress& address,
   if (!fd.ok()) return fd.status();
   StreamSocket socket{*std::move(fd), nullptr};
   if (tls.has_value()) {
-    // Do not let TLS buffer decrypted data here. The hub's epoll does not
-    // report data that TLS has already read from the socket.
+    // Let TLS read no more from the socket than it returns. The hub's epoll
+    // does not report data that TLS has already read from the socket.
     socket.tls = std::make_unique<TlsStream>(
         *tls, TlsStream::Side::kClient, socket.fd.get(),
         TlsStream::Options{.buffering = TlsStream::Buffering::kNone});

@@ -3,9 +3,9 @@
 namespace muster::store {
 namespace {
 
-// All clients together must read at least 1/kLeastReadPart of the budget within
-// `timeout`. Otherwise one client could make all others wait for ever, by
-// reading one byte now and then.
+// While requests wait, all clients together must read at least 1/kLeastReadPart
+// of the budget within `timeout`. Otherwise one client could make all others
+// wait for ever, by reading one byte now and then.
 constexpr size_t kLeastReadPart = 2048;
 
 }  // namespace
@@ -52,7 +52,8 @@ bool BufferBudget::BlocksBefore(const BufferShare& one,
                                 const BufferShare& other) const {
   const bool one_reads = one.read_in == wait_;
   const bool other_reads = other.read_in == wait_;
-  // A connection without unread replies delays no other connection.
+  // A connection without unread replies delays no other connection, so it is
+  // closed last.
   if (one.outgoing == 0 || other.outgoing == 0 || one_reads == other_reads) {
     return one.outgoing > other.outgoing;
   }

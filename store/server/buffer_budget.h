@@ -16,8 +16,8 @@ struct BufferShare {
   // of this memory that holds replies which the client has not read.
   size_t bytes = 0;
   size_t outgoing = 0;
-  // The number of the period (BufferBudget::wait_) in which this client last
-  // read a reply; 0: it has read none.
+  // The newest period (BufferBudget::wait_) in which this client has read a
+  // reply; 0: it has read none in any period.
   uint64_t read_in = 0;
 };
 

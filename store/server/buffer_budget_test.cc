@@ -90,8 +90,9 @@ TEST_F(BufferBudgetTest, AByteNowAndThenIsNoReading) {
 TEST_F(BufferBudgetTest, EveryWaitIsLookedAtByItself) {
   Send(a_, kHalf + 1);
   EXPECT_FALSE(budget_.IsOverdue(kBegin));
-  // All replies are read, so requests no longer wait. The next wait, which b_
-  // causes, must be overdue only after the full kOverdueAfter.
+  // Client a_ reads all its replies, so requests wait no longer. When the
+  // unread replies of b_ make requests wait again, kOverdueAfter must begin
+  // anew.
   Send(a_, 0);
   Send(b_, kHalf + 1);
   EXPECT_FALSE(budget_.IsOverdue(kBegin + kOverdueAfter));
@@ -129,13 +130,14 @@ TEST_F(BufferBudgetTest, HalfARequestFillsBeforeAnAnswer) {
   ASSERT_TRUE(budget_.IsFull());
   EXPECT_TRUE(budget_.FillsBefore(b_, a_));
   EXPECT_FALSE(budget_.FillsBefore(a_, b_));
-  // The reply to a_ is now larger than the incomplete request of b_. But the
-  // incomplete requests of b_ and c_ together are larger than the reply. So b_
-  // is still closed first.
+  // The unread reply to client a_ is now larger than the incomplete request of
+  // b_. But the incomplete requests of b_ and c_ together are larger than this
+  // reply. So the connection of b_ is still closed before that of a_.
   budget_.Charge(a_, kHalf + 200, kHalf + 200);
   budget_.Charge(c_, 400, 0);
   EXPECT_TRUE(budget_.FillsBefore(b_, a_));
-  // A single reply exceeds the limit by itself, so its client is closed first.
+  // The reply to a_ now exceeds the limit of all buffers by itself, so the
+  // connection of a_ is closed first.
   budget_.Charge(a_, 2 * kMax, 2 * kMax);
   EXPECT_TRUE(budget_.FillsBefore(a_, b_));
 }

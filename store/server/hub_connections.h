@@ -64,9 +64,10 @@ class HubConnections {
   // Removes and returns the next scheduled connection in FIFO order; null if
   // that connection is removed or ending. Requires scheduled() > 0.
   StoreConnection* TakeScheduled();
-  // Makes one send call for each scheduled connection without TLS, on several
-  // threads. Returns all connections that were scheduled. The caller must pass
-  // each of them to Send, because it may have unsent data left.
+  // Makes one send call for each connection that is scheduled for sending and
+  // has no TLS, on several threads. Returns all connections that were
+  // scheduled. The caller must pass each of them to Send, because it may have
+  // unsent data left.
   std::vector<StoreConnection*> SendScheduled();
   // Sends as much as the kernel accepts; ends the connection on an error.
   void Send(StoreConnection& connection);
@@ -92,8 +93,9 @@ class HubConnections {
 
   // The error with which the upstream connection was refused or lost; OK: none.
   const absl::Status& failure() const { return failure_; }
-  // Returns OK if there were clients, and all of them had disconnected before
-  // the upstream was lost: a round's store closes after its workers have
+  // Returns how the hub has ended. OK: there were clients, and all of them had
+  // disconnected before the upstream connection was lost. This is the normal
+  // end of a relay, because a round's store closes after its workers have
   // exited. Otherwise returns failure().
   absl::Status Result() const;
 

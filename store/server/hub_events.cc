@@ -48,8 +48,8 @@ void HubEvents::Change(int fd, uint64_t id, uint32_t events) {
 void HubEvents::Stop() {
   stop_.store(true, std::memory_order_release);
   const uint64_t one = 1;
-  // The write can only fail because the eventfd's counter is full. Then the
-  // thread wakes up anyway.
+  // This write wakes the hub's thread. It can only fail because the eventfd's
+  // counter is full. A counter above 0 wakes the thread anyway.
   (void)!write(wake_.get(), &one, sizeof(one));
 }
 

@@ -20,7 +20,8 @@ namespace {
 
 // The length of the backlog. The kernel reduces it to net.core.somaxconn.
 constexpr int kBacklog = 1 << 20;
-// Keep-alive detects a silent host after about two minutes.
+// Settings of TCP keep-alive with which a host that does not answer is detected
+// after about two minutes.
 constexpr int kKeepAliveIdleSeconds = 60;
 constexpr int kKeepAliveIntervalSeconds = 20;
 constexpr int kKeepAliveProbes = 3;

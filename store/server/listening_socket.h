@@ -37,9 +37,10 @@ inline constexpr int kDescriptorsForOthers = 512;
 absl::StatusOr<int> LocalPort(const OwnedFd& socket);
 
 // Accepts connections from a listening socket, up to a maximum number of
-// connections. Pauses if the maximum is reached or no descriptor is free: epoll
-// would report the listener as readable all the time, so its events are
-// disabled. During a pause new connections wait in the kernel's backlog.
+// connections. When the maximum is reached or no file descriptor is free,
+// accepting pauses: new connections wait in the kernel's backlog. During a
+// pause the socket's epoll events are disabled, because epoll would report the
+// socket as readable all the time.
 class StoreAcceptor {
  public:
   StoreAcceptor(OwnedFd listener, size_t max_connections)

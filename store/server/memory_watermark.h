@@ -5,8 +5,9 @@
 
 namespace muster::store {
 
-// Decides when freed memory is returned to the system. The allocator keeps
-// freed memory, and returning it costs time that grows with the amount. Pure.
+// Decides when a store returns freed memory to the system. The memory allocator
+// of the process keeps memory that was freed. To return it takes time that
+// grows with the amount. Pure.
 class MemoryWatermark {
  public:
   // Minimum of freed memory that is worth the system calls, in bytes.

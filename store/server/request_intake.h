@@ -29,8 +29,9 @@ class RequestGate {
   // client, or TakeUpstreamRoom, ends the wait.
   bool MustStall(const StoreConnection& connection,
                  const StoreConnection* upstream);
-  // Returns true if the upstream's buffer was full, so that connections may be
-  // stalled, and now has room again. The caller then resumes them.
+  // Returns true if the buffer of the upstream connection has room again after
+  // it was full. The caller then resumes the connections that were stalled
+  // because of the full buffer.
   bool TakeUpstreamRoom(const StoreConnection& upstream);
 
   // Whether new requests must wait: the buffer budget is spent, or other
@@ -38,8 +39,8 @@ class RequestGate {
   bool RequestsWait() const {
     return budget_->RequestsWait() || !queue_.empty();
   }
-  // Stalls the connection and adds it to the FIFO of connections that wait for
-  // the buffer budget.
+  // Stalls the connection (its requests wait and nothing is read from it), and
+  // adds it to the FIFO of connections that wait for the buffer budget.
   void Enqueue(StoreConnection& connection);
   // Whether a connection may be taken with TakeNext: the FIFO is not empty and
   // the budget has room.
@@ -51,10 +52,11 @@ class RequestGate {
  private:
   const BufferBudget* const budget_;
   const StoreService* const service_;
-  // FIFO of the connections that are paused because the buffer budget is spent.
-  // May contain ids of closed connections.
+  // Ids of the stalled connections whose requests wait because the buffer
+  // budget is spent, in FIFO order. Some may be closed already.
   std::deque<StoreClientId> queue_;
-  // Whether connections may be stalled because the upstream's buffer was full.
+  // Whether the upstream's buffer was full at a call of MustStall and
+  // TakeUpstreamRoom has not returned true since.
   bool upstream_was_full_ = false;
 };
 

@@ -83,7 +83,7 @@ TEST_F(RequestGateTest, RequestsWaitForTheBudgetInOrder) {
   EXPECT_TRUE(gate_.RequestsWait());
   gate_.Enqueue(other_);
   gate_.Enqueue(client_);
-  gate_.Enqueue(other_);  // already in the FIFO: not added again
+  gate_.Enqueue(other_);  // must change nothing: other_ is in the FIFO already
   EXPECT_TRUE(client_.stalled);
   EXPECT_FALSE(gate_.HasTurn());
   budget_.Charge(other_.share, 0, 0);

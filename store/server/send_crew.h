@@ -60,9 +60,9 @@ class SendCrew {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  // mutex_ guards four fields. jobs_: the jobs that a helper may take. batch_:
-  // the number of the current batch. active_: the number of helpers at work.
-  // over_: whether the threads must end.
+  // mutex_ guards four fields. jobs_: the send() calls of the current batch,
+  // which the threads share. batch_: the number of this batch. active_: the
+  // number of helper threads at work. over_: whether the threads must end.
   std::span<Job> jobs_;
   uint64_t batch_ = 0;
   size_t active_ = 0;

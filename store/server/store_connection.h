@@ -95,7 +95,8 @@ struct StoreConnection {
   // Whether the connection is in the hub's list of connections with new data to
   // send.
   bool scheduled = false;
-  // Whether the service is handling bytes of this connection right now.
+  // Whether the service is handling bytes of `in` or of the socket's last read
+  // right now.
   bool processed = false;
   // Whether reading from the socket and the handling of `in` are paused,
   // because the next request must wait (RequestGate).
@@ -167,8 +168,9 @@ class ConnectionTable {
   void Remove(const StoreConnection& connection);
   void Clear();
 
-  // The first connection in the order of `before`, without those that are
-  // ending; null if there is none. O(n).
+  // Returns the connection that is first in the order of `before`, among those
+  // that will not be closed after the current event. Null if there is none.
+  // O(n).
   template <typename Before>
   StoreConnection* First(Before before) const {
     StoreConnection* first = nullptr;

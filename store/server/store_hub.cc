@@ -118,7 +118,8 @@ void StoreHub::TickService() {
 }
 
 void StoreHub::HandleEvent(uint64_t id, uint32_t events) {
-  // Another thread has called Stop. Run checks that itself.
+  // The event of HubEvents::Stop needs no action, because Run checks after each
+  // event whether it must end.
   if (id == HubEvents::kStopId) return;
   if (id == kListenerId) {
     Accept();
@@ -272,8 +273,9 @@ void StoreHub::ResumeNext() {
   connection->queued = false;
   if (gate_.MustStall(*connection, connections_.upstream())) return;
   ProcessHeld(*connection);
-  // Read the rest of an incomplete request now. Otherwise requests of other
-  // connections would always be handled before it.
+  // This connection may have received only a part of its next request. Read the
+  // rest now. Otherwise requests of other connections would always be handled
+  // before this request.
   if (!connection->stalled && !connection->ending) Read(*connection);
 }
 
@@ -382,9 +384,9 @@ void StoreHub::Settle() {
       TellGone();
     } else if (connections_.scheduled() >= kCrewBatch) {
       for (StoreConnection* connection : connections_.SendScheduled()) {
-        // This connection may have been closed while an earlier connection of
-        // the batch was handled. If it is still open, send its remaining data
-        // and resume it.
+        // `connection` may have been closed while an earlier connection of the
+        // batch was handled. If it is still open, send its remaining data, and
+        // let its waiting requests continue.
         if (!connection->ending) Send(*connection);
       }
     } else if (connections_.scheduled() > 0) {

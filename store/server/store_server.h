@@ -43,7 +43,8 @@ struct StoreServerOptions {
   // replies exceed half of it, new requests wait until clients have read.
   size_t max_buffer_bytes = size_t{2} << 30;
   // Time for which clients that do not read their replies may delay the
-  // requests of others. After that, these clients are closed.
+  // requests of others. After that, the connections of these clients are
+  // closed.
   Duration timeout = std::chrono::seconds(5);
   // Minimum time for which a queue element is reserved for the client whose
   // WAIT it ended, if other clients wait for an element. Normally the pop comes

@@ -157,8 +157,8 @@ TEST_F(StoreServerTest, AnOldClientThatAsksHasGivenItsWaitUp) {
   RawClient modern(port());
   modern.Set("/k", "v");
   EXPECT_EQ(modern.Get("/k"), "v");
-  // This second GETNUMKEYS gets its own reply: the abandoned WAIT was never
-  // answered.
+  // This reply answers the second GETNUMKEYS. The store has sent no reply to
+  // the WAIT that the client had given up.
   old.Send("\6");
   EXPECT_EQ(old.Receive(8), std::string("\1\0\0\0\0\0\0\0", 8));
 }

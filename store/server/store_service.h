@@ -23,8 +23,8 @@ class StoreService {
                          const StoreRequest& request,
                          StoreEffects* effects) = 0;
 
-  // Whether the client's next request may be handled now. If not, the hub reads
-  // the request only after it has sent a reply to the client.
+  // Whether the client's next request may be handled now. If not, the hub asks
+  // again only after it has sent a reply to this client.
   virtual bool MayGoOn(StoreClientId client) const = 0;
 
   // Called when the client's connection has ended.
@@ -39,7 +39,8 @@ class StoreService {
   // may come at any time in a period.
   virtual void OnTick(StoreEffects* effects) = 0;
 
-  // Handles unconsumed bytes of the upstream connection; returns the number of
+  // Handles the bytes that the upstream connection (from a relay to the store)
+  // has received and this service has not consumed yet. Returns the number of
   // bytes consumed. An error ends the hub.
   virtual absl::StatusOr<size_t> OnUpstream(std::string_view bytes,
                                             StoreEffects* effects) = 0;

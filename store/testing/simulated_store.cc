@@ -303,7 +303,8 @@ void SimulatedStore::AgeOffers() {
 
 int64_t SimulatedStore::LengthOf(std::string_view queue) {
   StoreEffects effects;
-  // Performs QUEUE_LEN on the store directly, as one more client.
+  // Asks the store core itself for the length of the queue, under the client id
+  // kObserver that no other client has.
   store_.Apply(kObserver, {.command = StoreCommand::kQueueLen, .key = queue},
                &effects);
   return ReadInteger<int64_t>(effects.BytesOf(effects.All().at(0)));

@@ -75,9 +75,9 @@ class SimulatedStore {
   struct Client {
     std::optional<size_t> relay;
     StoreFraming framing;
-    // connected: whether the client's end of the connection is open. served:
-    // whether the server's end is open. One end may close before the other
-    // notices.
+    // connected: whether the client's end of the client's connection is open.
+    // served: whether the server's or relay's end of it is open. One end may
+    // close before the other notices.
     bool connected = true;
     bool served = true;
     std::deque<std::string> requests;
@@ -145,8 +145,8 @@ class RandomClient {
 
   // At random, sends a request, disconnects, or does nothing.
   void Act(std::mt19937* random);
-  // If an element was offered to the client, sends the pop of this element and
-  // returns true. Otherwise returns false.
+  // If a queue's element was offered to the client, sends the pop of this
+  // element and returns true. Otherwise returns false.
   bool GoOn();
   // Reads the next reply; returns whether there was one.
   bool Read();
@@ -154,7 +154,7 @@ class RandomClient {
 
   StoreClientId id() const { return id_; }
   bool gone() const { return state_ == State::kGone; }
-  // Whether no reply is outstanding except that of a WAIT.
+  // Whether the client waits for no reply, except perhaps for that to a WAIT.
   bool Rests() const {
     return gone() || state_ == State::kIdle || state_ == State::kWaits;
   }

@@ -11,11 +11,11 @@
 
 namespace muster::store {
 
-// Version of Muster's extension of the protocol. After VALIDATE, a relay sends
-// RELAY with this version, and the server answers with the same number. After
-// that, both sides send frames. Each frame belongs to a channel. The server
-// treats each channel as a separate client, so a WAIT on one channel does not
-// block the other channels.
+// Version of Muster's extension of PyTorch's store protocol. A relay connects
+// to the server, sends VALIDATE, and then RELAY with this version; the server
+// answers with the same number. After that, both sides send frames. Each frame
+// belongs to a channel. The server treats each channel as a separate client, so
+// a WAIT on one channel does not block the other channels.
 inline constexpr uint32_t kRelayVersion = 1;
 
 // The maximum number of channels of one connection.

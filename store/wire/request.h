@@ -88,7 +88,8 @@ const char* CommandName(StoreCommand command);
 // Magic number that VALIDATE sends.
 inline constexpr uint32_t kStoreMagic = 0x3C85F7CE;
 
-// Replies of one byte to the commands named on each line.
+// The byte with which the store replies to a request; each constant names its
+// command.
 inline constexpr uint8_t kStoreReady = 0;     // reply to CHECK: all keys exist
 inline constexpr uint8_t kStoreNotReady = 1;  // reply to CHECK: not all exist
 inline constexpr uint8_t kStoreStopWaiting = 0;   // reply to WAIT and BARRIER

@@ -40,7 +40,7 @@ class RequestParser {
 
   StoreFraming framing() const { return framing_; }
 
-  // Memory in bytes that the parser holds for the strings of a request.
+  // Memory of the parser's list of the current request's strings, in bytes.
   size_t memory() const { return spans_.capacity() * sizeof(Span); }
 
  private:

@@ -354,7 +354,8 @@ class Job:
     self._steps_log = os.path.join(folder, 'steps.jsonl')
     self._read = 0  # bytes of the log that were read
     self._grown = time.monotonic()
-    # numbers of the steps logged since the last group of faults began
+    # numbers of the training steps that the job has logged since the last group
+    # of faults began
     self._steps = []
     # number of cuts of each node's network that are active now
     self._cuts = [0] * plan.nodes

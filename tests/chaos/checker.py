@@ -24,8 +24,8 @@ class Group:
   # recovery.
   before: Dict[int, Tuple[int, int]] = dataclasses.field(default_factory=dict)
   after: Dict[int, Tuple[int, int]] = dataclasses.field(default_factory=dict)
-  # number of the job's restarts that were used before the faults, and that were
-  # used after the recovery
+  # used_before, used_after: how many of the job's restarts were used before the
+  # faults, and after the recovery
   used_before: int = 0
   used_after: int = 0
   # ranks of the workers that a fault killed directly
@@ -105,7 +105,8 @@ def _rounds(group):
   if not 0 <= after - before <= allowed:
     yield (f'round {before} before and round {after} after {group}, which '
            f'explains {allowed} new rounds')
-  # A failed worker uses up one of the job's restarts. A lost node uses none.
+  # `payable`: the number of restarts that the faults of the group may use. A
+  # failed worker uses one, a lost node uses none.
   payable = allowed if _may_name_victim(group) else 0
   if not 0 <= group.used_after - group.used_before <= payable:
     yield (f'{group.used_before} restarts were used before and '

@@ -16,7 +16,8 @@ namespace muster {
 // to remove, one for the number of bytes to insert, and the inserted bytes.
 std::string EditedBytes(std::string_view sound, std::string_view input);
 
-// Limits of the edits that DrawnEdits draws at random.
+// Limits of the random edits that DrawnEdits returns. (An edit removes and
+// inserts bytes at one position of a text.)
 struct EditBounds {
   int max_edits = 3;  // number of edits: 1 to max_edits
   int places = 256;   // position of an edit: 0 to places - 1

@@ -23,8 +23,8 @@ absl::Status MeasureGptSteps(int64_t batch, int steps, double peak_tflops);
 // Runs the training of MeasureGptSteps as one rank of a job, over NCCL. Rank 0
 // writes a trace of the last `steps` steps of all ranks to `file`, and prints
 // how much of the communication was hidden behind computation.
-// FailedPrecondition: a bucket was reduced before it was full, or after the
-// wait for it had ended.
+// FailedPrecondition: a bucket of gradients was reduced before the backward
+// pass had filled it, or after the wait for its result had ended.
 absl::Status ShowGptOverlap(int64_t batch, int steps, const std::string& file);
 
 }  // namespace muster

@@ -11,7 +11,8 @@
 
 namespace muster {
 
-// One rank of the NCCL checks: its place in the world and its GPU.
+// One rank of a job that checks NCCL: its session (with its place in the world)
+// and its GPU memory.
 struct NcclRank {
   Session* session = nullptr;
   std::shared_ptr<DeviceMemory> memory;

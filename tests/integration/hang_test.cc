@@ -171,8 +171,8 @@ TEST(Progress, IsShownForEachRank) {
   ASSERT_TRUE(node->Printed("up rank=", 2)) << node->Output();
   const auto end = std::chrono::steady_clock::now() + kEventTimeout;
   std::string shown;
-  // Repeat until the status shows both workers at a moment when the reports of
-  // both are recent.
+  // Repeat `launch status` until it shows both workers at a moment when both
+  // have reported recently.
   do {
     auto status = cluster.Command({"status", "job"});
     ASSERT_EQ(status->ExitCode(), 0) << status->Output();

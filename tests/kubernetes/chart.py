@@ -57,7 +57,8 @@ _WHOLE_ETCD = {
     'prefix': 'lab/trainer', 'replicas': 3, 'existingSecret': 'etcd-client',
     'secretKeys': ['ca.crt', 'tls.crt', 'tls.key', 'user']}
 MODES = ['job', 'jobset', 'elastic']
-# By kind of job: chart values in which every setting has a value.
+# Chart values by kind of job (job, jobset, elastic). Each setting that this
+# kind of job has is given a value.
 EVERYTHING = {
     mode: dict(_COMMON, mode=mode, **(
         {'coordinator': {'state': _STATE}} if mode == 'elastic' else {}))

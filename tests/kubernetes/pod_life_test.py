@@ -147,8 +147,9 @@ class PodLife(pod_case.PodCase):
     daemon.kill()
     for agent in agents:
       agent.wait_for('the workers run on')
-    # Count the rounds of each agent, because two agents may have started a
-    # round without the third.
+    # Each agent logs 'of 3 works' once per round. Count these lines for each
+    # agent: the counts may differ, because two agents may have started a round
+    # without the third.
     before = [agent.log().count('of 3 works') for agent in agents]
     daemon = self.coordinator_pod()
     pods.wait_until('the next one is ready',

@@ -19,8 +19,8 @@ import mutants
 import slaughter
 import xml_main
 
-# Each day tests a part of the mutants. After this number of days, every mutant
-# has been tested.
+# The mutants are divided into this number of parts, and each day one part is
+# tested.
 _DAYS = 21
 _DAY = datetime.datetime.now(datetime.timezone.utc).toordinal() % _DAYS
 
@@ -32,8 +32,8 @@ def todays(all_mutants):
                      len(all_mutants) * (_DAY + 1) // _DAYS]
 
 
-# By the name of each mutant that is tested today: the changed code (_CHANGES),
-# and the programs whose tests noticed the change (_KILLERS).
+# Two maps whose keys are the names of today's mutants. _CHANGES: the code that
+# the mutant changes. _KILLERS: the programs whose tests noticed the change.
 _CHANGES = {}
 _KILLERS = {}
 

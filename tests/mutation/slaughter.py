@@ -16,9 +16,9 @@ import mutant as mutant_lib
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.realpath(__file__))))
 
-# Minimum time limit of a program with a mutant. The limit is five times the
-# program's time without a mutant if that is longer. A mutant that exceeds the
-# limit counts as noticed.
+# Minimum time limit, in seconds, of a test program that contains a mutant. If
+# five times the program's time without a mutant is longer, that is the limit. A
+# mutant counts as noticed if the program exceeds the limit.
 _MIN_TIMEOUT_SECONDS = 20
 _UNCHANGED_TIMEOUT_SECONDS = 900
 

@@ -65,8 +65,9 @@ struct World {
   Kind kind = Kind::kTcp;
   std::vector<int> host_of;  // host of each rank
   StoreHost store = StoreHost::kOwn;
-  // Several worlds with the same transport divide the conformance cases. This
-  // world runs part number `share` (0 to `shares` - 1).
+  // Several worlds test the same transport. Each of them runs a part of the
+  // conformance cases: this one part number `share` of `shares` parts, counted
+  // from 0.
   int share = 0;
   int shares = 1;
 };
@@ -206,8 +207,9 @@ class Namespaces : public testing::TestWithParam<World> {
   const std::shared_ptr<ForkedStore> store_ = std::make_shared<ForkedStore>();
 };
 
-// Runs this world's part of the conformance cases. All worlds of one transport
-// together run each collective, type, reduction and length.
+// Runs the part of the conformance cases that is assigned to `world`. All
+// worlds with the same transport together test each collective, type, reduction
+// and length.
 absl::Status RunItsCases(const World& world, Transport& transport,
                          const GroupPlace& place) {
   ConformanceMemory memory;

@@ -18,8 +18,8 @@ struct Weather {
 // The last byte of a host's IPv4 address.
 constexpr int AddressByte(int host) { return host + 1; }
 
-// Forwards IPv4 packets between the TUN devices `tunnels`, one per host, as
-// `weather` demands. Never returns.
+// Forwards IPv4 packets between the hosts' TUN devices `tunnels`. `weather`
+// says which packets are delayed or dropped. Never returns.
 [[noreturn]] void CarryPackets(const std::vector<int>& tunnels,
                                const Weather& weather);
 

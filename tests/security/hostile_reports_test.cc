@@ -163,9 +163,9 @@ TEST_F(HostileReports, OneStreamJoinsAsOneNode) {
   auto a = Join("a");
   a->WaitFor(DirectiveKind::kWait);
   HostileStream stranger(Channel());
-  // The stranger begins a job of its own, "crowd", which has room for all its
-  // nodes. The job "job" would refuse them, because they claim another world
-  // size.
+  // The stranger claims to be 2000 nodes on one stream. It does so in a new job
+  // "crowd", because the existing job "job" would refuse nodes that claim
+  // another number of nodes.
   for (int i = 0; i < 2000; ++i) {
     Report report = FirstReport("crowd", "node-" + std::to_string(i), 100'000);
     report.sequence = 1;

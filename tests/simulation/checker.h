@@ -102,8 +102,9 @@ class Checker {
   virtual void OnWorkersGone(AgentName /*agent*/, uint64_t /*epoch*/,
                              int /*round*/) {}
   // --- faults
-  // A fault has happened to this slot. Because of the fault, the coordinator
-  // may consider the slot's agent lost.
+  // A fault has happened to the node in this slot or to its connections.
+  // Because of the fault, the coordinator may consider the agent in the slot
+  // lost.
   virtual void OnTrouble(int /*slot*/) {}
   // The agent of this slot closes its connection, to try another coordinator.
   virtual void OnMovedOn(int /*slot*/) {}
@@ -116,7 +117,8 @@ class Checker {
   virtual void OnTick() {}
 
   void SetNow(Instant now) { now_ = now; }
-  // A description of the first breach of the invariant; empty while it holds.
+  // Describes the first breach of this checker's invariant; empty while the
+  // invariant holds.
   const std::string& breach() const { return breach_; }
 
  protected:

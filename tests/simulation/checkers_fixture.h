@@ -65,7 +65,8 @@ class CheckersTest : public ::testing::Test {
     node.group_rank = rank;
     return node;
   }
-  // Returns the step in which `round` starts with the nodes n0 and n1.
+  // Returns a step of the coordinator, in which it starts round number `round`
+  // with the nodes n0 and n1.
   CoordinatorStepped Begin(int round) {
     CoordinatorStepped step = step_;
     step.status.round = round;
@@ -86,8 +87,8 @@ class CheckersTest : public ::testing::Test {
          .reason = "round " + std::to_string(round) + " is broken: " + why}};
     return step;
   }
-  // Returns a step in which an agent takes the stack of worker `local_rank` of
-  // round 1.
+  // Returns a step of an agent, in which it runs a stack tool on worker
+  // `local_rank` of round 1.
   static agent::LifecycleStep Looking(int local_rank) {
     agent::LifecycleStep step;
     step.actions.emplace_back(

@@ -218,7 +218,7 @@ TEST_F(CheckersTest, ReportsSilenceBeyondTheLease) {
   step_.status.nodes = {Node(kZero, 0)};
   checker_->OnReport(kZero, 1, ReportOf(kZero, 1));
   Advance(milliseconds(4999));
-  // the same report again: it does not prove that the agent is alive
+  // a repeated report, which does not prove that the agent is alive
   checker_->OnReport(kZero, 1, ReportOf(kZero, 1));
   checker_->OnStep(step_);
   EXPECT_EQ(checker_->breach(), "");
@@ -266,8 +266,9 @@ TEST_F(CheckersTest, ReportsARestartUsedByMembership) {
 
 TEST_F(CheckersTest, TheRestartOfACancelledJobMayBeGivenBack) {
   Use(NewBudgetChecker);
-  // A new coordinator adopts a round whose worker has failed, and learns in the
-  // same step that the job is cancelled.
+  // In its first step, a new coordinator finds that a worker of the running
+  // round has failed, which uses a restart. In the same step, it cancels the
+  // job.
   CoordinatorStepped adopts = Break(1, "rank 0 on h0: exit code 3");
   adopts.decisions.push_back({.kind = "cancel"});
   adopts.status.restarts_used = 1;
@@ -276,7 +277,8 @@ TEST_F(CheckersTest, TheRestartOfACancelledJobMayBeGivenBack) {
   stop.directive.stop.exit_code = 130;
   adopts.sent.push_back(stop);
   checker_->OnStep(adopts);
-  // Later, the loss of a node turns out to be the cause of the failure.
+  // Later, the coordinator decides that the loss of a node has caused the
+  // failure of the worker. So the job gets back the restart that it has used.
   CoordinatorStepped blames = step_;
   blames.status.round = 1;
   blames.decisions = {{.kind = "blame"}};
@@ -363,7 +365,8 @@ TEST_F(CheckersTest, ThePlaceOfASucceededMemberIsNotFree) {
     EXPECT_FALSE(room.MustLetIn(step.status));
     step.status.nodes = {Node(kOne, 1)};
     EXPECT_EQ(room.MustLetIn(step.status), !succeeded);
-    // In round 2 no member has succeeded, so the waiting node must be let in.
+    // The member that has succeeded belonged to round 1. In round 2 no place is
+    // taken by such a member, so the waiting node must be let in.
     step.status.round = 2;
     EXPECT_TRUE(room.MustLetIn(step.status));
     step.status.spec.scale_up = rendezvous::ScaleUp::kNever;

@@ -51,15 +51,16 @@ class Cluster {
   bool Finished() const;
   void ReplaceTheMissing();
   // Advances simulated time until `settled` returns an empty string. If that
-  // takes longer than `bound`, the simulation fails with `what` and the last
-  // string.
+  // takes longer than `bound`, the simulation fails with a message that has
+  // `what` and the last string from `settled`.
   void Await(const char* what, Duration bound,
              const std::function<std::string()>& settled);
   std::string Succeeded() const;
 
   Stage stage_;
   Network network_;
-  // One coordinator outside of the nodes, or one in each node's process.
+  // All simulated coordinators: a single one outside of the nodes or, with
+  // Plan::takeover, one in the process of each node.
   std::vector<std::unique_ptr<SimCoordinator>> coordinators_;
   std::vector<std::unique_ptr<SimNode>> nodes_;
   FaultInjector faults_;

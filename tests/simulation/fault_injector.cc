@@ -112,8 +112,8 @@ void FaultInjector::Kill(SimNode& node, Network::Death how) {
   }
   const bool had_workers = node.workers()->alive();
   node.Kill(how);
-  // The killed workers' connections break before any agent knows the reason, so
-  // other workers may crash first.
+  // When workers are killed, their connections to workers of other nodes break
+  // before any agent knows of the kill. So those other workers may crash first.
   if (had_workers) Spread(*node.workers());
 }
 

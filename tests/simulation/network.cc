@@ -239,8 +239,9 @@ void Network::Break(rendezvous::StreamId stream) {
   const int slot = connection->agent.slot;
   stage_->Watch([&](Checker& c) { c.OnTrouble(slot); });
   CloseAgentEnd(stream, Delay(slot));
-  // On a half-open connection, the coordinator does not notice the break. It
-  // sends messages that do not arrive, until its keep-alive fails.
+  // The connection is half-open if the coordinator does not notice that it has
+  // broken. The coordinator then sends messages that do not arrive, until its
+  // keep-alive fails.
   const bool half_open = stage_->random.Chance(stage_->plan.half_open);
   CloseCoordinatorEnd(stream, half_open ? seconds(20) : Delay(slot));
 }

@@ -68,11 +68,13 @@ class Network {
   void Cut(int slot, Direction direction, Duration duration);
   // For `duration`, drops all messages from slot `from` to slot `to`.
   void CutPair(int from, int to, Duration duration);
-  // From now on, holds the messages of node `slot` until Unclog.
+  // From now on, holds back all messages between the agent in `slot` and
+  // coordinators in other slots, until Unclog.
   void Clog(int slot) { clogged_.insert(slot); }
   void Unclog(int slot);
   void Heal();
-  // Whether a cut or a clog affects this slot now.
+  // Whether messages to or from this slot are now dropped (Cut, CutPair) or
+  // held back (Clog).
   bool IsTroubled(int slot) const;
 
  private:

@@ -24,7 +24,7 @@ class RoomWatch : public Checker {
   bool MustLetIn(const rendezvous::JobStatus& status) const;
 
  private:
-  // members by incarnation and round
+  // nodes that have had a place in a round: incarnation, round
   std::set<std::pair<uint64_t, int>> members_;
   std::set<int> succeeded_;  // rounds with a member that has succeeded
 };

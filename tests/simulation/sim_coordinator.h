@@ -116,22 +116,26 @@ class SimCoordinator {
   void StartJob(const rendezvous::Report& report);
   // Makes the new job continue from the record in the journal (Job::Recall).
   void Recall();
-  // Removes the record of the finished job, unless the job timed out.
+  // Removes the finished job's record from the journal, unless the job has
+  // timed out. A job that has timed out may be continued.
   void ForgetRecord();
   // Fails the simulation if the job contradicts the record that it has
   // recalled.
   void CheckRecalled(const rendezvous::JobStatus& status);
   void StopJob();
-  // Counts a death of this coordinator during a check by pairs.
+  // If this coordinator ends while its job's nodes are checked by pairs, counts
+  // this event in the census.
   void CountCheckCutShort();
   void NoteSent(int slot, const rendezvous::Delivery& delivery);
   bool Announces() const;
   void AnnounceAgain(uint64_t life);
-  // Sends the announcements that are due.
+  // Sends the announcements of this coordinator or standby to the coordinator
+  // in slot 0 and to the other standbys that it knows.
   void AnnounceNow();
   void CloseWhenDeserted(uint64_t life);
   void Step(const rendezvous::JobEvent& event);
-  // Adopts the job's epoch, if a report has raised it before the first round.
+  // Sets epoch_ to the epoch of the job, which a node's report may have raised
+  // before the first round.
   void FollowEpoch();
   // Records the machine faults of `step`. Then lets the job judge the machines,
   // and adds the results to `step`.
@@ -153,16 +157,17 @@ class SimCoordinator {
     rendezvous::JobRecord record;
     Instant written_at;
   };
-  // The record in the journal; nullopt: no journal, or nothing is written yet.
+  // The job's record in the simulated journal; nullopt: this coordinator has no
+  // journal, or has written no record yet.
   std::optional<Kept> journal_;
   // The record of an earlier coordinator from which the current job has
   // continued (Job::Recall); nullopt: none.
   std::optional<rendezvous::JobRecord> recalled_;
   // The highest epoch in the directives that were passed to Learn.
   uint64_t learned_epoch_ = 0;
-  // The newest round and the most restarts in the directives that Learn has got
-  // since this coordinator has written a record. The record must not forget
-  // them.
+  // The newest round and the highest number of used restarts in directives that
+  // Learn got after this coordinator last wrote its record. When a job is
+  // continued from the record, the record must have at least these numbers.
   int learned_round_ = 0;
   int learned_restarts_ = 0;
   std::optional<Moment> crash_at_;

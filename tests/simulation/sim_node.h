@@ -29,10 +29,10 @@ class SimNode {
   const agent::Lifecycle* lifecycle() const { return lifecycle_.get(); }
   WorkerModel* workers() { return workers_; }
   rendezvous::StreamId stream() const { return stream_; }
-  // Whether the agent's last report named a round, or the nodes that elect a
-  // coordinator.
+  // Whether the agent's last report had a place in a round, or the electorate
+  // (the nodes that elect a new coordinator).
   bool knows_round() const { return alive() && knows_round_; }
-  // The exit of the slot's last agent; nullopt if that agent was killed.
+  // How the slot's last agent has left the job; nullopt: it was killed.
   const std::optional<agent::Leave>& last_leave() const { return last_leave_; }
 
   void StartAgent();
@@ -81,8 +81,8 @@ class SimNode {
   uint64_t starts_ = 0;
   uint64_t incarnation_ = 0;
   std::unique_ptr<agent::Lifecycle> lifecycle_;
-  // The workers of all agents that this slot has had. Scheduled events may
-  // refer to the workers of an ended agent.
+  // The simulated workers of every agent that this slot has had, including
+  // ended agents: events that are scheduled may still refer to these workers.
   std::vector<std::unique_ptr<WorkerModel>> models_;
   WorkerModel* workers_ = nullptr;
   rendezvous::StreamId stream_ = 0;

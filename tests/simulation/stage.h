@@ -26,8 +26,8 @@ struct Stage {
         trace(echo) {}
 
   void Note(const std::string& text) { trace.Line(queue.now(), text); }
-  // Reports an event to every checker, and keeps the first breach of an
-  // invariant.
+  // Passes an event to every checker by calling `tell`, and keeps the first
+  // breach of an invariant.
   void Watch(const std::function<void(Checker&)>& tell);
   // Reports an event of the coordinator in slot `host` to the checkers of this
   // coordinator, and to those of the whole simulation. The checkers of other

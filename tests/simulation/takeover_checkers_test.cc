@@ -115,7 +115,7 @@ TEST_F(TakeoverCheckersTest, ReportsABrokenPromise) {
 TEST_F(TakeoverCheckersTest, ReportsAnOldCoordinatorThatIsSeenAgain) {
   Use(NewPromiseChecker);
   Reports(kZero, 5, 5);
-  Reports(kZero, 5, 0);  // seen epoch 0: n0 asks for the newest directive
+  Reports(kZero, 5, 0);  // epoch 0: n0 asks for the newest directive
   EXPECT_EQ(checker_->breach(), "");
   Reports(kZero, 5, 4);
   EXPECT_THAT(checker_->breach(), HasSubstr("obeys epoch 4 after 5"));
@@ -199,8 +199,8 @@ TEST_F(TakeoverCheckersTest, RestartsMayBeForgottenWithTheAgentsThatKnowThem) {
   Fails(kZero, 1, 1);
   Starts(kZero, 1, 2, 0, 1);
   checker_->OnAgentEnded(kZero);
-  // The world has now begun on all of its nodes. But n0, which knew the used
-  // restart, has ended.
+  // Both nodes of the world of round 2 have now started their workers. But n0,
+  // the only agent that knew of the used restart, has ended.
   Starts(kOne, 1, 2, 1, 1);
   Starts(kTwo, 2, 3, 0, 0);
   EXPECT_EQ(checker_->breach(), "");

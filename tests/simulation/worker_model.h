@@ -28,8 +28,8 @@ class WorkerModel {
   // Makes one running worker hang: it keeps running but sends no reports until
   // the simulation ends all faults.
   void HangOne();
-  // Simulates an inspection of the workers' processes, all of which sleep, and
-  // reports it to the agent.
+  // Simulates that the agent inspects the processes of its workers. Reports to
+  // the agent that all of them sleep.
   void Look(const agent::LookAtWorkers& order);
   void TakeStack(const agent::TakeStacks& order);
   // Makes every running worker succeed soon.
@@ -44,8 +44,8 @@ class WorkerModel {
 
  private:
   enum class State { kNone, kPending, kUp, kEnded };
-  // Performs `what` after all earlier requests, unless the guardian dies
-  // before.
+  // Makes the guardian perform `what` after everything that it was asked to do
+  // earlier. If the guardian dies before, `what` is not performed.
   void Ask(std::function<void()> what);
   void Spawn(int worker);
   // Reports the progress of `worker` now, then periodically while the worker

@@ -260,8 +260,8 @@ class SlurmCluster:
         'PreemptMode=OFF',
         '']))
     self._write('gres.conf', '\n'.join(gres) + '\n')
-    # Nodes with adjacent names are on different switches. So the order of names
-    # is not the order in the network.
+    # Nodes with adjacent names are on different switches, so that sorting the
+    # nodes by name does not sort them by switch.
     self._write('topology.conf', '\n'.join([
         'SwitchName=leaf1 Nodes=' + ','.join(self.names[0::2]),
         'SwitchName=leaf2 Nodes=' + ','.join(self.names[1::2]),

@@ -239,8 +239,8 @@ class SlurmTest(unittest.TestCase):
             ['round 1: 3 nodes, 3 workers',
              'round 1 is broken (...); stopping the workers',
              'round 2: 2 nodes, 2 workers'], job.output())
-        # srun counts the lost node as failed in its exit code. `launch --slurm`
-        # must not.
+        # With srun, `code` is None: srun's exit code counts the lost node as
+        # failed. The exit code of `launch --slurm` must be 0.
         if code:
           self.assertIn(f'code={code} .', job.output())
         self.slurm.bring_up(lost)
@@ -386,7 +386,8 @@ class SlurmTest(unittest.TestCase):
     with open(os.path.join(folder, 'train.py'), 'w', encoding='utf-8') as file:
       file.write(_TRAIN)
     whole = self.slurm.sbatch(
-        # --oversubscribe: this job runs at the same time as the array.
+        # --oversubscribe: this job may share its nodes with the array of jobs
+        # below, which runs at the same time.
         script_text('preempt_requeue'), '--gpus-per-node=1', '--oversubscribe',
         f'--export=ALL,PATH={_PATH}', '--chdir=' + folder)
     go = os.path.join(folder, 'go')

@@ -80,7 +80,8 @@ class Loss(over_ssh.OverSsh):
     self.assertTrue(front.printed('ready rank=', 7), front.text())
     self.assertTrue(front.lines('127.0.0.1: the connection to it broke'),
                     front.text())
-    # An agent that is started now finds the new coordinator.
+    # Kill an agent. The agent that is started in its place must find the new
+    # coordinator.
     os.kill(self.agent_of('127.0.0.3'), signal.SIGKILL)
     self.assertTrue(front.printed('ready rank=', 10), front.text())
     self.write(self.work, 'go', '')

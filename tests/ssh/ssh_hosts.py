@@ -99,7 +99,8 @@ class Hosts:
       try:
         for address in self.addresses + [self.BARE]:
           socket.create_connection((address, self.port), timeout=5).close()
-        # If this sshd has ended, another process has answered at the port.
+        # All addresses have answered. If this sshd has ended meanwhile, another
+        # process at the same port has answered, and the start has failed.
         return self.process.poll() is None
       except OSError:
         select.select([], [], [], 0.01)

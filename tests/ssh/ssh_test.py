@@ -62,7 +62,8 @@ class Ssh(over_ssh.OverSsh):
                           (rank, local, node))
       self.assertEqual(len(lines), 1, front.text())
       self.assertIn(' in=%s ' % self.work, lines[0])
-      # The line must have exactly one prefix: that of the worker's own host.
+      # The worker's line of output must have exactly one prefix: that of its
+      # own host.
       self.assertRegex(lines[0], r'^\[[^\]]+:%d\] up ' % rank)
     self.assertEqual([l for l in front.out if 'complaint' in l], [])
     self.assertEqual([l for l in front.err if ' up ' in l], [])

@@ -12,7 +12,7 @@ namespace muster {
 // One half of a row of the result table: the measurement of the out-of-place or
 // of the in-place form of an operation.
 struct BenchMeasurement {
-  // time per operation, mean over all ranks (on GPUs: of rank 0 only)
+  // duration of one operation: the mean over all ranks; on GPUs, that of rank 0
   double microseconds = 0;
   // number of wrong elements on all ranks; empty: results were not checked
   std::optional<int64_t> wrong;
@@ -20,8 +20,10 @@ struct BenchMeasurement {
 
 struct BenchRow {
   OperationKind kind = OperationKind::kAllReduce;
-  int64_t bytes = 0;  // size of the longer one of input and output
-  int64_t count = 0;  // elements in the shorter one of input and output
+  // size in bytes of the input or the output, whichever is longer
+  int64_t bytes = 0;
+  // number of elements of the input or the output, whichever is shorter
+  int64_t count = 0;
   DType dtype = DType::kFloat32;
   ReduceOp op = ReduceOp::kSum;
   int root = 0;

@@ -23,7 +23,8 @@
 namespace muster {
 namespace {
 
-// One read from a shard: a part of a stored range, and the memory for it.
+// One read from a shard (the file that one rank wrote): a range that the shard
+// contains, the part of the range to read, and the memory for this part.
 struct ShardRead {
   SliceRange stored;
   int64_t offset = 0;

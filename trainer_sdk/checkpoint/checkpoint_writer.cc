@@ -152,7 +152,8 @@ class CheckpointWriter::Body {
   const CheckpointOptions options_;
   FileSystem& files_;
   const CallOptions call_;
-  // The lock of the directory; held by rank 0 only.
+  // The lock of the checkpoints' directory, so that only one job writes there.
+  // Held by rank 0 only.
   std::unique_ptr<FolderLock> lock_;
   std::vector<std::string> left_over_;
 
@@ -248,9 +249,9 @@ absl::Status CheckpointWriter::Body::Save(
                       .whole = &whole_};
     const Instant compared = MonotonicNow();
     if (group_.rank() == 0) save.state = state;
-    // The other ranks have already started the save. So Save does not return
-    // this rank's error here. The background thread reports it to the other
-    // ranks in its next exchange.
+    // If this rank cannot make its shard, Save does not return the error here,
+    // because the other ranks have already started the save. The background
+    // thread sends the error to them in its next exchange of messages.
     save.ready = agreement_.layout().status();
     if (save.ready.ok()) {
       save.layout = &*agreement_.layout();

@@ -229,7 +229,8 @@ TEST(CheckpointWriterTest, AbsentRankIsNamed) {
     writer->reset();
     options.timeout = std::chrono::seconds(5);
     if (group.rank() == 2) {
-      // Rank 2 creates its writer, but never calls Save.
+      // Rank 2 creates its writer but never calls Save. So Save must fail on
+      // the other ranks and name rank 2.
       writer = CheckpointWriter::Create(group, options);
       return writer.status();
     }

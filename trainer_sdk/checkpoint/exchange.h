@@ -29,9 +29,9 @@ class MessageReader {
     return length == 0 ? std::string_view()
                        : Take(static_cast<uint64_t>(length));
   }
-  // The largest number of items of at least `least` bytes each that the unread
-  // part of the message can contain. Used to reject a message that claims to
-  // have more items.
+  // The largest number of items that the unread part of the message can contain
+  // if each item has at least `least` bytes. Used to reject a message that
+  // claims to have more items.
   int64_t Most(int64_t least) const {
     return static_cast<int64_t>(bytes_.size()) / least;
   }

@@ -96,7 +96,8 @@ absl::Status SaveAgreement::Reach(const absl::Status& status, int64_t step,
                                   CallOptions call) {
   const std::string ranges = WriteRanges(RangesOf(slices));
   // Whether this rank's list of slices is the same as in its last save. If so,
-  // CheckSlices has already checked it.
+  // its ranges have already been checked, and only the slices' addresses are
+  // checked now.
   const bool known = ranges == known_[static_cast<size_t>(group_.rank())];
   RankMessage mine = {status, ""};
   if (mine.status.ok()) {

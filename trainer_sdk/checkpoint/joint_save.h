@@ -25,6 +25,7 @@ namespace muster {
 class ReplicaCheck {
  public:
   ReplicaCheck() = default;
+  // Prepares the check of the ranges that rank `rank` and further ranks hold.
   // `own`: the slices that rank `rank` contributed to `plan`.
   ReplicaCheck(const SharePlan& plan, const std::vector<SliceRange>& own,
                int rank);
@@ -91,7 +92,7 @@ struct JointSave {
   // The state string to save; used on rank 0 only.
   std::string state;
   const SharePlan* plan = nullptr;
-  // OK, or the reason why this rank cannot write its shard.
+  // Whether this rank can write its shard: OK, or the reason why it cannot.
   absl::Status ready;
   const ShardLayout* layout = nullptr;
   std::string_view data;

@@ -23,7 +23,8 @@ struct KnownTensor {
   struct Edge {
     int64_t at = 0;
     int rank = 0;
-    // 1: a slice of `rank` begins at element `at`; -1: a slice ends there.
+    // The change, at element `at`, of the number of slices of `rank` that
+    // contain an element: 1 if a slice begins there, -1 if a slice ends there.
     int change = 0;
   };
   std::vector<Edge> edges;

@@ -30,7 +30,9 @@ absl::Status CheckRange(const SliceRange& range);
 // Checks the addresses of slices. InvalidArgument: a slice has elements but a
 // null address.
 absl::Status CheckPlaces(const std::vector<CheckpointSlice>& slices);
-// Calls CheckRange for each slice, and CheckPlaces.
+// Checks that slices can be saved or read: each has a valid range (CheckRange),
+// and each that has elements has an address (CheckPlaces). InvalidArgument: a
+// slice is wrong; the message says which.
 absl::Status CheckSlices(const std::vector<CheckpointSlice>& slices);
 
 // Describes a tensor in messages: "tensor 'a' (float32 [2,3])".

@@ -61,7 +61,8 @@ struct CudaPlugin {
   void (*delete_stream)(CudaStream stream);
   int32_t (*wait_for_stream)(CudaStream stream);
 
-  // Creates an event. Events without time stamps are cheaper.
+  // Creates an event. `kind` says whether the event stores the time at which it
+  // is reached. An event without this time is cheaper.
   int32_t (*new_event)(CudaEvent* event, EventKind kind);
   void (*delete_event)(CudaEvent event);
   int32_t (*record)(CudaEvent event, CudaStream stream);

@@ -37,8 +37,8 @@ struct Sgd {
   float rate;
   float decay;
   float momentum;
-  // 1 in the first step, else 0. An integer, because the size of bool depends
-  // on the compiler.
+  // Whether this is the optimizer's first step: 1 or 0. Not a bool, because the
+  // size of bool depends on the compiler.
   int first_step;
   int nesterov;
 

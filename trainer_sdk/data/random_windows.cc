@@ -6,8 +6,8 @@ namespace muster {
 
 std::vector<int64_t> DrawWindows(const WindowDraw& draw, int64_t count,
                                  int64_t positions) {
-  // seed_seq mixes the seed's numbers, so that the random draws of consecutive
-  // steps are independent.
+  // seed_seq mixes the seed with the numbers of the step and the batch, so that
+  // the random draws of consecutive steps are independent.
   std::seed_seq seeds = {
       static_cast<uint32_t>(draw.seed), static_cast<uint32_t>(draw.seed >> 32),
       static_cast<uint32_t>(draw.step), static_cast<uint32_t>(draw.step >> 32),

@@ -66,7 +66,9 @@ class DataParallel {
   // until all gradients are averaged (on a device: until the work is enqueued).
   absl::Status Finish();
 
-  // SumOfSquares and Step call the methods of Optimizer with the same names.
+  // SumOfSquares returns the sum of the squares of all gradients, for a caller
+  // that clips gradients. Step updates the values. The comments of the methods
+  // of Optimizer with the same names say more.
   absl::StatusOr<double> SumOfSquares();
   absl::Status Step(const OptimizerStep& step);
 

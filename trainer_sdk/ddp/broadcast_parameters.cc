@@ -77,10 +77,10 @@ absl::Status CheckSameParameters(Device& device, ProcessGroup& group,
   for (size_t i = 0; i < parameters.size(); ++i) {
     if (least[i] == most[i]) continue;
     const Tensor& mine = parameters[i];
-    // `least` and `most` are the smallest and the largest digest of each
-    // parameter over all ranks. The ranks gather their digests of the first
-    // parameter for which the two differ. Every rank takes part, because
-    // `least` and `most` are equal on all ranks.
+    // This is the first parameter whose smallest digest over all ranks
+    // (`least`) differs from its largest one (`most`). The ranks gather their
+    // digests of this parameter, to name the ranks that differ. Every rank
+    // takes part, because `least` and `most` are equal on all ranks.
     const absl::StatusOr<std::vector<int64_t>> digests =
         Gathered(device, group, DigestOf(mine, part));
     if (!digests.ok()) return digests.status();

@@ -36,7 +36,7 @@ struct Case {
   GradientPlace place = GradientPlace::kOwn;
   ParameterUse use = ParameterUse::kAll;
   BucketOrder order = BucketOrder::kObserved;
-  // The number of passes in a step.
+  // The number of backward passes in an optimizer step.
   int passes = 1;
   Hook hook = Hook::kNone;
   std::optional<DType> narrow_to = {};

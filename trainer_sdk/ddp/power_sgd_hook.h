@@ -85,8 +85,8 @@ class PowerSgdHook : public CommHook {
   };
 
   Plan MakePlan(const GradientBucket& bucket);
-  // Whether this step averages the bucket exactly. If it does, increments
-  // exact_steps of each matrix of the bucket that needs more exact steps.
+  // Whether the bucket is averaged exactly in this step, without compression.
+  // If so, adds 1 to exact_steps of each matrix that still needs exact steps.
   bool TakeExactStep(const Plan& plan) const;
   // Averages the elements that belong to no compressed matrix (ReduceRest), and
   // the compressed matrices (ReduceMatrices). `data`: the bucket in host

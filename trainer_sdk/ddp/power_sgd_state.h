@@ -39,7 +39,8 @@ class PowerSgdState {
   struct Layout {
     int rank = 0;
     int ranks = 1;
-    int approximation = 1;  // r, the rank of the approximation
+    // r, the rank of the matrix P Q^T that approximates a gradient matrix
+    int approximation = 1;
     double least_rate = 2;
     uint64_t seed = 0;
   };
@@ -52,8 +53,10 @@ class PowerSgdState {
   // The state of a parameter; null if the parameter is averaged exactly.
   PowerSgdMatrix* Find(int parameter);
 
-  // PowerSgdHook implements three methods of CommHook by these functions: State
-  // by Slices, StateIn by SlicesIn, and OnStateLoaded by OnLoaded.
+  // The state as slices of tensors, for checkpoints: Slices returns what to
+  // save; SlicesIn returns the memory into which to read the tensors `saved` of
+  // a checkpoint; OnLoaded is called when they have been read. The comments of
+  // CommHook::State, StateIn and OnStateLoaded say more.
   std::vector<CheckpointSlice> Slices();
   absl::StatusOr<std::vector<CheckpointSlice>> SlicesIn(
       const std::vector<CheckpointTensor>& saved);

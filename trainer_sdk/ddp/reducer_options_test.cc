@@ -50,7 +50,7 @@ struct Case {
   GradientPlace place = GradientPlace::kOwn;
   ParameterUse use = ParameterUse::kAll;
   BucketOrder order = BucketOrder::kObserved;
-  // The number of passes in a step.
+  // The number of backward passes in an optimizer step.
   int passes = 1;
   BucketLimits limits;
   std::optional<DType> narrow_to;
@@ -111,7 +111,8 @@ int Times(const Case& c, int rank, int step, int pass, int i) {
     case ParameterUse::kAll:
       return 1;
     case ParameterUse::kMayVary:
-      // No rank uses parameter 5 in even steps.
+      // Every rank uses parameter 5 in odd steps only. Any other parameter is
+      // unused if the sum of rank, step, pass and index is a multiple of 3.
       return i == 5 ? step % 2 : (rank + step + pass + i) % 3 == 0 ? 0 : 1;
     case ParameterUse::kStatic:
       // No rank uses parameter 2; parameter 4 has two gradients in each pass;
@@ -154,7 +155,7 @@ bool IsUsed(const Case& c, int rank, int step, int i) {
   return false;
 }
 
-// The type in which gradients are sent.
+// The element type in which the ranks send gradients to each other.
 DType Sent(const Case& c) {
   if (c.narrow_to) return *c.narrow_to;
   if (c.hook == Hook::kBFloat16) return DType::kBFloat16;

@@ -438,8 +438,8 @@ TEST(ReducerTest, ObserverSeesEachBucketAndWait) {
         }
         exposed += witness->waits[0].second - witness->waits[0].first;
         EXPECT_EQ((*reducer)->times().exposed, exposed);
-        // Passes that only accumulate gradients are not reported to the
-        // observer.
+        // A pass that only accumulates gradients reduces nothing. So the
+        // observer must get no calls in this pass.
         witness->reductions.clear();
         status = (*reducer)->Begin(GradientSync::kAccumulate);
         for (int i = model.size(); status.ok() && i-- > 0;) {

@@ -145,7 +145,7 @@ std::string FolderOf(const std::string& path) {
   return above.empty() ? "." : above.string();
 }
 
-// open(2), retried on EINTR.
+// Calls open(2), and calls it again if a signal has interrupted it (EINTR).
 OwnedFd Open(const std::string& path, int flags) {
   int fd;
   do {

@@ -804,7 +804,8 @@ class Analysis {
 
   // An operation in which ranks are stuck.
   struct Standstill {
-    Call call;  // call of the lowest one of `ranks`
+    // call of this operation by the lowest of `ranks`
+    Call call;
     std::string what;
     std::vector<int> ranks;
   };

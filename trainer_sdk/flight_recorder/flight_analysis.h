@@ -12,8 +12,8 @@
 
 namespace muster {
 
-// Ranks that have the same last operation in the same state, with this
-// operation and this state.
+// A set of ranks whose last operations are the same and in the same state, with
+// this operation and this state.
 struct FlightPosition {
   std::string ranks;      // the ranks as text: "ranks 0-2, 5"
   std::string operation;  // the ranks' last operation; empty: none was recorded

@@ -380,8 +380,8 @@ TEST(FlightAnalysisTest, OnlyALaterGroupOfItsNameMakesAmends) {
   EXPECT_THAT(stuck("world/dp:0", 2), IsEmpty());
   const auto behind = ElementsAre(HasSubstr("rank 2 (node2, pid 102) is beh"));
   EXPECT_THAT(stuck("world/dp", 2), behind);
-  // Group "world/dp:0" was also created before the failure. Only a creation
-  // after the failure would make the failure obsolete.
+  // The ranks fail in the first of two groups "world/dp:0". The second one was
+  // created before the failure, so it does not make the failure obsolete.
   EXPECT_THAT(stuck("other", 1), behind);
 }
 

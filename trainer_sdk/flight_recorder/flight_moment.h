@@ -30,8 +30,9 @@ FlightMoment MomentOf(const std::vector<FlightLog>& logs,
                       const std::vector<FlightEnd>& ends,
                       std::optional<double> clock);
 
-// Whether `time` is less than moment.timeout seconds before moment.now. False
-// if moment.timeout is 0.
+// Whether `time`, at which a rank did something, is so recent that the rank is
+// assumed to make progress: less than moment.timeout seconds before moment.now.
+// Always false if moment.timeout is 0.
 bool IsFresh(double time, const FlightMoment& moment);
 
 // Formats a duration for messages: "12.3 s". Pure.

@@ -85,11 +85,12 @@ class FlightRecorder {
   absl::Status Dump(const std::string& request);
 
  private:
-  absl::Status WriteJson() const;  // the caller holds mutex_
+  // Writes "rank_N.json", if there is a directory. The caller holds mutex_.
+  absl::Status WriteJson() const;
   uint64_t Write(int group, const OperationSignature& signature, int64_t bytes,
                  Instant queued, Instant started, const BatchPeers& peers);
-  // Returns the slot of record `number`; null if the record has been
-  // overwritten.
+  // Returns the slot of the ring that holds record `number`; null if the record
+  // has been overwritten.
   RingSlot* SlotOf(uint64_t number);
 
   const Options options_;

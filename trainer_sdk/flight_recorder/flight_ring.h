@@ -22,8 +22,9 @@ struct RingSlot {
   // number of the record, from 1; 0: the slot was never used
   std::atomic<uint64_t> number;
   std::atomic<uint64_t> sequence;
-  // group's id << 32 | mixed (see OperationSignature) << 31 | kind << 24
-  // | dtype << 16 | reduction << 8 | status code
+  // several values of the operation, packed into one number: group's id << 32 |
+  // mixed (see OperationSignature) << 31 | kind << 24 | dtype << 16 | reduction
+  // << 8 | status code
   std::atomic<uint64_t> what;
   std::atomic<int64_t> root;
   std::atomic<int64_t> count;
@@ -70,7 +71,8 @@ struct RingImage {
   // reason why the group `failed_group` failed; valid while `failed` is not 0
   char reason[512];
   char failed_group[112];
-  // reason for a requested dump; valid once `asked` is set
+  // reason for a dump that was requested without a failure; valid once `asked`
+  // is not 0
   char request[256];
   std::atomic<uint64_t> failed;
   std::atomic<uint64_t> asked;

@@ -21,8 +21,8 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using State = RankLog::State;
 
-// The time at which operation 2 of a RankLog starts, in seconds since 1970
-// (UTC). In OneIsLate, this operation is in progress.
+// The time at which rank 0 begins its second barrier in OneIsLate, in seconds
+// since 1970 (UTC).
 constexpr double kBegan = 1002;
 
 FlightAnalysis At(double clock, const std::vector<FlightLog>& logs) {

@@ -259,8 +259,9 @@ class Machine {
     return Push(static_cast<int64_t>(number));
   }
 
-  // Removes the newest mark, and sets `*count` to the number of stack values
-  // above it. Returns false if there is no mark.
+  // Removes the newest mark (an opcode marks a position in the stack, up to
+  // which a later opcode takes values). Sets `*count` to the number of stack
+  // values above the mark. Returns false if there is no mark.
   bool PopMark(size_t* count) {
     if (marks_.empty()) return false;
     *count = stack_.size() - marks_.back();
@@ -363,7 +364,8 @@ class Machine {
   std::string_view rest_;
   bool is_cut_off_ = false;
   bool is_done_ = false;
-  std::deque<Node> nodes_;  // owns the values of stack_ and memo_
+  // owns all values; stack_ and memo_ point to them
+  std::deque<Node> nodes_;
   std::vector<Node*> stack_;
   // for each mark, oldest first: the size of stack_ when the mark was set
   std::vector<size_t> marks_;

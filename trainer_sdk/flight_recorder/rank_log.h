@@ -13,7 +13,8 @@
 namespace muster {
 
 // Builds the flight recorder log of one rank, for tests. The operation with
-// sequence number n starts n seconds after time 1000.
+// sequence number n is called at the time 1000 + n, in seconds since 1970
+// (UTC).
 class RankLog {
  public:
   enum class State { kDone, kIn, kFailed, kQueued };

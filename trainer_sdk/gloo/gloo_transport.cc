@@ -121,13 +121,14 @@ class GlooMesh final : public Mesh {
   absl::Status StatusOf(GlooOutcome outcome, int peer,
                         const GlooText& why) const;
   absl::Status WaitFor(int peer, void* buffer);
-  // Waits with the plugin function `wait`. Close and the death of a peer end
-  // the wait.
+  // Waits until a transfer with `peer` is complete. `wait`: the plugin's
+  // wait_send or wait_receive. Close and the death of a peer end the wait.
   absl::Status WaitAt(int peer, void* buffer,
                       GlooOutcome (*wait)(void*, int64_t, GlooText*));
   // Records that `peer` has died, ends the running wait, and returns the error.
   absl::Status Gone(int peer);
-  void Interrupt();           // Ends the running wait. The caller holds mutex_.
+  // Ends the wait for a transfer, if one is running. The caller holds mutex_.
+  void Interrupt();
   int64_t TimeoutMs() const;  // milliseconds until deadline_, at least 1
   bool PartsAreNoted() const;
   void PostNote(int peer, uint64_t slot, const std::string& text);
@@ -207,14 +208,15 @@ uint64_t Hash(std::initializer_list<uint64_t> numbers) {
   return hash;
 }
 
-// The slot of the message with which a rank announces collective number
-// `sequence`.
+// The slot number, by which Gloo matches a send with its receive, of the
+// message with which a rank announces collective number `sequence`.
 uint64_t AnnouncementSlot(uint64_t sequence) {
   return Hash({kAnnouncement, sequence});
 }
 
-// PartSlot: the slot of the n-th part of a collective that one rank sends to
-// another. PartNoteSlot: the slot of the note with that part's length.
+// Slot numbers for the n-th part that one rank sends to another in a
+// collective. PartSlot: for the part itself. PartNoteSlot: for the note with
+// the part's length, which is sent before the part.
 uint64_t PartSlot(const OperationSignature& signature, uint64_t n,
                   int64_t bytes) {
   return Hash({kPart, signature.sequence, static_cast<uint64_t>(signature.kind),
@@ -226,8 +228,9 @@ uint64_t PartNoteSlot(const OperationSignature& signature, uint64_t n) {
                static_cast<uint64_t>(signature.kind), n});
 }
 
-// The slots of the next point-to-point message with tag `tag`. LabelSlot: the
-// slot of its label (tag, type and count). MessageSlot: the slot of its data.
+// Slot numbers for the next point-to-point message with tag `tag`. LabelSlot:
+// for its label (tag, type and count), which is sent first. MessageSlot: for
+// its data.
 uint64_t LabelSlot(int tag) {
   return Hash({kLabel, static_cast<uint64_t>(tag)});
 }

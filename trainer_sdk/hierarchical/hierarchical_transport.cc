@@ -203,7 +203,8 @@ class HierarchicalTransport final : public Transport {
   Tiers tiers_;
 
   mutable std::mutex mutex_;
-  absl::Status broken_;  // guarded by mutex_
+  // OK, or the error with which the group broke; guarded by mutex_
+  absl::Status broken_;
 };
 
 struct Introduced {

@@ -19,19 +19,22 @@ std::string WithGroupRanks(const std::string& message,
 // internal steps of the caller's operation. Pure.
 std::string WithoutCalls(const std::string& message);
 
-// If `message` begins with "rank 1 found", replaces the rank number by
-// ranks_in_errors[1]. The rest of the message is not changed. Pure.
+// If `message` begins with the rank that found a failure, such as "rank 1
+// found", replaces this rank by ranks_in_errors[1], its number in the whole
+// group. The rest of the message is not changed. Pure.
 std::string WithFinderGroupRank(const std::string& message,
                                 const std::vector<int>& ranks_in_errors);
 
-// Returns the part of `message` from the last occurrence of `heading`, with a
-// preceding "rank N found:" if there is one. If `message` does not contain
-// `heading`, returns `heading` followed by the whole message. Pure.
+// Returns the part of `message` from the last occurrence of `heading`, the text
+// with which an error message should begin. Keeps a "rank N found:" just before
+// it. If `message` does not contain `heading`, returns `heading` followed by
+// the whole message. Pure.
 std::string FromLast(const std::string& heading, const std::string& message);
 
-// Replaces the names of internal steps, which the caller does not know: "has
-// not called it: its last collective was broadcast #3" becomes `instead`.
-// `message` is an error of the group of one host's ranks. Pure.
+// Replaces text about internal steps, which the caller of the operation does
+// not know, by `instead`. An example is "has not called it: its last collective
+// was broadcast #3". `message` is an error of the group of one host's ranks.
+// Pure.
 std::string WithoutSteps(const std::string& message,
                          const std::string& instead);
 

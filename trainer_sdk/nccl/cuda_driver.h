@@ -59,7 +59,8 @@ class CudaDriver {
 
  private:
   using Result = int;
-  using DevicePointer = uint64_t;  // the type CUdeviceptr of cuda.h
+  // an address in device memory; the same type as CUdeviceptr in cuda.h
+  using DevicePointer = uint64_t;
 
   CudaDriver() = default;
   absl::Status Failed(const char* what, Result result) const;

@@ -64,15 +64,16 @@ class GroupAlarm::Listener {
   const std::function<void(absl::Status)> on_alarm_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  // The last argument of SetPolling. This and all following members are guarded
-  // by mutex_.
+  // Whether the store is polled for a peer's failure; set by SetPolling. This
+  // and all following members are guarded by mutex_.
   Polling polling_ = Polling::kOff;
   std::optional<absl::Status> to_raise_;  // the cause to publish, from Raise
   // Whether later calls of Raise have no effect, because Raise or on_alarm_ was
   // called.
   bool raised_ = false;
   bool ending_ = false;  // whether GroupAlarm is being destroyed
-  bool ended_ = false;   // whether Loop has ended
+  // whether the alarm's thread has ended its loop
+  bool ended_ = false;
 };
 
 GroupAlarm::GroupAlarm(GroupPlace place,

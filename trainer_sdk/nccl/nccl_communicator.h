@@ -84,10 +84,12 @@ class NcclCommunicator {
   // Held during each call of NCCL, because a communicator allows only one call
   // at a time.
   std::mutex call_mutex_;
-  nccl::NcclComm comm_ = nullptr;  // guarded by call_mutex_
+  // NCCL's handle of the communicator; guarded by call_mutex_
+  nccl::NcclComm comm_ = nullptr;
 
   mutable std::mutex status_mutex_;
-  absl::Status status_;  // guarded by status_mutex_
+  // OK, or the cause for which the communicator broke; guarded by status_mutex_
+  absl::Status status_;
 };
 
 }  // namespace muster

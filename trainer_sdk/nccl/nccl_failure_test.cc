@@ -239,7 +239,7 @@ TEST_F(NcclFailureTest, TheDeviceDoesNotWaitForADeadStore) {
 
 TEST_F(NcclFailureTest, APeersAlarmEndsALaunchThatWaits) {
   auto group = Group(2);
-  // a number so large that NCCL's connection never completes
+  // NCCL returns ncclInProgress so many times that the launch never ends
   control().polls = 1 << 30;
   std::thread waiting([&] {
     const absl::Status end = Reduce(*group[1], seconds(60));
@@ -305,7 +305,7 @@ TEST_F(NcclFailureTest, AnAbortHereEndsThePeersToo) {
 
 TEST_F(NcclFailureTest, AnAbortEndsALaunchThatWaits) {
   auto group = Group(2);
-  // a number so large that NCCL's connection never completes
+  // NCCL returns ncclInProgress so many times that the launch never ends
   control().polls = 1 << 30;
   std::promise<void> begun;
   std::thread waiting([&] {

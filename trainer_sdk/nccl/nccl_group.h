@@ -142,7 +142,8 @@ class NcclGroup {
   bool explained_ = false;
   uint64_t splits_ = 0;  // number of splits begun; guarded by mutex_
 
-  // declared last, so that it is destroyed first: its thread calls Break
+  // declared last, so that it is destroyed first: its thread calls Break, which
+  // uses other members
   GroupAlarm alarm_;
 };
 

@@ -86,7 +86,7 @@ class NcclSplitTest : public ::testing::TestWithParam<const char*> {
 TEST_P(NcclSplitTest, MakesAGroupOfEachColor) {
   for (const int polls : {0, 5}) {
     fake_.control().polls = polls;
-    // each split gets an empty store, as in a new round
+    // each iteration begins with an empty store, as each round does
     store_ = std::make_shared<InProcessStore>();
     std::vector<int64_t> sums(kRanks);
     EXPECT_EQ(

@@ -28,8 +28,8 @@ namespace {
 constexpr int kSuccess = 0;
 constexpr char kName[] = "Muster";
 
-// The address of this variable is the handle of every kernel channel event. The
-// value is not used.
+// The plug-in gives NCCL the address of this variable as the handle of every
+// kernel channel event. The variable's value is not used.
 char kernel_event;
 
 Instant At(uint64_t timer) {

@@ -141,8 +141,8 @@ TEST_F(NcclProfiler, EachVersionReportsTheTimeOfItsKernels) {
   EXPECT_THAT(Report(), Eq(kTrained));
   EXPECT_EQ(plugin->calls.finalize(context), 0);
 
-  // Version 4 has the same functions as version 5, but the event's type has one
-  // byte.
+  // Version 4 of NCCL's profiler interface has the same functions as version 5,
+  // but an event's type has one byte instead of eight.
   auto* const older = Find<ProfilerV4>("ncclProfiler_v4");
   types = 0;
   ASSERT_EQ(older->init(&context, &types, "world", 7, 2, 16, 3, nullptr), 0);
@@ -151,7 +151,8 @@ TEST_F(NcclProfiler, EachVersionReportsTheTimeOfItsKernels) {
   channel.Stop(2100);
   EXPECT_THAT(Report(), Eq("OWN_NS=1700000000\nBLOCKED_NS=400000000\n"));
 
-  // Version 3 has no times of the GPU, so the plug-in uses its own clock.
+  // Version 3 of NCCL's profiler interface has no times of the GPU, so the
+  // plug-in uses its own clock.
   auto* const oldest = Find<ProfilerV3>("ncclProfiler_v3");
   types = 0;
   ASSERT_EQ(oldest->init(&context, &types), 0);

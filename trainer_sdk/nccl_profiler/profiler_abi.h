@@ -27,7 +27,7 @@ inline constexpr int kKernelChannelStopped = 22;
 // version 5.
 template <typename Type>
 struct ProfilerEvent {
-  Type type = 0;  // one event type, such as kKernelChannelEvent
+  Type type = 0;  // the event's type, such as kKernelChannelEvent
   void* parent = nullptr;
   int rank = 0;
   struct alignas(8) {
@@ -40,9 +40,9 @@ struct ProfilerEvent {
 static_assert(offsetof(ProfilerEvent<uint8_t>, kernel_channel) == 24);
 static_assert(offsetof(ProfilerEvent<uint64_t>, kernel_channel) == 24);
 
-// The arguments with which NCCL reports a new state of an event. `timer`: the
-// time at which the kernel ended its work in the channel; valid for
-// kKernelChannelStopped from version 4 on.
+// The data that NCCL passes when it reports a new state of an event. `timer`:
+// the time at which the kernel ended its work in the channel; valid only for
+// the state kKernelChannelStopped, from version 4 on.
 struct ProfilerState {
   uint64_t timer = 0;
 };

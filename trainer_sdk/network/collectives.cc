@@ -328,7 +328,9 @@ absl::Status AllToAll(const Operation& operation, Mesh& mesh) {
 // with a tag matches the n-th receive with that tag.
 absl::Status MessagesToOneself(const std::vector<PointToPoint>& messages,
                                int rank) {
-  std::map<int, std::deque<const PointToPoint*>> sent;  // key: the tag
+  // Key: a tag. Value: the sends with this tag whose receive has not been found
+  // yet, in order.
+  std::map<int, std::deque<const PointToPoint*>> sent;
   for (const PointToPoint& message : messages) {
     if (message.peer == rank && message.kind == OperationKind::kSend) {
       sent[message.tag].push_back(&message);

@@ -17,8 +17,10 @@ namespace muster {
 //                       read the pipe, or the pipe is closed
 absl::StatusOr<std::string> InheritedChannelKey();
 
-// Reads the key from the pipe, as the first call of InheritedChannelKey does.
-// `value` is the value of the environment variable kChannelKeyVariable.
+// Returns the key that encrypts connections between ranks: reads it from the
+// pipe that the agent passed to this process, and closes the pipe. `value`: the
+// pipe as FD:INODE, which is the value of the environment variable
+// kChannelKeyVariable.
 absl::StatusOr<std::string> TakeChannelKey(const std::string& value);
 
 }  // namespace muster

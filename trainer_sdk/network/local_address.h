@@ -10,8 +10,9 @@ namespace muster {
 // Options for finding the address at which peers on other hosts reach this
 // process.
 struct LocalAddressOptions {
-  // A network interface ("eth0") or an address of this host. If set,
-  // `reachable_host` is ignored.
+  // The name ("eth0") or an address of a network interface of this host. If
+  // set, LocalAddress returns an address of this interface and ignores
+  // `reachable_host`.
   std::string interface;
   // The name or address of a host that all ranks can reach. LocalAddress
   // returns the address from which this host reaches that host. Empty:

@@ -19,7 +19,8 @@ struct PeerName {
   int64_t pid = 0;
 };
 
-// Returns the identity of this process (host and pid), as that of rank `rank`.
+// Returns the name of this process as a member of a group: its host, its pid
+// and its rank in the group, which is `rank`.
 PeerName OwnName(int rank);
 
 // Formats a rank's name for messages: "rank 3 (host node7, pid 4711)".
@@ -39,7 +40,8 @@ struct MessageLabel {
   int64_t count = 0;
 };
 
-// The index of a posted receive among those of the current operation.
+// Identifies a receive that was posted in the current operation: the index of
+// the receive among all that were posted in this operation.
 using Ticket = int;
 
 // A network as the collective algorithms see it: ordered messages between every
@@ -59,8 +61,9 @@ class Mesh {
   virtual const PeerName& name(int peer) const = 0;
 
   // Begins an operation. All sends and receives until Finish belong to this
-  // operation and have its deadline. The mesh compares `signature` with the
-  // operations that peers announce under the same sequence number.
+  // operation and have its deadline. To detect ranks that call different
+  // operations, the mesh compares `signature` with the operations that peers
+  // announce under the same sequence number.
   virtual absl::Status Begin(const OperationSignature& signature,
                              Instant deadline) = 0;
 

@@ -21,7 +21,8 @@ namespace muster {
 // the closed connections and read the cause.
 class NetworkTransport final : public Transport {
  public:
-  // `name` is the name of the transport; it must be a string literal.
+  // `name`: the transport's name, such as "tcp". It must be a string literal,
+  // because the transport keeps the pointer.
   NetworkTransport(const char* name, GroupPlace place,
                    std::unique_ptr<Mesh> mesh);
 
@@ -59,7 +60,7 @@ class NetworkTransport final : public Transport {
   Scratch scratch_;
 
   mutable std::mutex mutex_;
-  absl::Status broken_;  // guarded by mutex_
+  absl::Status broken_;  // why the group is broken, or OK; guarded by mutex_
 };
 
 }  // namespace muster

@@ -64,9 +64,9 @@ class RankParts {
 // and large enough to be worth a system call.
 inline constexpr int64_t kSegmentBytes = 128 << 10;
 
-// The element type and the operation of a reduction. To compute an average
-// (AVG), all steps of a collective except the last compute sums, and the last
-// step divides.
+// How a collective combines the elements of all ranks: the elements' type and
+// the operation. To compute an average (AVG), all steps of a collective except
+// the last compute sums, and the last step divides.
 struct Reduction {
   DType dtype = DType::kFloat32;
   ReduceOp op = ReduceOp::kSum;

@@ -12,7 +12,7 @@ struct LossScalerOptions {
   double initial = 65536;
   double growth = 2;
   double backoff = 0.5;
-  // Number of steps without overflow after which the scale grows.
+  // The scale grows after this number of successive steps without overflow.
   int64_t growth_interval = 2000;
 };
 

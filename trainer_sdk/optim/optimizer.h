@@ -18,8 +18,8 @@ namespace muster {
 // gradient.
 using GradientSource = std::function<TensorData(int tensor)>;
 
-// Checks the arguments of a step. InvalidArgument: the step number or the
-// learning rate is not set.
+// Checks the arguments of an optimizer's step. InvalidArgument: the step number
+// or the learning rate is not set.
 absl::Status CheckStep(const OptimizerStep& step);
 
 // Updates weights by their gradients. A trainer calls it once per step, after

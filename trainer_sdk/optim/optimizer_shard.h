@@ -38,7 +38,8 @@ class OptimizerShard {
                  std::vector<Tensor> parameters,
                  std::vector<ParameterRange> ranges, Device& device);
 
-  // Blocks until the device has done its work.
+  // Blocks until the device has completed all its work, because the work of
+  // this object uses memory that belongs to the object.
   ~OptimizerShard() { device_.Wait(); }
   OptimizerShard(const OptimizerShard&) = delete;
   OptimizerShard& operator=(const OptimizerShard&) = delete;

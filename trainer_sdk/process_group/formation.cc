@@ -124,7 +124,8 @@ int Formation::wake_fd() const {
 }
 
 absl::Status Formation::Do(std::function<void()> call) {
-  const auto done = std::make_shared<bool>(false);  // guarded by mutex_
+  // Whether `call` has returned; guarded by mutex_.
+  const auto done = std::make_shared<bool>(false);
   if (absl::Status given_up = status(); !given_up.ok()) return given_up;
   try {
     std::thread([self = shared_from_this(), call = std::move(call), done] {
@@ -191,8 +192,8 @@ bool IsLate(const absl::StatusOr<std::string>& value) {
   return IsLate(value.status());
 }
 
-// If `status` means that the round is over, says so in its message. Any other
-// status is unchanged.
+// If `status` is Unavailable, adds to its message that the round (one world of
+// the job) is over, or its store is gone. Any other status is unchanged.
 absl::Status WithMeaning(const absl::Status& status) {
   return RoundOverError(status);
 }

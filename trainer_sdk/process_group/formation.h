@@ -68,7 +68,8 @@ class Formation : public std::enable_shared_from_this<Formation> {
 
   Formation(std::shared_ptr<Store> store, int rank, Instant deadline);
   void Watch();
-  // Ends the blocked calls of this rank with `cause`.
+  // Ends the calls of this rank that are blocked until the group is formed, and
+  // makes them fail with `cause`.
   void GiveUp(const absl::Status& cause);
 
   const std::shared_ptr<Store> store_;

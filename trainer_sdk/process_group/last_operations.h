@@ -29,7 +29,8 @@ std::string CompareLastOperations(
     const std::vector<std::optional<OperationSignature>>& operations,
     const std::string& told);
 
-// Writes this rank's last operation to the store.
+// Writes `last`, the operation that this rank called last, to the group's
+// store, where all ranks can read it.
 absl::Status PublishLastOperation(const GroupPlace& place,
                                   const OperationSignature& last);
 

@@ -78,7 +78,8 @@ struct Operation {
   OperationKind kind = OperationKind::kBarrier;
   DType dtype = DType::kFloat32;
   ReduceOp reduce_op = ReduceOp::kSum;
-  // root of broadcast, reduce, gather, scatter; peer of send and receive
+  // the root's rank for broadcast, reduce, gather and scatter; the peer's rank
+  // for send and receive
   int root = 0;
   int tag = 0;  // tag of the message; for send and receive only
   int64_t count = 0;

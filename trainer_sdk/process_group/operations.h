@@ -19,7 +19,8 @@ namespace muster {
 // of any type.
 template <typename Pointer>
 struct TypedBuffer {
-  // clang-tidy 14 does not know explicit(false).
+  // clang-tidy 14 does not know explicit(false), so its check for implicit
+  // constructors is switched off here.
   // NOLINTBEGIN(google-explicit-constructor)
   explicit(false) TypedBuffer(Pointer pointer) : data(pointer) {}
   explicit(false) TypedBuffer(std::nullptr_t) {}

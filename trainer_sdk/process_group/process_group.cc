@@ -326,7 +326,9 @@ class ProcessGroup::Body {
            (options.timeout == Duration() ? options_.timeout : options.timeout);
   }
 
-  // Assigns the next number in the order of the calls. The caller holds mutex_.
+  // Makes the record of a call of `operation`. A collective gets the group's
+  // next sequence number; a send, receive or batch gets the number of the last
+  // collective. The caller holds mutex_.
   GroupCall Number(const Operation& operation, const CallOptions& options,
                    Instant now) {
     if (!IsPointToPoint(operation.kind)) sequence_++;
@@ -357,8 +359,8 @@ class ProcessGroup::Body {
   void Release() {
     const std::lock_guard<std::mutex> lock(mutex_);
     busy_ = false;
-    // Called even if no thread waits, because notify_all then makes no system
-    // call.
+    // Called even if no thread waits: in this case notify_all makes no system
+    // call, so it costs little.
     changed_.notify_all();
   }
 
@@ -556,7 +558,7 @@ class ProcessGroup::Body {
   uint64_t sequence_ = 0;
   absl::Status broken_;
   std::thread worker_;                // started by the first call of Start
-  std::shared_ptr<Formation> split_;  // formation of the last Split
+  std::shared_ptr<Formation> split_;  // formation of the latest Split
 
   // number of splits so far; used only by the thread that owns the transport
   int splits_ = 0;

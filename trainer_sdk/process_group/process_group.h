@@ -42,8 +42,8 @@ class Work {
  private:
   mutable std::mutex mutex_;
   std::condition_variable completed_changed_;
-  bool completed_ = false;  // guarded by mutex_
-  absl::Status status_;     // guarded by mutex_
+  bool completed_ = false;  // true: the operation has ended; guarded by mutex_
+  absl::Status status_;     // the operation's status; guarded by mutex_
 };
 
 class FlightRecorder;

@@ -26,14 +26,16 @@ struct SplitChoice {
 // Empty if the color of `rank` is negative. Pure.
 std::vector<int> MembersOf(const std::vector<SplitChoice>& choices, int rank);
 
-// Exchanges the choices of all ranks through the store, and returns them
-// indexed by rank. Errors are those of ExchangeThroughStore.
+// Publishes in the store the color and key that this rank passed to Split, and
+// returns those of all ranks, indexed by rank. Errors are those of
+// ExchangeThroughStore.
 absl::StatusOr<std::vector<SplitChoice>> ExchangeChoices(Store& store, int rank,
                                                          int size,
                                                          SplitChoice choice,
                                                          Instant deadline);
 
-// The names and keys of one Split of a group.
+// How one Split of a group is named: its number, its keys in the store, and the
+// label for the names of the new groups.
 struct SplitNaming {
   // Number of the Split among the group's splits, from 1.
   int number = 1;

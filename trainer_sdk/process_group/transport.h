@@ -33,7 +33,7 @@ struct OperationContext {
   // receive or batch involves only some ranks, so it has the number of the last
   // collective before it.
   uint64_t sequence = 0;
-  Instant deadline;  // a time of MonotonicNow's clock
+  Instant deadline;  // the operation must end by then (MonotonicNow's clock)
 };
 
 // Moves and reduces data between the ranks of one group. ProcessGroup checks
@@ -92,16 +92,16 @@ struct GroupPlace {
   std::shared_ptr<Store> store = {};
   // The group's name in messages: "world", "dp", "world/split2".
   std::string name = {};
-  // A number for the flight recorder. It differs between groups of the same
-  // name that are made one after the other. Equal on all ranks of a group.
+  // A number by which the flight recorder distinguishes groups that have the
+  // same name and are made one after the other. Equal on all ranks of a group.
   uint64_t birth = 0;
   // The formation of the group, while a ProcessGroup makes the transport; null:
   // there is none. If another rank fails or the group is aborted, the formation
   // is interrupted, and all waits must end. Calls of `store` then end by
   // themselves. All other waits must watch the formation (formation.h).
   std::shared_ptr<Formation> formation = nullptr;
-  // The members' ranks in the world, indexed by rank. Set by ProcessGroup.
-  // Empty: not known.
+  // The world ranks of the group's members, indexed by rank in the group; set
+  // by ProcessGroup. Empty: the world ranks are not known.
   std::vector<int> global_ranks = {};
 };
 

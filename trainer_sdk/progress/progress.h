@@ -20,8 +20,9 @@ struct ProgressUpdate {
   std::optional<int64_t> step = {};
   std::optional<double> loss = {};
   std::optional<double> tokens_per_second = {};
-  // The watchdog's timeout. From now on, the agent takes a longer silence of
-  // this worker for a hang. 0 disables the watchdog.
+  // The timeout of the agent's watchdog for this worker. From now on, if the
+  // worker sends nothing for longer than this, the agent takes that for a hang.
+  // 0 disables the watchdog.
   std::optional<Duration> watchdog = {};
   // true: from now on, training waits for a checkpoint, until false is sent or
   // the next step is reported. The agent counts this time separately.
@@ -64,13 +65,14 @@ class Progress {
   // Reports that the worker is alive; for long phases between training steps.
   void Alive() { Send(ProgressUpdate{}); }
 
-  // The number of reports dropped so far.
+  // The number of reports so far that could not be sent to the agent.
   int64_t dropped() const { return dropped_; }
 
  private:
   OwnedFd socket_;
   sockaddr_un agent_ = {};
-  // length of the address of the agent's socket in bytes; 0: there is no agent
+  // length in bytes of `agent_`, the address of the agent's socket; 0: there is
+  // no agent
   socklen_t agent_bytes_ = 0;
   std::atomic<int64_t> dropped_ = 0;
 };

@@ -91,7 +91,7 @@ class RankTime {
   std::optional<RankTimes> TakeAtStep(Instant now);
 
  private:
-  void Advance(Instant now);  // the caller holds mutex_
+  void Advance(Instant now);  // counts time until `now`; caller holds mutex_
 
   mutable std::mutex mutex_;
   // mutex_ guards the members from times_ to report_at_.

@@ -10,8 +10,8 @@ namespace muster {
 // The reduction and conversion functions (kernels) for one kind of processor.
 // `reduce` is indexed by DType and ReduceOp.
 struct ReductionTable {
-  // Does the same as the function Reduce, except that AVG divides by `divisor`
-  // instead of the number of sources.
+  // Reduces arrays as the function Reduce (reduce.h) does, except that AVG
+  // divides by `divisor` instead of the number of sources.
   using ReduceKernel = void (*)(const void* const* sources, int source_count,
                                 void* const* destinations,
                                 int destination_count, int64_t count,

@@ -68,7 +68,7 @@ inline constexpr int64_t kMaxSafetensorsHeaderBytes = 100'000'000;
 inline constexpr int64_t kSafetensorsLengthBytes = 8;
 inline constexpr size_t kMaxSafetensorsDimensions = 64;
 
-// The entry of one tensor in the header.
+// One tensor of a safetensors file, as the file's header describes it.
 struct SafetensorsTensor {
   std::string name;
   SafetensorsType type = SafetensorsType::kF32;

@@ -78,9 +78,9 @@ class Session {
   // field of the plan is set.
   const SessionPlan& plan() const { return plan_; }
 
-  // The store of this world in this round. The keys are not visible to other
-  // runs, restarts and rounds. The store may outlive the session, unless rank 0
-  // serves it.
+  // The store that all ranks of this world share. Sessions of another job,
+  // restart or round do not see its keys. The store may outlive the session,
+  // unless rank 0 serves it.
   const std::shared_ptr<Store>& store() const { return store_; }
 
   Progress& progress() { return progress_; }

@@ -170,9 +170,8 @@ SessionPlan PlanOfEnvironment(EnvironmentReader& variables) {
   plan.group_world_size = variables.Number("GROUP_WORLD_SIZE", 1, kMaxRanks);
   if (!local_rank && !plan.local_world_size && !plan.group_rank &&
       !plan.group_world_size) {
-    // The plan of a process under a Kubernetes job operator. The operator
-    // starts one process per node, and sets neither the LOCAL_ nor the GROUP_
-    // variables.
+    // This process runs under a Kubernetes job operator, which starts one
+    // process per node, and sets neither the LOCAL_ nor the GROUP_ variables.
     plan.local_world_size = 1;
     plan.group_rank = plan.rank;
     plan.group_world_size = plan.world_size;

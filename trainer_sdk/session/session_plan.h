@@ -46,7 +46,7 @@ struct SessionPlan {
   std::optional<int> group_world_size;  // number of nodes
 
   int restart_count = 0;
-  int64_t round = 0;   // number of the agent's round; 0 without an agent
+  int64_t round = 0;   // number of the round (the job's world); 0: no agent
   std::string run_id;  // name that the launcher gave the job
   StorePlace store_place = StorePlace::kInProcess;
   // host that serves the store; empty with StorePlace::kInProcess

@@ -20,8 +20,8 @@ class StopRequest {
   // shell, it stays ignored.
   static void Listen();
 
-  // Whether this process was asked to stop. Checks for one file, which takes a
-  // few microseconds.
+  // Whether this process was asked to stop. Checks whether the file exists that
+  // MUSTER_PREEMPTION_FILE names, which takes a few microseconds.
   static bool Asked();
 
   // Whether any rank was asked to stop. Collective; every rank gets the same

@@ -160,13 +160,13 @@ class Collectives {
       int64_t bytes, const Waiting& waiting);
 
  private:
-  // The data of one call of Execute.
+  // The arguments of one call of Execute, and values computed from them.
   struct Run {
     const Operation& operation;
     const Waiting& waiting;
     Flow flow;
     int64_t element_bytes;
-    // The number of elements for one receiver that fit into a slot.
+    // The number of elements for one receiver that fit into a staging slot.
     int64_t lane_elements;
   };
 

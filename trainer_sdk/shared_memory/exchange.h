@@ -77,7 +77,7 @@ class SendQueue {
   bool announced_ = false;  // whether the next message's header is in the ring
   // whether the receiver copies the next message's payload from the heap
   bool direct_ = false;
-  int64_t sent_ = 0;  // payload bytes of the next message in the ring
+  int64_t sent_ = 0;  // payload bytes of the next message written so far
 };
 
 // The messages of one batch from one sender that are not received yet.

@@ -30,20 +30,21 @@ absl::StatusOr<LifeSign> MakeLifeSign();
 // processes that have ended. An entry of -1 counts as a running process.
 std::vector<int> Gone(const std::vector<int>& told);
 
-// The sizes of staging slots and rings, in bytes. Rank 0's sizes apply to all
-// ranks.
+// The sizes in bytes of the staging slots and ring buffers in a group's shared
+// memory. Rank 0's sizes apply to all ranks.
 struct Dimensions {
   int64_t slot_bytes = 0;
   int64_t channel_bytes = 0;
 };
 
-// The result of Gather on one rank.
+// What Gather gives a rank: the group's shared memory, descriptors that show
+// when other ranks end, and connections to other ranks.
 struct Gathered {
   Dimensions dimensions;
   OwnedFd memory;  // descriptor of the group's shared memory, initially zero
   LifeSign own_life;
-  // Indexed by rank: LifeSign::told of that rank; not open for this rank
-  // itself.
+  // Indexed by rank: the descriptor that shows when that rank's process ends
+  // (LifeSign::told); not open for this rank itself.
   std::vector<OwnedFd> lives;
   // Connections over which ranks send each other descriptors later. Rank 0 has
   // one to each other rank, indexed by rank; any other rank has only the

@@ -72,8 +72,8 @@ class Heap {
                                                       const Waiting& waiting);
   std::unique_ptr<TransportMemory> Add(std::shared_ptr<HeapSegment> segment);
 
-  // The position of this rank's buffer of `bytes` bytes in the heap; segment 0
-  // if the buffer is not in the heap.
+  // Returns the position in the symmetric heap of this rank's buffer, the
+  // `bytes` bytes at `data`; its segment is 0 if the buffer is not in the heap.
   HeapPlace Find(const void* data, int64_t bytes) const;
   // The address, in this process, of the buffer that `rank` has at `place`.
   char* At(int rank, const HeapPlace& place) const;

@@ -72,7 +72,7 @@ struct alignas(2 * kCacheLine) RankPage {
   // The number of steps that the rank has reached, counted over all
   // collectives. At a step, all ranks wait for each other.
   alignas(kCacheLine) std::atomic<uint64_t> phase;
-  std::atomic<uint32_t> left;  // set once the rank has destroyed its transport
+  std::atomic<uint32_t> left;  // 1: the rank has destroyed its transport
   Bell bell;  // wakes this rank; rung for messages to and from this rank
   // The rank's process id, written before the group is complete.
   alignas(kCacheLine) int64_t pid;
@@ -103,15 +103,16 @@ struct Channel {
   alignas(kCacheLine) std::atomic<uint64_t> read;
 };
 
-// The header that announces a message in a ring.
+// The header of a point-to-point message, in the ring buffer from the message's
+// sender to its receiver.
 struct alignas(kCacheLine) MessageHeader {
   // The number of the sender's last collective (OperationContext::sequence).
   uint64_t sequence;
   int64_t count;
   int32_t tag;
   DType dtype;
-  // Position of the payload in the heap; segment 0 if the payload follows the
-  // header in the ring.
+  // The position of the message's data (the payload) in the symmetric heap;
+  // segment 0 if the payload follows this header in the ring.
   HeapPlace place;
 };
 
@@ -142,9 +143,9 @@ class Layout {
   }
 
   int64_t rank_page(int rank) const;
-  // The offset in bytes, in the shared memory, of the counts that belong to the
-  // call in a rank's calls[parity]: the array counts[size], followed by
-  // receive_counts[size].
+  // The offset in bytes, in the shared memory, of the counts of the operation
+  // that `rank` has published in RankPage::calls[parity]: the array
+  // counts[size], followed by receive_counts[size].
   int64_t counts(int rank, int parity) const;
   int64_t channel(int from, int to) const;
 

@@ -91,8 +91,8 @@ class Peers {
     return *At<RankPage>(layout_.rank_page(rank));
   }
   RankPage& own_page() const { return page(rank_); }
-  // The address of the counts that belong to the call in a rank's
-  // calls[parity]: counts[size], followed by receive_counts[size].
+  // The address of the counts of the operation that the rank has published in
+  // RankPage::calls[parity]: counts[size], followed by receive_counts[size].
   int64_t* counts(int rank, int parity) const {
     return At<int64_t>(layout_.counts(rank, parity));
   }
@@ -108,8 +108,8 @@ class Peers {
   int memory_fd() const { return memory_.get(); }
   int connection(int index) const { return connections_[index].get(); }
 
-  // Decides whether this rank spins while it waits. Call it after all ranks
-  // have written their pages, which list their cores.
+  // Decides from the cores of all ranks whether this rank spins while it waits.
+  // Call it after every rank has written its RankPage, which lists its cores.
   void Meet();
   // Whether some ranks share a core, so that a synchronization of all ranks
   // needs a context switch. Equal on every rank.

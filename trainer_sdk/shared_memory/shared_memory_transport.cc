@@ -44,7 +44,8 @@ class SharedMemoryTransport final : public Transport {
 
   const char* name() const override { return "shm"; }
 
-  // Synchronizes all ranks once before the group is used.
+  // Performs one barrier before the group is used, so that all ranks have
+  // joined.
   absl::Status Meet(const GroupPlace& place, Instant deadline) {
     const FormationReaction interruption(
         place.formation, [&](const absl::Status& cause) {

@@ -11,8 +11,8 @@
 
 namespace muster {
 
-// A round's key-value store, as seen by workers. Thread-safe: a call that waits
-// does not block calls of other threads.
+// The key-value store of a round (one world of the job), as seen by workers.
+// Thread-safe: a call that waits does not block calls of other threads.
 //
 // Deadlines are times of MonotonicNow's clock. Every method may fail with
 //   DeadlineExceeded   some keys do not exist in time, and the message names

@@ -59,7 +59,8 @@ TEST(StoreBarrier, ATimeoutNamesTheAbsent) {
 TEST(StoreBarrier, RetryAfterATimeoutIsCountedOnce) {
   InProcessStore store;
   EXPECT_FALSE(StoreBarrier(store, "b", 0, 2, Soon()).ok());
-  // Two calls of rank 0 must count as one arrival.
+  // This second call of rank 0, after its first call timed out, must not count
+  // as the arrival of a second rank.
   absl::Status late = StoreBarrier(store, "b", 0, 2, Soon());
   EXPECT_THAT(std::string(late.message()), HasSubstr("rank 1 of 2"));
 

@@ -21,9 +21,10 @@
 
 namespace muster {
 
-// The additional connections on which a client's threads wait for keys, one
-// thread per connection. A connection is opened when a thread needs it; at most
-// `max_channels` are open. Thread-safe.
+// The connections on which a client's threads wait for keys, in addition to the
+// client's main connection. Each is used by one thread at a time. A connection
+// is opened when a thread needs it; at most `max_channels` are open.
+// Thread-safe.
 class WaitLines {
  public:
   WaitLines(std::string host, int port, size_t max_channels)
@@ -105,8 +106,8 @@ class TcpStore final : public Store {
  private:
   TcpStore(const TcpStoreOptions& options, store::StoreChannel connection);
 
-  // A reply that has not arrived in time and must still be read from the
-  // connection.
+  // A request whose reply has not arrived in time. The reply must still be read
+  // from the connection.
   struct Owed {
     store::StoreCommand command;
     size_t keys;
@@ -117,10 +118,10 @@ class TcpStore final : public Store {
   // declares the store lost before this deadline, even if the call waits behind
   // other requests.
   Instant Unlimited() const;
-  // Sends the requests and returns their replies; a request without a reply in
-  // the protocol, such as SET, is left out. DeadlineExceeded: the replies did
-  // not arrive by `limit`, or an earlier request still used the connection; the
-  // client can still be used.
+  // Sends the requests and returns their replies, in the order of the requests.
+  // A request to which the protocol has no reply, such as SET, has no entry in
+  // the result. DeadlineExceeded: the replies did not arrive by `limit`, or an
+  // earlier request still used the connection; the client can still be used.
   absl::StatusOr<std::vector<store::StoreReply>> Ask(
       const std::vector<store::StoreRequest>& requests, Instant limit);
   absl::StatusOr<store::StoreReply> AskOne(const store::StoreRequest& request,

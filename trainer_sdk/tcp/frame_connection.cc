@@ -189,7 +189,7 @@ bool FrameConnection::Write() {
       sent_of_first_ -= kFrameHeaderBytes + queue_.front().bytes;
       queue_.pop_front();
     }
-    if (n < asked) return true;  // partly sent: the socket's buffer is full
+    if (n < asked) return true;  // a part was sent: the socket's buffer is full
   }
   return any;
 }

@@ -47,7 +47,7 @@ absl::StatusOr<FrameHeader> DecodeFrameHeader(const char* bytes);
 // The place to which the data of an arriving frame must be written.
 struct FramePlace {
   enum class Kind {
-    kThere,   // the data must be written to `data`
+    kThere,   // write the data to FramePlace::data
     kNotYet,  // no receive matches yet: stop reading until one is posted
   };
   Kind kind = Kind::kNotYet;
@@ -91,8 +91,9 @@ class FrameConnection {
   int64_t outgoing() const { return outgoing_bytes_; }
   // Whether reading is paused because no receive matches the next frame yet.
   bool held() const { return held_; }
-  // ended: whether the connection has ended. left: whether the peer had sent
-  // kGoodbye before. why: the reason for the end without a kGoodbye.
+  // ended: whether the connection has ended. left: whether the peer announced
+  // before (kGoodbye) that it leaves without an error. why: the reason for an
+  // end that the peer did not announce.
   bool ended() const { return ended_; }
   bool left() const { return left_; }
   const std::string& why() const { return why_; }
@@ -131,7 +132,8 @@ class FrameConnection {
   size_t staged_begin_ = 0;
   size_t staged_end_ = 0;
   std::optional<FrameHeader> arriving_;
-  // destination for `arriving_`, once the sink has named it
+  // the address to which the data of the arriving frame is written; nullopt:
+  // the sink has not named it yet
   std::optional<char*> destination_;
   int64_t placed_bytes_ = 0;
   bool held_ = false;

@@ -26,7 +26,8 @@ namespace muster {
 class FrameInbox : public FrameSink {
  public:
   // `rank`: this rank. `names`: the names of all ranks, indexed by rank.
-  // `keep_bytes`: limit in bytes for the data of all frames that are kept.
+  // `keep_bytes`: limit in bytes for the data of all frames that are kept
+  // because their receive has not been posted yet.
   FrameInbox(int rank, std::vector<PeerName> names, int64_t keep_bytes);
 
   // Begins an operation, and removes the receives that were posted for the
@@ -74,8 +75,9 @@ class FrameInbox : public FrameSink {
   // there is none.
   Ticket FirstFor(int peer, const FrameHeader& header) const;
   absl::Status Fits(const Posted& posted, const FrameHeader& header) const;
-  // Compares `theirs`, an operation that `peer` called, with this rank's
-  // current or recent operation of the same sequence number.
+  // Checks that `theirs`, an operation that `peer` called, is the same as this
+  // rank's operation with this sequence number; FailedPrecondition if not. OK
+  // if this rank has not called that operation yet, or called it long ago.
   absl::Status Compare(int peer, const OperationSignature& theirs) const;
   absl::Status Overtaken(int peer, const OperationSignature& theirs) const;
   bool AwaitsPart(int peer) const;
@@ -92,7 +94,7 @@ class FrameInbox : public FrameSink {
   int kept_frames_ = 0;
 
   OperationSignature current_;  // the last collective that this rank began
-  OperationSignature asked_;    // the operation in progress, or else the latest
+  OperationSignature asked_;    // the latest operation that this rank began
   static constexpr int kHistory = 64;
   // recent collectives of this rank, indexed by sequence % kHistory
   std::array<OperationSignature, kHistory> history_;

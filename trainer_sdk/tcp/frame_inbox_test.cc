@@ -165,8 +165,8 @@ TEST_F(FrameInboxTest, AMessageOfAnotherSizeOrTypeIsExplained) {
   EXPECT_THAT(
       std::string(s.message()),
       testing::AllOf(HasSubstr("sent 4 int8"), HasSubstr("receives 3 int8")));
-  // A message that does not fit its receive must cause the same error if it
-  // arrives before the receive is posted.
+  // A message of 4 elements must cause the same error if it arrives before its
+  // receive, which is for 3 elements, is posted.
   ASSERT_TRUE(Arrives(Message(2, "abcd"), "abcd").ok());
   const Ticket late = inbox_.PostMessage(1, LabelOf(2, "abc"), first_.data());
   EXPECT_FALSE(inbox_.done(late));
@@ -184,8 +184,8 @@ TEST_F(FrameInboxTest, KeptMessagesAreBounded) {
   const absl::Status s = Arrives(Message(2, "y"), "y");
   EXPECT_TRUE(absl::IsFailedPrecondition(s));
   EXPECT_THAT(std::string(s.message()), HasSubstr("tag 2"));
-  // The inbox has room for another message once a kept message has been
-  // received.
+  // When the receive for the kept message is posted, the inbox gets room for
+  // another message.
   std::string taken(kKeepBytes, '_');
   inbox_.PostMessage(1, LabelOf(1, all), taken.data());
   EXPECT_EQ(taken, all);

@@ -135,8 +135,8 @@ class Reception {
         return absl::DeadlineExceededError("not every rank has called");
       }
       Sleep();
-      // Hear must be called before TakeCalls, because Hear makes room for new
-      // connections.
+      // Call Hear before TakeCalls, which accepts only a limited number of
+      // connections: Hear removes those that are handled, and so makes room.
       left -= Hear();
       if (absl::Status s = TakeCalls(); !s.ok()) return s;
       if (!AwaitsNext()) continue;

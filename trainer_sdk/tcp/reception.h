@@ -37,8 +37,8 @@ class ListenerWatch {
   ListenerWatch(const sockaddr_storage& address, socklen_t length,
                 std::string who, Duration timeout, Instant now);
 
-  // polled() is the descriptor to poll, with its events. until() is the time at
-  // which Look must be called at the latest.
+  // For the caller's poll loop: polled() is the descriptor to poll and its
+  // events, until() the time at which Look must be called at the latest.
   pollfd polled() const;
   Instant until() const { return until_; }
 
@@ -63,7 +63,8 @@ class ListenerWatch {
   Instant until_ = Instant::max();
 };
 
-// length of the group's secret, in hexadecimal digits
+// length of the group's secret, a text by which ranks of the group recognise
+// each other, in hexadecimal digits
 inline constexpr size_t kSecretBytes = 32;
 inline constexpr char kHelloMagic[8] = {'M', 'U', 'S', 'T', 'C', 'P', '0', '1'};
 
@@ -89,7 +90,8 @@ struct ArrivingHello {
   size_t have = 0;
 
   enum class State { kMore, kWhole, kBroken };
-  // Reads the bytes that are available, without blocking.
+  // Reads the bytes of the greeting that are available at `socket`, without
+  // blocking.
   State Read(StreamSocket& socket);
 };
 

@@ -10,7 +10,8 @@ namespace muster {
 // place on the rank's computing thread or its GPU's main stream.
 enum class SpanKind : int64_t {
   kStep,
-  // kForward, kBackward: one pass of one micro-batch.
+  // A forward pass (kForward) or a backward pass (kBackward) of one
+  // micro-batch.
   kForward,
   kBackward,
   // The computation of one part of the model, such as a layer, in a backward

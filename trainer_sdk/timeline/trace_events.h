@@ -11,7 +11,8 @@ namespace muster {
 
 // The spans of several steps of all ranks.
 struct Timeline {
-  // Spans indexed by rank. The times of all ranks are of the same clock.
+  // ranks[r]: the spans of rank r. The times of all ranks are of the same
+  // clock.
   std::vector<std::vector<TimelineSpan>> ranks;
   // Names of the model's parts, such as "head" or "block 3", for spans of kind
   // kPart. Parts without a name here are shown as numbers.

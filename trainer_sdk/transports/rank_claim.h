@@ -13,10 +13,10 @@ namespace muster {
 // image may share host name and pid.
 std::string ProcessIdentity();
 
-// Records in `store` that `process` has rank `rank`. `store` must hold keys of
-// groups with one name only. InvalidArgument: another process has already
-// claimed the rank, so two groups have the same name; the message names that
-// process.
+// Records in `store` that rank `rank` is the process `process` (its
+// ProcessIdentity). `store` must hold keys of groups with one name only.
+// InvalidArgument: another process has already claimed the rank, so two groups
+// have the same name; the message names that process.
 absl::Status ClaimRank(Store& store, int rank, const std::string& process);
 
 }  // namespace muster

@@ -51,7 +51,7 @@ bool SameBits(const Values& a, const Values& b) {
   return a.size() == b.size();
 }
 
-// All elements of the saved state, by name.
+// A saved state. Key: the name of a state tensor. Value: all its elements.
 using Saved = std::map<std::string, std::vector<float>>;
 
 // Trains on `world` ranks in steps [begin, end), checks that all ranks have the

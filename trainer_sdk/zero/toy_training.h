@@ -54,7 +54,7 @@ inline float ToyValue(size_t i, size_t k) {
       std::cos(0.3 * static_cast<double>(k) + static_cast<double>(i)));
 }
 
-// One rank's part of the training run.
+// One rank of the training run that a ToyPlan describes.
 class ToyTraining {
  public:
   static absl::StatusOr<std::unique_ptr<ToyTraining>> Create(

@@ -255,7 +255,8 @@ TEST_F(SlurmDefaultsTest, TheRejoinTimeoutIsShortInAStep) {
   EXPECT_EQ(Options(Task(0)).spec.rejoin_timeout, seconds(30));
   EXPECT_EQ(Options(Task(0), {"--nnodes=2:3"}).spec.rejoin_timeout,
             seconds(30));
-  // join_timeout, the time limit for the first round, keeps its default.
+  // The defaults of a Slurm step do not change join_timeout, the time limit for
+  // the first round.
   EXPECT_EQ(Options(Task(0)).spec.join_timeout, seconds(600));
   EXPECT_EQ(
       Options(Task(0), {"--rdzv-conf=rejoin_timeout=2"}).spec.rejoin_timeout,

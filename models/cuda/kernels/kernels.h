@@ -39,7 +39,8 @@ template <typename T>
 void ColumnSums(const T* values, int64_t rows, int64_t columns, float* scratch,
                 float* sums, CudaStream stream);
 
-// Adds the column sums of partial[parts, columns] to sums[columns].
+// Adds `parts` partial sums of each column, partial[parts, columns], to
+// sums[columns].
 void AddPartialSums(const float* partial, int64_t parts, int64_t columns,
                     float* sums, CudaStream stream);
 

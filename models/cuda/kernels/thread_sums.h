@@ -12,8 +12,9 @@ namespace muster::models::cuda {
 
 using namespace ::muster::cuda;
 
-// WarpSum, WarpMax, BlockSum and BlockMax compute sums and maxima over the
-// threads of a warp or a block. Each of these threads gets the result.
+// kWarp: the number of threads in a warp. WarpSum and WarpMax, below, compute a
+// value over the threads of a warp, BlockSum and BlockMax over those of a
+// block. Each of these threads gets the result.
 
 constexpr int kWarp = 32;
 constexpr unsigned kAllLanes = 0xffffffff;
@@ -58,8 +59,9 @@ __device__ float BlockMax(float value, SharedArray<float, warps>& line) {
   return most;
 }
 
-// The functions below sum a matrix over its rows. Each thread block handles one
-// tile of kTileColumns columns and one part of kRowsOfPart rows.
+// The functions below sum a matrix over its rows. kTileColumns: the number of
+// the matrix's columns that one thread block handles. The block sums only one
+// part of the rows, kRowsOfPart rows.
 
 constexpr int kTileColumns = 32;
 constexpr int kTileRows = 8;

@@ -51,7 +51,7 @@ class GptReporter {
   struct Options {
     // Name of the program, which begins each warning.
     std::string program = "gpt";
-    // File to which JSON lines are appended; empty: none.
+    // File to which rank 0 appends the progress as JSON lines; empty: none.
     std::string log;
     int64_t steps = 0;
     int64_t log_every = 1;

@@ -20,7 +20,7 @@ function drawn(name, attributes, text) {
   return made;
 }
 
-// --- Texts.
+// --- Functions that format values as texts.
 
 // The same forms as `launch status` has: 0.04s, 7.5s, 2m 03s, 5h 07m, 3d 04h.
 function durationText(seconds) {
@@ -89,7 +89,8 @@ function tableRow(cells) {
 
 // --- Ranks.
 
-const kLongSilence = 10;  // in seconds; for ranks without a deadline
+// time limit in seconds for the silence of a rank that has none of its own
+const kLongSilence = 10;
 
 const kStates = {
   running: ['R', 'running'],
@@ -150,7 +151,7 @@ const grid = {
   layout: '',
   cells: [],
   ranks: [],
-  chosen: null,  // index in ranks; null: the user has not chosen a rank
+  chosen: null,  // index of the rank that the user has chosen; null: none
 
   show(job) {
     this.ranks = ranksOf(job);
@@ -329,7 +330,7 @@ function plainLine(text) {
 const output = {
   jobId: null,
   rank: null,      // the rank whose output is shown; null: none
-  reading: null,   // aborts the stream; null: nothing is read
+  reading: null,   // AbortController of the stream that is read; null: none
   lines: [],       // the elements of the shown lines
   characters: 0,
   round: null,     // the round of the newest line

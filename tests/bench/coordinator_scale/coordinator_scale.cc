@@ -192,8 +192,8 @@ void MeasureScrapes(int port, const std::string& page_file, Figures& figures) {
   }
 }
 
-// Measures one row of the table once. Ends the program if an agent got no
-// ranks.
+// Measures the case of one table row in one run. Ends the program if an agent
+// got no ranks.
 Figures Measure(const std::string& self, const std::string& daemon,
                 const Row& row, int shards) {
   const std::string token = row.channel == Channel::kTls ? kToken : "";

@@ -38,9 +38,10 @@ struct ShardTimes {
 // ended.
 int RunFlood(int port);
 
-// Runs the agents of one process. Each agent joins on its own connection. Once
-// all agents have their ranks, prints the times as one line. Then each agent
-// reports once per second until stdin ends. Returns the exit status.
+// Runs the agents of this process. Each agent connects to the coordinator and
+// joins the job. Once all agents have their ranks, prints the times of this as
+// one line. Then each agent reports once per second until stdin ends. Returns
+// the exit status.
 int RunLoadShard(const LoadShard& shard);
 
 }  // namespace muster

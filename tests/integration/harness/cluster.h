@@ -32,8 +32,9 @@ class LocalCluster {
   // Kills the daemon and starts it again with the same flags and port.
   void RestartDaemon();
 
-  // Adds a second endpoint to the flags of nodes and commands that start later.
-  // Nothing listens at this endpoint before FailOver. Called at most once.
+  // Adds a second endpoint to the flags of all nodes and commands that this
+  // object starts from now on. Nothing listens at the second endpoint before
+  // FailOver. Called at most once.
   void AddStandby();
   // Kills the daemon and starts it again with the same flags at the second
   // endpoint.

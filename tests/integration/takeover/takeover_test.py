@@ -363,7 +363,8 @@ class Takeover(unittest.TestCase):
     for node in self.nodes.values():
       self.assertEqual(node.exit_code(), 0, node.output)
     self.assertRegex(self.nodes['a'].output, '1 of 2 restarts used')
-    # The job is over, so the same command begins a new one.
+    # The job a, b, c has ended. So nodes that start with the same command must
+    # begin a new job and not continue the old one.
     self.nodes.clear()
     self.start_job('abc', *options)
     self.assertNotIn('goes on', self.nodes['a'].output)

@@ -50,14 +50,15 @@ class AdoptionChecker : public Checker {
 
  private:
   struct Come {
-    // whether the agent had just started: in its first report, promised_epoch
-    // was 0
+    // whether the agent has just started: it has not promised to obey any
+    // coordinator, so its first report has promised_epoch 0
     bool is_fresh = false;
     uint64_t sequence = 0;
     // highest age of the job in the agent's reports
     Duration job_age = Duration::zero();
     rendezvous::WorldId world;
-    int nodes = 0;  // number of nodes of `world`; 0: none reported
+    // number of nodes of the world that the agent reported; 0: none reported
+    int nodes = 0;
   };
   struct World {
     int come = 0;

@@ -122,8 +122,8 @@ class AttributionChecker : public Checker {
     } else if (is_adopted_ &&
                (why.find("a new coordinator does not know it") == 0 ||
                 why.find("the job went on without this node") == 0)) {
-      // The two reasons in this condition need no fault: they are the reasons
-      // of a node that an earlier coordinator told to stop.
+      // Neither of the two reasons that the condition names needs a fault: a
+      // node gives them after an earlier coordinator told it to stop.
     } else if (!Troubled(SlotOf(why)) && now() > resumed_ + kMaxLate) {
       Fail("nothing had happened to it: " + why);
     }
@@ -160,18 +160,21 @@ class AttributionChecker : public Checker {
                     });
     if (!waits) Fail("scaled up for nobody");
   }
-  // Reads "rank 1 …" from "round 2 is broken: rank 1 …".
+  // Returns the reason why a round broke: "rank 1 …" from a decision with the
+  // text "round 2 is broken: rank 1 …".
   static std::string WhyOf(const rendezvous::Decision& decision) {
     const size_t colon = decision.reason.find(": ");
     return colon == std::string::npos ? "" : decision.reason.substr(colon + 2);
   }
-  // Reads the slot from a reason: 3 from "h3 (group rank 1) …".
+  // Returns the number of a node's slot from the reason why a round broke: 3
+  // from "h3 (group rank 1) …".
   static int SlotOf(const std::string& why) {
     int slot = -1;
     std::sscanf(why.c_str(), "h%d (", &slot);
     return slot;
   }
-  // Whether a fault happened to `slot` in the current round, or shortly before.
+  // Whether a fault happened to the node in `slot` in the current round, or
+  // shortly before.
   bool Troubled(int slot) const {
     const auto found = trouble_.find(slot);
     const Duration lease = plan().spec.lease();
@@ -182,7 +185,8 @@ class AttributionChecker : public Checker {
     return found != trouble_.end() && found->second >= oldest;
   }
 
-  std::set<std::string> reasons_;  // reasons of all breaks so far
+  // the reason of each broken round so far
+  std::set<std::string> reasons_;
   // slots that were assigned to a group rank, by round and group rank
   std::map<std::pair<int, int>, std::set<int>> members_;
   Instant began_;
@@ -194,7 +198,8 @@ class AttributionChecker : public Checker {
   bool is_adopted_ = false;
   int size_ = 0;
   std::set<std::tuple<int, uint64_t, int, int>> failures_;
-  std::map<int, Instant> trouble_;  // time of the last fault, by slot
+  // time of each node's last fault, by the node's slot
+  std::map<int, Instant> trouble_;
   std::set<int> leave_asked_;
   bool cancel_asked_ = false;
   bool preemption_asked_ = false;

@@ -108,13 +108,14 @@ class BudgetChecker : public Checker {
   }
 
   int spent_ = 0;
-  // Whether an earlier coordinator may already have counted the failure that
-  // broke the adopted round.
+  // Whether it is still unknown if the failure that broke the adopted round has
+  // used up a restart. Settle decides this.
   bool is_unsettled_ = false;
-  // number of rounds that a failure broke, under any of the simulation's
-  // coordinators
+  // number of rounds that the failure of a worker has broken, under any of the
+  // simulation's coordinators
   int failures_ = 0;
-  // Whether this coordinator has begun or adopted a round.
+  // Whether the observed coordinator has begun a round, or has continued
+  // (adopted) a round of an earlier coordinator.
   bool begun_ = false;
   bool broken_by_failure_ = false;
   bool cannot_start_ = false;

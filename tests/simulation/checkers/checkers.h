@@ -52,7 +52,7 @@ std::unique_ptr<Checker> NewOwnerChecker(const Plan& plan);
 // Round numbers of one coordinator increase by one.
 std::unique_ptr<Checker> NewRoundChecker(const Plan& plan);
 // A member that stays in the job keeps its group rank. Exception: a node with
-// an explicit node rank takes this rank.
+// an explicit node rank gets this rank, even if another member had it.
 std::unique_ptr<Checker> NewStickyChecker(const Plan& plan);
 // All nodes get the same verdict. The verdict is success only if all nodes have
 // succeeded. A node that never ran a worker never reports success.

@@ -111,7 +111,9 @@ class HangChecker : public Checker {
     int round = 0;
     std::set<int> local_ranks;  // local ranks of the workers that hang
     State state = State::kNone;
-    Instant due;  // time by which the agent must perform the next action
+    // time by which the hanging workers must be looked at, stopped or killed,
+    // depending on `state`
+    Instant due;
   };
 
   // Extends the time limit because a fault happened at the time `trouble`. A
@@ -129,7 +131,8 @@ class HangChecker : public Checker {
     kill_by_.erase(slot);
     killed_.erase(slot);
   }
-  // Called for every signal that the agent sends to its workers.
+  // Handles a signal of the agent to its workers. A signal that stops all
+  // workers sets the time by which the agent must kill those that still run.
   void Signalled(AgentName agent, const agent::SignalWorkers& order) {
     // SIGUSR1, which the agent only forwards, does not stop workers
     if (order.signal == SIGUSR1) return;
@@ -182,8 +185,8 @@ class HangChecker : public Checker {
     const size_t at = decision.reason.find(": rank ");
     const size_t because = decision.reason.find(" because rank ");
     if (decision.reason.find(": hung: ") == std::string::npos) return;
-    // Skip the leave of a node that found no coordinator: the reason of the
-    // leave repeats an older failure.
+    // Skip a decision with " goes: ": a node leaves because it found no
+    // coordinator, and the text repeats the reason of an older failure.
     if (decision.reason.find(" goes: ") != std::string::npos) return;
     const std::string why = because != std::string::npos
                                 ? decision.reason.substr(because + 9)
@@ -199,9 +202,12 @@ class HangChecker : public Checker {
   bool healed_ = false;
   // Whether an earlier coordinator began the current round.
   bool is_adopted_ = false;
-  std::map<int, Instant> trouble_;  // time of the last fault, by slot
-  std::map<int, Watched> watched_;  // hanging workers, by slot
-  // time by which a stopping node must send SIGKILL to its workers, by slot
+  // time of each node's last fault, by the node's slot
+  std::map<int, Instant> trouble_;
+  // hanging workers of each node, by the node's slot
+  std::map<int, Watched> watched_;
+  // time by which a stopping node must send SIGKILL to its workers, by the
+  // node's slot
   std::map<int, Instant> kill_by_;
   // Slots whose workers were sent SIGKILL and have not all ended yet. If such a
   // worker stops reporting, it does not hang: it is about to die.

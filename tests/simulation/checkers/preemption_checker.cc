@@ -15,7 +15,8 @@ using std::chrono::seconds;
 // Time after the grace period for which a preempted job waits for members that
 // have not stopped. The job then ends.
 constexpr Duration kStopMargin = seconds(5);
-// Additional time that a node waits for directives of a lost coordinator.
+// Longest time after the grace period for which a node waits for the
+// coordinator's order to stop.
 constexpr Duration kOrderTimeout = seconds(5);
 // How long killed workers may take to end. Child processes that they leave
 // behind may take up to nine seconds to die of SIGKILL.
@@ -139,12 +140,12 @@ class PreemptionChecker : public Checker {
     }
   }
 
-  // time at which this coordinator learned of the preemption; nullopt: it has
-  // not
+  // time at which the observed coordinator learned of the preemption, which
+  // starts the time limit for the end of the job; nullopt: no time limit runs
   std::optional<Instant> known_since_;
   uint64_t epoch_ = 0;
-  // whether this coordinator knew of the preemption when it last crashed or was
-  // suspended
+  // whether the observed coordinator knew of the preemption when it last
+  // crashed or was suspended
   bool recorded_ = false;
   bool ended_ = false;
   // agents that know of the preemption, by incarnation

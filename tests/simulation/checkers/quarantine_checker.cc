@@ -69,8 +69,9 @@ class QuarantineChecker : public Checker {
                         ", which is quarantined, and without ", good));
     }
   }
-  // Whether the coordinator must know that the spare is ready: the spare has
-  // answered the coordinator's order to wait.
+  // Whether `node` is a spare that the coordinator must know to be ready: the
+  // node is healthy and idle, and its newest report confirms the coordinator's
+  // newest order to wait.
   bool IsReadySpare(const NodeStatus& node) const {
     const int slot = std::stoi(node.node.node_id.substr(1));
     const auto waiting = waiting_.find(slot);
@@ -82,8 +83,9 @@ class QuarantineChecker : public Checker {
            seen->second == waiting->second;
   }
 
-  // Epoch and revision of a directive. waiting_: the newest order to wait, by
-  // slot. seen_: the newest directive that the slot's newest report names.
+  // Two maps, by the slot of a node. waiting_: the newest directive that orders
+  // the node to wait. seen_: the newest directive that the node's newest report
+  // names. A directive is identified by its epoch and revision.
   using Revision = std::pair<uint64_t, uint64_t>;
   std::map<int, Revision> waiting_;
   std::map<int, Revision> seen_;

@@ -39,9 +39,9 @@ class RoundChecker : public Checker {
   }
 
  private:
-  // Called when a new coordinator continues `round`. Checks that this
-  // coordinator has begun no round itself, and that `round` is at most one
-  // above claimed_, the highest round known to have run.
+  // Checks that a coordinator may continue `round`, which an earlier
+  // coordinator began: it has begun no round itself, and `round` is at most one
+  // above claimed_, the highest round that is known to have run.
   void Adopt(int round) {
     if (round_ != 0) Fail("a coordinator that has begun a round adopts one");
     if (round > claimed_ + 1) Fail("adopts a round of no node");

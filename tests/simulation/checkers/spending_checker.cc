@@ -29,7 +29,7 @@ class SpendingChecker : public Checker {
                         plan().spec.max_restarts));
     }
     const bool is_known = IsKnown();
-    // ignore a world if a newer one has begun on all of its nodes
+    // ignore this world if all nodes of a newer world have begun the newer one
     if (id < newest_ && is_known) return;
     if (place.restart_count < spent_ && is_known) {
       Fail(absl::StrCat("restart ", place.restart_count, " in round ",
@@ -79,7 +79,8 @@ class SpendingChecker : public Checker {
   // living agents that have started workers of `newest_`
   std::set<uint64_t> witnesses_;
   std::set<uint64_t> ended_;  // agents that have ended
-  int spent_ = 0;             // restarts that were spent before `newest_`
+  // restarts that were used up before `newest_` began
+  int spent_ = 0;
 };
 
 }  // namespace

@@ -9,8 +9,9 @@
 namespace muster::simulation {
 namespace {
 
-// Checks that at each instant an agent has exactly one activity, and that the
-// job counts no agent's time twice.
+// Checks that the durations of an agent's activities, as it reports them, add
+// up to the time since its start, and that the job counts no agent's time
+// twice.
 class TimeChecker : public Checker {
  public:
   explicit TimeChecker(const Plan& plan) : Checker(plan, "time") {}
@@ -44,7 +45,8 @@ class TimeChecker : public Checker {
   using Life = std::pair<int, uint64_t>;  // slot and incarnation of an agent
   std::map<Life, Instant> began_;
   std::map<Life, Duration> told_;
-  double told_s_ = 0;  // sum of the durations in told_, in seconds
+  // sum of the durations that all agents have reported, in seconds
+  double told_s_ = 0;
 };
 
 }  // namespace

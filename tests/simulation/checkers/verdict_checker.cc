@@ -94,8 +94,9 @@ class VerdictChecker : public Checker {
         (verdict.outcome == rendezvous::Outcome::kSucceeded)) {
       Fail("the exit code contradicts the outcome");
     }
-    // If this coordinator continues the job without a record, a failure may
-    // have no cause. The failed node may not have reported to this coordinator.
+    // A coordinator that continues the job without a record of it
+    // (has_adopted_) may report a failure without a cause: the failed node may
+    // never have reported to this coordinator.
     if (verdict.outcome == rendezvous::Outcome::kFailed &&
         !verdict.cause.has_value() && !has_adopted_) {
       Fail("a failure without a cause");
@@ -129,14 +130,15 @@ class VerdictChecker : public Checker {
     }
   }
 
-  // whether this coordinator continues a job without a record of it
+  // whether the observed coordinator continues a job of which it has no record
   bool has_adopted_ = false;
   std::optional<rendezvous::Verdict> verdict_;
   // node ids of the members, by round
   std::map<int, std::set<std::string>> members_;
   std::set<std::pair<std::string, int>> succeeded_;
   std::set<uint64_t> ran_;  // agents that have started workers, by incarnation
-  // The newest incarnation that has started workers, by slot.
+  // key: a node's slot; value: the incarnation of the newest agent of this node
+  // that has started workers
   std::map<int, uint64_t> ran_in_;
 };
 

@@ -11,8 +11,8 @@
 namespace muster {
 namespace {
 
-// A bit that no host address has set. Adding it to a host address gives the
-// address on the device.
+// A bit that is 0 in every host address. A host address with this bit set to 1
+// is the device's address of the same memory.
 constexpr uintptr_t kThere = uintptr_t{1} << 62;
 constexpr auto kDeadline = std::chrono::seconds(60);
 

@@ -33,8 +33,8 @@ struct StreamShape {
 // Formats a shape as text. Example: "float32[12, 64, 128]".
 std::string ToString(const StreamShape& shape);
 
-// kLast: the pass is the last one of the step that adds to the gradients of the
-// stage's weights. kMoreToCome: any other pass.
+// Whether a pass of a stage is the last one of the step that adds to the
+// gradients of the stage's weights (kLast), or any other pass (kMoreToCome).
 enum class WeightPass { kMoreToCome, kLast };
 
 // The arguments of one pass of a stage.
@@ -106,17 +106,17 @@ class PipelineStage {
   virtual absl::Status BackwardWeight(const PipelinePass& pass) = 0;
 };
 
-// Receives the events of each pass that adds to the gradients of a stage's
-// weights. A listener may average these gradients over data-parallel ranks, for
-// example. Called on the thread that calls the runtime.
+// The runtime calls a listener in each pass that adds to the gradients of a
+// stage's weights. A listener may average these gradients over data-parallel
+// ranks, for example. Called on the thread that calls the runtime.
 class WeightPassListener {
  public:
   virtual ~WeightPassListener() = default;
 
   virtual absl::Status Begin(WeightPass pass) = 0;
-  // Reports that this pass adds nothing more to the gradient of the stage's
-  // tensor number `tensor`. In the step's last pass, that gradient is then
-  // complete.
+  // Called during a pass, when the pass adds nothing more to the gradient of
+  // the stage's tensor number `tensor`. In the step's last pass
+  // (WeightPass::kLast), that gradient is then complete.
   virtual absl::Status Ready(int tensor) = 0;
   virtual absl::Status End() = 0;
 };

@@ -8,7 +8,8 @@
 
 namespace muster {
 
-// One action of a rank, with the arguments for the stage.
+// One action of a rank in the schedule. If the action is a computation, also
+// the arguments with which it calls the stage.
 struct PlannedAction {
   Action action;
   // The arguments of the stage's pass; used only if the action is a
@@ -19,8 +20,8 @@ struct PlannedAction {
 // All actions that one rank performs in a step, in order.
 struct RankPlan {
   std::vector<PlannedAction> actions;
-  // The number of activation slots of each of the rank's stages, which are
-  // rank, rank + p, ... (p ranks). It is the largest number of micro-batches in
+  // For each of the rank's stages (rank, rank + p, ... with p ranks): the
+  // number of activation slots, which is the largest number of micro-batches in
   // flight at the stage.
   std::vector<int> activation_slots;
 };

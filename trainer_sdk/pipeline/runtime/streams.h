@@ -55,8 +55,8 @@ class PipelineChannels {
  private:
   PipelineChannels() = default;
   struct Channel {
-    // Memory for message buffers. Declared before `group`, because the group
-    // must be destroyed first.
+    // The channel's message buffers. Declared before `group`, so that the
+    // group, whose operations use the buffers, is destroyed first.
     std::unique_ptr<TransportMemory> memory;
     std::unique_ptr<ProcessGroup> group;
   };
@@ -83,7 +83,8 @@ int64_t LongestStream(const std::vector<StreamShape>& inputs);
 struct StreamBuffer {
   // Address of the buffer, or null.
   std::byte* data = nullptr;
-  // The list of free buffers to which Free returns this buffer.
+  // The list of free buffers to which PipelineStreams::Free returns this
+  // buffer.
   std::vector<std::byte*>* home = nullptr;
 };
 

@@ -47,9 +47,9 @@ struct Action {
 
 std::string ToString(const Action& action);
 
-// Parses the text of an action. InvalidArgument: `text` does not have the form
-// that ToString produces; the message quotes `text`. Numbers have at most six
-// digits.
+// Parses the text of an action, such as "1SEND_B3". InvalidArgument: `text`
+// does not have the form that ToString produces, or a number in it has more
+// than six digits; the message quotes `text`.
 absl::StatusOr<Action> ParseAction(std::string_view text);
 
 // The size of a pipeline: its ranks, stages and micro-batches.

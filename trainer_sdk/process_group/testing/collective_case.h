@@ -32,7 +32,7 @@ struct CollectiveCase {
   int64_t count = 0;
   Placement placement = Placement::kOutOfPlace;
   Parts parts = Parts::kEqual;
-  uint64_t seed = 0;  // seed of the inputs
+  uint64_t seed = 0;  // determines the elements of all ranks' inputs
 };
 
 std::string Describe(const CollectiveCase& test);
@@ -86,7 +86,8 @@ struct CaseSelection {
   int longest_every_nth = 1;
 };
 
-// The selected cases for groups of sizes[at] ranks.
+// Returns the cases that `selection` selects for groups of selection.sizes[at]
+// ranks.
 std::vector<CollectiveCase> CasesOfSize(const CaseSelection& selection,
                                         size_t at);
 

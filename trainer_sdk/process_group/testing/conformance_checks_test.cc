@@ -121,7 +121,8 @@ void FlipBit(const Operation& operation) {
 }
 
 absl::Status Every(ConformanceSubject subject) {
-  // All cases are run, because only a few of them may show the defect.
+  // Run all cases: only a few of them may show the defect that the test has
+  // planted in the transport.
   subject.every_nth = 1;
   return CheckCollectives(subject, 3);
 }

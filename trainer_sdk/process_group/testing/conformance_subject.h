@@ -53,16 +53,18 @@ struct ConformanceSubject {
   int shares = 1;
 
   enum class Mismatch {
-    kExplained,  // every rank gets FailedPrecondition that names the difference
-    kNotSeen,    // a mismatch is undefined behaviour, so it is not tested
+    // if the ranks' calls differ, every rank gets FailedPrecondition, which
+    // names the difference
+    kExplained,
+    kNotSeen,  // a mismatch is undefined behaviour, so it is not tested
   };
   Mismatch mismatch = Mismatch::kExplained;
 
   enum class Absent {
-    // every rank that waits or learns of the failure gets an error that names
-    // the absent rank
+    // If a rank is absent, every rank that waits for it or learns of the
+    // failure gets an error that names the absent rank.
     kNamedToAll,
-    // at least one rank gets an error that names the absent rank
+    // If a rank is absent, at least one other rank gets an error that names it.
     kNamedToSome,
   };
   Absent absent = Absent::kNamedToAll;

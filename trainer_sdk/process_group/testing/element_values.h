@@ -11,7 +11,8 @@
 
 namespace muster {
 
-// The reduction of `values`, which are in rank order.
+// Returns the result of a reduction by `op`, computed in doubles. `values` are
+// the ranks' elements, in rank order.
 double ReferenceReduction(const std::vector<double>& values, DType dtype,
                           ReduceOp op);
 

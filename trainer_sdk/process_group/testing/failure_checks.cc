@@ -66,8 +66,8 @@ struct Mismatch {
   const char* what;
   std::function<Operation(void* in, void* out)> most;
   std::function<Operation(void* in, void* out)> odd;
-  // Texts that the error message must contain: `most_says` on the ranks that
-  // call `most`, `odd_says` on the rank that calls `odd`.
+  // Texts that the error messages must contain: `most_says` on the ranks that
+  // call the operation `most`, `odd_says` on the one rank that calls `odd`.
   const char* most_says;
   const char* odd_says;
 };
@@ -164,7 +164,7 @@ absl::Status CheckMessageMismatch(const ConformanceSubject& subject) {
 // An operation that ranks 1 and higher call after rank 0 has given up.
 struct LateCall {
   const char* what;
-  // Whether the operation is only between ranks other than the failed rank 0.
+  // Whether only ranks other than the failed rank 0 take part in the operation.
   bool of_others;
   std::function<Operation(int rank, int size, void* in, void* out)> operation;
 };

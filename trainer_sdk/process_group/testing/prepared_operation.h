@@ -78,7 +78,7 @@ struct RankUnderTest {
   ConformanceMemory* memory = nullptr;
   int rank = 0;
   int size = 1;
-  uint64_t sequence = 0;  // number of the last collective
+  uint64_t sequence = 0;  // number of this rank's last collective
 };
 
 // Performs the collective `test` and checks the result

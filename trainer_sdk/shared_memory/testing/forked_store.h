@@ -45,7 +45,7 @@ class ForkedStore final : public Store {
   };
   struct Shared {
     pthread_mutex_t mutex;
-    // a futex that counts the changes of the store
+    // counts the changes of the store; a futex on which waiting processes sleep
     std::atomic<uint32_t> changes;
     Entry entries[kEntries];
   };
