@@ -78,8 +78,8 @@ def read_text(path):
   opener = gzip.open if path.endswith('.gz') else open
   with opener(path, 'rb') as file:
     text = file.read().decode('utf-8', errors='replace')
-  # All rare characters share one character number, so that they do not enlarge
-  # the vocabulary.
+  # All rare characters share one number, so that they do not enlarge the
+  # vocabulary.
   counts = collections.Counter(text)
   common = sorted(c for c, n in counts.items() if n >= 20)
   number = {character: i for i, character in enumerate(common)}

@@ -11,7 +11,7 @@
 
 using namespace muster;
 
-// value() throws an exception if the call before it has failed.
+// value() throws if there is an error.
 int main() try {
   auto session = Session::FromEnvironment().value();
   const int rank = session->rank(), ranks = session->world_size();
@@ -50,8 +50,8 @@ int main() try {
       gradient[1] += 2 * error * ranks / 1000;
     }
     device->CopyIn(gradients, gradient, sizeof(gradient));
-    // Finish averages the gradients of all ranks, and Step updates the weights.
-    // Neither of them waits for the GPU.
+    // Averages the gradients of all ranks and updates the weights. Neither call
+    // waits for the GPU.
     status.Update(model->Finish());
     status.Update(model->Step({.step = step, .learning_rate = 0.1}));
     if (!status.ok()) throw absl::BadStatusOrAccess(status);

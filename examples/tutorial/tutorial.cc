@@ -11,18 +11,16 @@
 
 using namespace muster;
 
-// value() throws an exception if the call before it has failed.
+// value() throws if there is an error.
 int main() {
-  // The session knows this process's rank and the number of processes,
-  // whichever launcher has started the process.
+  // This process's place in the world, whatever launched it.
   auto session = Session::FromEnvironment().value();
   const int rank = session->rank(), ranks = session->world_size();
 
   // The group of all ranks: shared memory on one host, TCP between hosts.
   auto world = NewWorld(*session).value();
 
-  // This rank's share of the thousand points, in a different order in each
-  // epoch.
+  // The examples of this rank, in a different order in each epoch.
   const DistributedSamplerOptions share{
       .length = 1000, .rank = rank, .world_size = ranks};
   auto sampler = DistributedSampler::Create(share).value();

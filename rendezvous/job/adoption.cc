@@ -98,6 +98,14 @@ Adoption::Progress Adoption::progress() const {
           .come = static_cast<int>(members.size())};
 }
 
+std::vector<std::string> Adoption::members() const {
+  for (const auto& [rank, report] : NewestWorld(collected_.come)) {
+    const Electorate& electorate = report->electorate;
+    if (electorate.world == IdOf(*report->place)) return electorate.members;
+  }
+  return {};
+}
+
 Adoption::Collected Adoption::End() {
   stage_ = Stage::kOver;
   return std::exchange(collected_, {});

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/time.h"
 #include "rendezvous/job/world.h"
@@ -64,6 +65,9 @@ class Adoption {
     int come = 0;
   };
   Progress progress() const;
+  // The node ids of the newest round's world, by group rank; empty if no report
+  // lists them (Electorate::members). An id may be "".
+  std::vector<std::string> members() const;
 
  private:
   enum class Stage { kNotBegun, kPending, kOver };

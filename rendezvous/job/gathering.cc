@@ -78,6 +78,7 @@ Instant Gathering::Postponed(Instant limit, const PhaseClock& clock) const {
 }
 
 Instant Gathering::LastCallEnd(const JobSpec& spec) const {
+  if (!has_last_call_) return *enough_since_;
   return std::max(*enough_since_ + spec.last_call,
                   std::min(asked_ + spec.last_call, answers_until_));
 }

@@ -28,14 +28,15 @@ struct PhaseClock {
 // ready, to wait for more, or to end the job. Pure.
 //
 //   a world forms       at once if max_nodes are ready. With min_nodes or more:
-//                       after the last call (first gathering); once as many are
-//                       ready as the previous world had, or the wait for a
-//                       replacement is over (later gatherings); or at the join
-//                       time-out. Until the join time-out, running health
-//                       checks and, in later gatherings, broken streams delay a
-//                       world of fewer than max_nodes nodes. No world forms
-//                       while answers are awaited or, except at the join
-//                       time-out, before the time given to Begin.
+//                       after the last call (first gathering; see
+//                       SkipLastCall); once as many are ready as the previous
+//                       world had, or the wait for a replacement is over (later
+//                       gatherings); or at the join time-out. Until the join
+//                       time-out, running health checks and, in later
+//                       gatherings, broken streams delay a world of fewer than
+//                       max_nodes nodes. No world forms while answers are
+//                       awaited or, except at the join time-out, before the
+//                       time given to Begin.
 //   the job times out   at the join time-out with fewer than min_nodes ready.
 //   the job is given up (later gatherings) if fewer than min_nodes have been
 //                       present for the rejoin time-out.
@@ -68,6 +69,9 @@ class Gathering {
   bool AwaitsAnswers(Instant now) const { return now < answers_until_; }
   // Ends the gathering when a world has formed.
   void End() { first_ = false; }
+  // Makes the first gathering form a world without a last call, because the
+  // nodes have been waited for already.
+  void SkipLastCall() { has_last_call_ = false; }
 
   // Returns the next action. Call it after each change of `nodes` and at each
   // deadline. `clock`: the clock of the gathering phase.
@@ -94,6 +98,7 @@ class Gathering {
   Instant LastCallEnd(const JobSpec& spec) const;
 
   bool first_ = true;
+  bool has_last_call_ = true;
   Instant not_before_;
   // Both are set by AwaitAnswers. asked_: the time at which the newest wait for
   // the nodes' answers began. answers_until_: the latest end of that wait.

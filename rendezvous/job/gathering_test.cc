@@ -54,6 +54,12 @@ TEST_F(GatheringTest, AFullWorldFormsAtOnce) {
   EXPECT_EQ(DecideWith(4, 1), Decision::kForm);
 }
 
+TEST_F(GatheringTest, NodesThatHaveBeenWaitedForGetNoLastCall) {
+  gathering_.SkipLastCall();
+  EXPECT_EQ(DecideWith(1, 0), Decision::kWait);
+  EXPECT_EQ(DecideWith(2, 1), Decision::kForm);
+}
+
 TEST_F(GatheringTest, AnAwaitedAnswerDelaysTheWorld) {
   gathering_.AwaitAnswers(At(0), At(3));
   nodes_.unanswered = 1;

@@ -67,8 +67,16 @@ bool AllAreHere(const JobState& state) {
   if (!state.own_endpoint.empty()) {
     // With Takeover::kAuto at most max_nodes agents run. So once that many
     // nodes have reported, no further node can.
-    return state.spec.takeover == Takeover::kAuto &&
-           std::ssize(state.nodes.nodes()) >= most;
+    if (state.spec.takeover == Takeover::kAuto &&
+        std::ssize(state.nodes.nodes()) >= most) {
+      return true;
+    }
+    // Members that have not reported a place have been started again.
+    const std::vector<std::string> members = state.adoption.members();
+    return !members.empty() &&
+           std::ranges::all_of(members, [&state](const std::string& id) {
+             return state.nodes.Find(id) != nullptr;
+           });
   }
   // No takeover is possible, so the only coordinator was restarted, often with
   // the node in its process. A node that has just been started replaces a
@@ -103,6 +111,8 @@ void Job::ConsiderAdoption() {
     AdoptRound(reports);
   } else {
     KeepElectors(collected);
+    // Nodes that can come soon have had a lease to come, or all have come.
+    state_.gathering.SkipLastCall();
     outbox_.Note(
         "adopt", "",
         absl::StrCat(

@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "tests/simulation/checkers/checkers.h"
@@ -24,10 +27,14 @@ class AdoptionChecker : public Checker {
     if (report.sequence <= come.sequence) return;
     come = {.is_fresh = come.is_fresh,
             .sequence = report.sequence,
-            .job_age = std::max(come.job_age, report.job_age)};
+            .job_age = std::max(come.job_age, report.job_age),
+            .node_id = report.node.node_id};
     if (!report.place.has_value()) return;
     come.world = {.epoch = report.place->epoch, .round = report.place->round};
     come.nodes = report.place->group_world_size;
+    if (report.electorate.world == come.world) {
+      come.members = report.electorate.members;
+    }
   }
   void OnStep(const CoordinatorStepped& step) override {
     for (const rendezvous::Decision& decision : step.decisions) {
@@ -59,6 +66,9 @@ class AdoptionChecker : public Checker {
     rendezvous::WorldId world;
     // number of nodes of the world that the agent reported; 0: none reported
     int nodes = 0;
+    std::string node_id;
+    // the node ids of the world, if the agent reported them
+    std::vector<std::string> members;
   };
   struct World {
     int come = 0;
@@ -72,13 +82,28 @@ class AdoptionChecker : public Checker {
   bool AllAreHere() const {
     const int most = plan().spec.max_nodes;
     if (plan().takeover) {
-      return plan().spec.takeover == rendezvous::Takeover::kAuto &&
-             static_cast<int>(come_.size()) >= most;
+      return (plan().spec.takeover == rendezvous::Takeover::kAuto &&
+              static_cast<int>(come_.size()) >= most) ||
+             AWholeWorldIsHere();
     }
     const auto counts = [](const auto& one) {
       return one.second.is_fresh || one.second.nodes > 0;
     };
     return std::ranges::count_if(come_, counts) >= most;
+  }
+
+  // Whether all nodes of a world that an agent has listed are here. Those that
+  // have not reported the world were started again.
+  bool AWholeWorldIsHere() const {
+    std::set<std::string> here;
+    for (const auto& [incarnation, come] : come_) here.insert(come.node_id);
+    return std::ranges::any_of(come_, [&here](const auto& one) {
+      const std::vector<std::string>& members = one.second.members;
+      return !members.empty() &&
+             std::ranges::all_of(members, [&here](const std::string& id) {
+               return here.contains(id);
+             });
+    });
   }
 
   // Checks the decision to continue `round` after reports from `counted` of its
