@@ -88,6 +88,20 @@ class Loss(over_ssh.OverSsh):
     self.assertEqual(front.end(), 0, front.text())
     self.assertEqual(len(front.lines('SUCCEEDED')), 1, front.text())
 
+  def test_after_a_loss_a_killed_coordinator_costs_no_last_call(self):
+    go = os.path.join(self.work, 'go')
+    front = self.launch(['127.0.0.1', '127.0.0.2', '127.0.0.3'],
+                        ['--nnodes=2:3'], ['until-file', go])
+    self.assertTrue(front.printed('ready rank=', 3), front.text())
+    self.kill_host('127.0.0.3')
+    self.assertTrue(front.printed('ready rank=', 5), front.text())
+    calls = len(front.lines('last call'))
+    os.kill(self.agent_of('127.0.0.1'), signal.SIGKILL)
+    self.assertTrue(front.printed('ready rank=', 7), front.text())
+    self.assertEqual(len(front.lines('last call')), calls, front.text())
+    self.write(self.work, 'go', '')
+    self.assertEqual(front.end(), 0, front.text())
+
   def test_a_successor_gives_the_verdict_on_the_loss_of_the_first_host(self):
     front = self.launch(['127.0.0.1', '127.0.0.2', '127.0.0.3'],
                         ['--rdzv-conf=rejoin_timeout=0.5'], ['forever'])
