@@ -453,6 +453,7 @@ TEST_F(CheckersTest, ReportsAWrongPartInTheJob) {
     // The directive goes to a new agent of n0, which has another incarnation.
     CoordinatorStepped ended = EndTold(took_part);
     ended.sent[0].to.incarnation = kZero.incarnation + 1;
+    ended.status.nodes = {Node(ended.sent[0].to, 0)};
     ended.status.round = 1;
     checker_->OnStep(ended);
     EXPECT_EQ(checker_->breach(),

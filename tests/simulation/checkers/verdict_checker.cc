@@ -120,12 +120,18 @@ class VerdictChecker : public Checker {
     if (took_part && !ran_in_.contains(slot) && step.recalled_round == 0) {
       Fail(absl::StrCat("n", slot, " has run no workers, and took part"));
     }
+    // An agent that waits for the end of another one is not a node of the job.
+    const bool is_node = std::ranges::any_of(
+        step.status.nodes, [&sent](const rendezvous::NodeStatus& node) {
+          return node.node.incarnation == sent.to.incarnation;
+        });
     const bool was_member =
         members_[step.status.round].contains(absl::StrCat("n", slot));
     // An agent that has started workers knows by itself that it took part. So a
     // directive without took_part is an error only if it is sent to a later
     // agent of the node.
-    if (!took_part && was_member && sent.to.incarnation > ran_in_[slot]) {
+    if (!took_part && is_node && was_member &&
+        sent.to.incarnation > ran_in_[slot]) {
       Fail(absl::StrCat("n", slot, " had a place, and took no part"));
     }
   }
