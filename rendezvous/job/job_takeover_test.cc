@@ -1123,6 +1123,23 @@ TEST(JobTakeoverTest, ARoundIsGivenUpAtOnceIfAllNodesAreHere) {
   EXPECT_EQ(job.round(), 2);
 }
 
+TEST(AdoptionTest, AListOfAnotherWorldIsNotThatOfTheRound) {
+  Report report;
+  report.node.node_id = "a";
+  report.place = Place{.round = 2, .epoch = 5, .group_world_size = 2};
+  report.electorate = {.epoch = 5,
+                       .world = {.epoch = 5, .round = 1},
+                       .nodes = 2,
+                       .members = {"a", "b"}};
+  Adoption adoption;
+  adoption.Begin(Instant());
+  adoption.Hear(report);
+  EXPECT_TRUE(adoption.members().empty());
+  report.electorate.world.round = 2;
+  adoption.Hear(report);
+  EXPECT_THAT(adoption.members(), ElementsAre("a", "b"));
+}
+
 // The job has lost node c before, so that fewer than the maximum are here.
 TEST(JobTakeoverTest, ARoundIsGivenUpAtOnceIfItsMembersWereStartedAgain) {
   JobFixture job = RunningJob(2, 3);
