@@ -21,9 +21,8 @@ namespace muster::models {
 
 struct GptPipelineOptions {
   GptConfig model;
-  // batch: number of sequences per micro-batch. time: number of tokens per
-  // sequence, at most GptConfig::context.
-  int64_t batch = 1;
+  int64_t batch = 1;  // number of sequences per micro-batch
+  // Number of tokens per sequence, at most GptConfig::context.
   int64_t time = 1;
   GptStage::Checkpointing checkpointing = GptStage::Checkpointing::kNone;
   // Seed of the initial weights.

@@ -53,9 +53,8 @@ class BpeMergeTable {
   }
 
   std::vector<BpeMerge> merges_;
-  // slots_: a hash table of indices into merges_, at most half full. mask_: the
-  // size of the table minus 1.
-  size_t mask_;
+  size_t mask_;  // the size of slots_ minus 1
+  // A hash table of indices into merges_, at most half full.
   std::vector<uint32_t> slots_;
 };
 

@@ -65,10 +65,8 @@ struct GptTrainingOptions {
     kPairwise
   } order = GradientOrder::kByRank;
 
-  // batch: number of windows per micro-batch. micro_batches: number of
-  // micro-batches of all ranks per step.
-  int64_t batch = 12;
-  int64_t micro_batches = 1;
+  int64_t batch = 12;         // number of windows per micro-batch
+  int64_t micro_batches = 1;  // micro-batches of all ranks together per step
   int64_t steps = 2000;
   LearningRateSchedule learning_rate{
       .peak = 1e-3, .floor = 1e-4, .warmup = 100, .decay_until = 2000};

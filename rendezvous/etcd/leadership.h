@@ -89,10 +89,10 @@ class Leadership {
   Instant due_;   // when to send the next read or renewal
   int64_t term_ = 0;
   Instant leads_until_;
-  // Used only while this candidate stands by. seen_: the lock as last read;
-  // nullopt: the lock must be read before a claim. seen_since_: the time since
-  // which the lock has not changed.
+  // The lock as this standby has last read it; nullopt: it must read the lock
+  // before it claims it.
   std::optional<Lock> seen_;
+  // The time since which a standby has seen no change of the lock.
   Instant seen_since_;
 };
 

@@ -100,9 +100,9 @@ class Gathering {
   bool first_ = true;
   bool has_last_call_ = true;
   Instant not_before_;
-  // Both are set by AwaitAnswers. asked_: the time at which the newest wait for
-  // the nodes' answers began. answers_until_: the latest end of that wait.
+  // The start of the newest wait for the nodes' answers (AwaitAnswers).
   Instant asked_;
+  // The latest end of the newest wait for the nodes' answers (AwaitAnswers).
   Instant answers_until_;
   // Time since which at least min_nodes nodes have been ready.
   std::optional<Instant> enough_since_;

@@ -102,8 +102,9 @@ class ConnectionPool {
 
   size_t size() const { return connections_.size(); }
   // The connections that gRPC serves and that have made no valid call yet. gRPC
-  // does not tell the pool when it closes one: the caller must check them, and
-  // call Ended.
+  // does not report that it has closed a connection. So the caller of this pool
+  // must check whether the connections are still open, and call Ended for those
+  // that are not.
   const ConnectionCrowd& on_trial() const { return on_trial_; }
   const ConnectionCrowd& callers() const { return callers_; }
 

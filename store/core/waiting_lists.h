@@ -48,8 +48,8 @@ class WaitingList {
   size_t bytes() const { return bytes_; }
 
  private:
-  // The clients that wait for one key. Key of the map: the client's ticket;
-  // tickets ascend in the order of arrival.
+  // The clients that wait for one key of the store, in the order in which they
+  // began to wait. The map's key is the number of the wait (Wait::ticket).
   using Queue = std::map<uint64_t, StoreClientId>;
   using Queues = std::map<std::string, Queue, std::less<>>;
   struct Wait {

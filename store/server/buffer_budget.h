@@ -12,9 +12,8 @@ namespace muster::store {
 // The buffers of one connection as counted by a BufferBudget; only the budget
 // changes this struct.
 struct BufferShare {
-  // bytes: the memory of the connection's buffers, in bytes. outgoing: the part
-  // of this memory that holds replies which the client has not read.
-  size_t bytes = 0;
+  size_t bytes = 0;  // the memory of the connection's buffers, in bytes
+  // The bytes of this memory that hold replies which the client has not read.
   size_t outgoing = 0;
   // The newest period (BufferBudget::wait_) in which this client has read a
   // reply; 0: it has read none in any period.
@@ -65,14 +64,12 @@ class BufferBudget {
   const Duration timeout_;
   size_t bytes_ = 0;
   size_t outgoing_ = 0;
-  // The period in which IsOverdue measures the time without progress.
-  // wait_began_: the start of the period, which is set at the first IsOverdue
-  // of a wait and again whenever clients have read enough; nullopt: requests do
-  // not wait. wait_: the number of the period. read_: the bytes that clients
-  // have read since its start.
+  // The start of the period in which IsOverdue measures the time without
+  // progress. It is set at the first IsOverdue of a wait, and again whenever
+  // clients have read enough. nullopt: requests do not wait.
   std::optional<Instant> wait_began_;
-  uint64_t wait_ = 1;
-  size_t read_ = 0;
+  uint64_t wait_ = 1;  // the number of this period
+  size_t read_ = 0;    // bytes that clients have read in this period
 };
 
 }  // namespace muster::store

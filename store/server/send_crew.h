@@ -60,13 +60,12 @@ class SendCrew {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  // mutex_ guards four fields. jobs_: the send() calls of the current batch,
-  // which the threads share. batch_: the number of this batch. active_: the
-  // number of helper threads at work. over_: whether the threads must end.
+  // The send() calls of the current batch, which the threads share. Guarded by
+  // mutex_.
   std::span<Job> jobs_;
-  uint64_t batch_ = 0;
-  size_t active_ = 0;
-  bool over_ = false;
+  uint64_t batch_ = 0;  // number of this batch; guarded by mutex_
+  size_t active_ = 0;   // number of helper threads at work; guarded by mutex_
+  bool over_ = false;   // whether the threads must end; guarded by mutex_
 
   std::list<HubThread> threads_;
 };

@@ -104,8 +104,6 @@ SLEEP_ALLOWED = {
     'tests/integration/stragglers/slow_worker.cc':
         "a user's program, waits as for a device",
     'tests/integration/worker.sh': "a user's program, polls for a file",
-    'tests/slurm/worker.sh': "a user's program, polls for a file",
-    'tests/ssh/worker.sh': "a user's program, polls for a file",
 }
 
 # Headers whose functions may have a parameter of type bool. The value is the

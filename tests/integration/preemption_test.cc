@@ -1,11 +1,14 @@
 // Tests of preemption with real launches, which get the notice of the
 // preemption as a signal.
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -168,17 +171,20 @@ TEST_F(Preemption, AFailedHookIsOnlyReported) {
 // A worker exits with 75 (EX_TEMPFAIL) in a preempted job. `launch` must not
 // count this as a failure.
 TEST_F(Preemption, AWorkersExitCode75DoesNotFailAPreemptedJob) {
-  const std::string gone = folder_ + "/gone";
+  // Rank 0 waits until this test no longer locks the file.
+  const std::string gate = folder_ + "/gate";
+  const int lock = open(gate.c_str(), O_CREAT | O_CLOEXEC | O_RDWR, 0600);
+  ASSERT_EQ(flock(lock, LOCK_EX), 0);
   auto launch = Standalone({"--nproc-per-node=2", "--signals-to-preempt=USR1",
                             "--preempt-signal=USR2"},
-                           {"again", "USR2", gone});
+                           {"again", "USR2", gate});
   ASSERT_TRUE(launch->Printed("ready rank=", 2));
   const std::string line = launch->Lines("up rank=1 ").at(0);
   const pid_t first_to_go = std::stoi(line.substr(line.find("pid=") + 4));
   launch->Signal(SIGUSR1);
   ASSERT_TRUE(launch->Printed("again rank=1"));
   ASSERT_TRUE(IsGone(first_to_go));
-  std::ofstream(gone) << "\n";
+  close(lock);
   EXPECT_EQ(launch->ExitCode(), kPreempted);
   EXPECT_THAT(launch->Output(),
               AllOf(HasSubstr("again rank=0"), Not(HasSubstr("ROOT CAUSE"))));

@@ -50,10 +50,10 @@ case $deed in
     [ -e "$MUSTER_PREEMPTION_FILE" ] && echo "early ."
     echo "ready rank=$RANK ."
     tail -f /dev/null & wait ;;
-  # again SIGNAL GONE: waits for SIGNAL, then exits with 75 ("try again"); rank
-  # 0 first waits until the file GONE exists.
+  # again SIGNAL GATE: waits for SIGNAL, then exits with 75 ("try again"); rank
+  # 0 first waits until the file GATE is not locked.
   again)
-    trap '[ "$RANK" != 0 ] || until [ -e '"$2"' ]; do sleep 0.05; done
+    trap '[ "$RANK" != 0 ] || flock -s '"$2"' true
       echo "again rank=$RANK ."; exit 75' "$1"
     echo "ready rank=$RANK ."
     tail -f /dev/null & wait ;;

@@ -67,11 +67,10 @@ struct Stage {
   // the journal which the coordinator has continued, or the coordinator's own
   // epoch if it has continued no journal.
   std::map<uint64_t, uint64_t> memories;
-  // newest_epoch: epoch of the newest coordinator. ended_epoch: epoch of the
-  // newest coordinator that has ended the job.
-  uint64_t newest_epoch = 0;
+  uint64_t newest_epoch = 0;  // epoch of the newest coordinator
   // epochs of coordinators that are running the job
   std::set<uint64_t> coordinating;
+  // epoch of the newest coordinator that has ended the job; 0: none has
   uint64_t ended_epoch = 0;
   std::optional<rendezvous::Verdict> verdict;
   // Whether `verdict` ends the job for all nodes. A time-out never does: a

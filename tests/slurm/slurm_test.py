@@ -14,6 +14,7 @@ import unittest
 _HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path[:0] = [_HERE, os.path.join(_HERE, os.pardir, 'python')]
 
+import gate
 import slurm_cluster
 import xml_main
 
@@ -166,16 +167,15 @@ class SlurmTest(unittest.TestCase):
     self.assertIn('write srun --ntasks-per-node=1', job.output())
 
   def test_a_step_narrower_than_its_job_and_two_at_once(self):
-    go = os.path.join(self.folder, 'go-steps')
+    go = gate.Gate(os.path.join(self.folder, 'go-steps'))
     job = self.slurm.sbatch(
         f'srun --exact --nodes=2 --ntasks=2 --nodelist=n[3-4] {_LAUNCH} '
-        f'--nproc-per-node=1 {_WORKER} until {go} &\n'
+        f'--nproc-per-node=1 {_WORKER} until {go.path} &\n'
         f'srun --exact --nodes=2 --ntasks=2 --nodelist=n[3-4] {_LAUNCH} '
-        f'--nproc-per-node=1 {_WORKER} until {go} &\nwait\n',
+        f'--nproc-per-node=1 {_WORKER} until {go.path} &\nwait\n',
         '--nodes=4', '--ntasks-per-node=2')
     job.wait_for('up rank', 4)
-    with open(go, 'wb'):
-      pass
+    go.open()
     self.succeeded(job)
     said = workers(job)
     self.assertEqual({w['run'] for w in said},
@@ -186,13 +186,12 @@ class SlurmTest(unittest.TestCase):
     self.assertEqual({w['of'] for w in said}, {'2'})
 
   def test_arrays_on_the_same_nodes_do_not_collide(self):
-    go = os.path.join(self.folder, 'go-array')
-    jobs = self.slurm.sbatch_array(f'{_SRUN} {_WORKER} until {go}\n', 4,
+    go = gate.Gate(os.path.join(self.folder, 'go-array'))
+    jobs = self.slurm.sbatch_array(f'{_SRUN} {_WORKER} until {go.path}\n', 4,
                                    '--nodes=2', '--nodelist=n[1-2]')
     for job in jobs:
       job.wait_for('up rank', 2)
-    with open(go, 'wb'):
-      pass
+    go.open()
     for job in jobs:
       self.succeeded(job)
       self.assertEqual({w['run'] for w in workers(job)}, {job.id + '.0'})
@@ -210,9 +209,10 @@ class SlurmTest(unittest.TestCase):
     for command, code in ((_SRUN.replace('srun', 'srun --no-kill --wait=0'),
                            None), (f'{_LAUNCH} --slurm', '0')):
       with self.subTest(command=command):
-        go = os.path.join(self.folder, f'go-elastic-{code}')
+        go = gate.Gate(os.path.join(self.folder, f'go-elastic-{code}'))
         job = self.slurm.sbatch(
-            f'{command} {flags} --nproc-per-node=1 {_WORKER} round 2 {go}\n'
+            f'{command} {flags} --nproc-per-node=1 '
+            f'{_WORKER} round 2 {go.path}\n'
             'echo "code=$? ."\n', '--nodes=3', '--nodelist=n[1-3]', '--no-kill')
         job.wait_for('up rank', 3)
         lost = workers(job)[2]['node']
@@ -221,8 +221,7 @@ class SlurmTest(unittest.TestCase):
         # Wait until both workers of round 2 have printed. If a node is lost, a
         # race in srun may lose the last output of the step.
         job.wait_for('up rank', 5)
-        with open(go, 'wb'):
-          pass
+        go.open()
         self.succeeded(job)
         self.assertEqual(
             {w['node'] for w in workers(job) if w['round'] == '2'},
@@ -259,13 +258,14 @@ class SlurmTest(unittest.TestCase):
     self.slurm.bring_up('n2')
 
   def test_status_finds_the_jobs_launch(self):
-    go, ask = (os.path.join(self.folder, name) for name in ('go-st', 'ask'))
+    go = gate.Gate(os.path.join(self.folder, 'go-st'))
+    ask = os.path.join(self.folder, 'ask')
     os.mkfifo(ask)
     # The first step of this job does not run `launch`, so `launch status` must
     # look for the second one.
     job = self.slurm.sbatch(
         'srun --nodes=1 --ntasks=1 true\n'
-        f'{_SRUN} --nproc-per-node=1 {_WORKER} until {go} &\n'
+        f'{_SRUN} --nproc-per-node=1 {_WORKER} until {go.path} &\n'
         f'read -r _ <{ask}\n{_LAUNCH} status\nwait\n',
         '--nodes=2')
     job.wait_for('up rank', 2)
@@ -276,8 +276,7 @@ class SlurmTest(unittest.TestCase):
       pass
     said = f'job {job.id}.1: '
     job.wait_for(said)
-    with open(go, 'wb'):
-      pass
+    go.open()
     self.succeeded(job)
     for text in shown:
       self.assertIn(said, text)
@@ -285,9 +284,10 @@ class SlurmTest(unittest.TestCase):
     self.assertIn(job.id, gone)
 
   def test_launch_slurm_makes_a_token_that_its_user_finds(self):
-    go = os.path.join(self.folder, 'go-token')
+    go = gate.Gate(os.path.join(self.folder, 'go-token'))
     job = self.slurm.sbatch(
-        f'exec {_LAUNCH} --slurm --nproc-per-node=1 {_WORKER} until {go}\n',
+        f'exec {_LAUNCH} --slurm --nproc-per-node=1 '
+        f'{_WORKER} until {go.path}\n',
         '--nodes=2')
     job.wait_for('up rank', 2)
     # `launch status` asks through a job step on the coordinator's host, because
@@ -298,8 +298,7 @@ class SlurmTest(unittest.TestCase):
     refused = self.slurm.run(_LAUNCH, 'status', '--slurm-job', job.id,
                              env={'MUSTER_TOKEN': 'another-' * 4},
                              check=False)
-    with open(go, 'wb'):
-      pass
+    go.open()
     self.succeeded(job)
     self.assertIn(f'job {job.id}.0: ', shown)
     self.assertIn('has another token', refused)
@@ -316,15 +315,14 @@ class SlurmTest(unittest.TestCase):
 
   def test_with_its_state_a_killed_step_goes_on_in_the_next(self):
     state = os.path.join(self.folder, 'state')
-    go = os.path.join(self.folder, 'go-on')
+    go = gate.Gate(os.path.join(self.folder, 'go-on'))
     command = (f'{_LAUNCH} --slurm --state-dir={state} --max-restarts=1 '
-               f'{_WORKER} round 2 {go}')
+               f'{_WORKER} round 2 {go.path}')
     job = self.slurm.sbatch(f'{command}\n{command}\n', '--nodes=2')
     job.wait_for('up rank', 2)
     self.slurm.run('scancel', '--signal=KILL', f'{job.id}.0')
     job.wait_for('round=2', 2)
-    with open(go, 'wb'):
-      pass
+    go.open()
     self.succeeded(job)
     self.assertIn(f'goes on with job {job.id} of {state}: round 1',
                   job.output())
@@ -390,10 +388,10 @@ class SlurmTest(unittest.TestCase):
         # below, which runs at the same time.
         script_text('preempt_requeue'), '--gpus-per-node=1', '--oversubscribe',
         f'--export=ALL,PATH={_PATH}', '--chdir=' + folder)
-    go = os.path.join(folder, 'go')
+    go = gate.Gate(os.path.join(folder, 'go'))
     task, sibling = self.slurm.sbatch_array(
         f'test $SLURM_ARRAY_TASK_ID = 1 || exec {_LAUNCH} --slurm --requeue '
-        f'{_WORKER} until {go}\n'
+        f'{_WORKER} until {go.path}\n'
         f'exec {_LAUNCH} --slurm --requeue {_WORKER} preempted\n', 2,
         '--nodes=2', '--nodelist=n[1-2]', '--requeue', '--open-mode=append')
     whole.wait_for('up rank', 4)
@@ -415,8 +413,7 @@ class SlurmTest(unittest.TestCase):
       self.assertEqual(job.output().count('SUCCEEDED'), 1)
     self.assertEqual(whole.output().count('saved rank'), 4, whole.output())
     self.assertEqual(ranks_that_caught('TERM', task), {'0', '1'})
-    with open(go, 'wb'):
-      pass
+    go.open()
     self.succeeded(sibling)
     self.assertEqual([w['run'] for w in workers(sibling)],
                      [sibling.id + '.0'] * 2)

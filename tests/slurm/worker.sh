@@ -15,13 +15,13 @@ case $deed in
   forever) wait_for_ever ;;
   # exit CODE: exits with CODE.
   exit) exit "$1" ;;
-  # until FILE: waits until FILE exists, then succeeds.
-  until) while [ ! -e "$1" ]; do sleep 0.05; done ;;
-  # round N FILE: in rounds before N runs until it is stopped; later waits until
-  # FILE exists, then succeeds.
+  # until GATE: waits until the file GATE is not locked, then succeeds.
+  until) flock -s "$1" true ;;
+  # round N GATE: in rounds before N runs until it is stopped; later waits until
+  # the file GATE is not locked, then succeeds.
   round)
     [ "$MUSTER_ROUND" -ge "$1" ] || wait_for_ever
-    while [ ! -e "$2" ]; do sleep 0.05; done ;;
+    flock -s "$2" true ;;
   # restarted: runs until it is stopped; succeeds once Slurm has requeued the
   # job.
   restarted) [ -n "$SLURM_RESTART_COUNT" ] || wait_for_ever ;;

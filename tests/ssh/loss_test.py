@@ -37,44 +37,44 @@ class Loss(over_ssh.OverSsh):
 
   def test_a_killed_agent_is_started_again_and_the_job_succeeds(self):
     hosts = ['127.0.0.1', '127.0.0.2', '127.0.0.3']
-    for number, victim in enumerate(hosts[:2], start=1):
-      go = os.path.join(self.work, 'go%d' % number)
-      front = self.launch(hosts, [], ['until-file', go])
+    for victim in hosts[:2]:
+      go = self.gate()
+      front = self.launch(hosts, [], ['until-open', go.path])
       self.assertTrue(front.printed('ready rank=', 3), front.text())
       os.kill(self.agent_of(victim), signal.SIGKILL)
       self.assertTrue(front.printed('ready rank=', 6), front.text())
-      self.write(self.work, go, '')
+      go.open()
       self.assertEqual(front.end(), 0, front.text())
       self.assertTrue(front.lines(victim + ': its agent was killed by SIGKILL; '
                                   'it is started again'), front.text())
       self.assertEqual(len(front.lines('SUCCEEDED')), 1, front.text())
 
   def test_a_killed_guardian_is_a_killed_agent(self):
-    go = os.path.join(self.work, 'go')
-    front = self.launch(['127.0.0.1', '127.0.0.2'], [], ['until-file', go])
+    go = self.gate()
+    front = self.launch(['127.0.0.1', '127.0.0.2'], [], ['until-open', go.path])
     self.assertTrue(front.printed('ready rank=', 2), front.text())
     os.kill(self.guardian_of('127.0.0.2'), signal.SIGKILL)
     self.assertTrue(front.printed('ready rank=', 4), front.text())
-    self.write(self.work, 'go', '')
+    go.open()
     self.assertEqual(front.end(), 0, front.text())
     self.assertTrue(front.lines('127.0.0.2: the process that starts its '
                                 'workers was killed; it is started again'),
                     front.text())
 
   def test_both_agents_of_two_hosts_may_be_killed(self):
-    go = os.path.join(self.work, 'go')
-    front = self.launch(['127.0.0.1', '127.0.0.2'], [], ['until-file', go])
+    go = self.gate()
+    front = self.launch(['127.0.0.1', '127.0.0.2'], [], ['until-open', go.path])
     self.assertTrue(front.printed('ready rank=', 2), front.text())
     for number, victim in enumerate(['127.0.0.1', '127.0.0.2'], start=2):
       os.kill(self.agent_of(victim), signal.SIGKILL)
       self.assertTrue(front.printed('ready rank=', 2 * number), front.text())
-    self.write(self.work, 'go', '')
+    go.open()
     self.assertEqual(front.end(), 0, front.text())
 
   def test_another_host_takes_over_from_the_lost_first_host(self):
-    go = os.path.join(self.work, 'go')
+    go = self.gate()
     front = self.launch(['127.0.0.%d' % i for i in range(1, 5)],
-                        ['--nnodes=2:4'], ['until-file', go])
+                        ['--nnodes=2:4'], ['until-open', go.path])
     self.assertTrue(front.printed('ready rank=', 4), front.text())
     self.kill_host('127.0.0.1')
     self.assertTrue(front.printed('ready rank=', 7), front.text())
@@ -84,14 +84,14 @@ class Loss(over_ssh.OverSsh):
     # coordinator.
     os.kill(self.agent_of('127.0.0.3'), signal.SIGKILL)
     self.assertTrue(front.printed('ready rank=', 10), front.text())
-    self.write(self.work, 'go', '')
+    go.open()
     self.assertEqual(front.end(), 0, front.text())
     self.assertEqual(len(front.lines('SUCCEEDED')), 1, front.text())
 
   def test_after_a_loss_a_killed_coordinator_costs_no_last_call(self):
-    go = os.path.join(self.work, 'go')
+    go = self.gate()
     front = self.launch(['127.0.0.1', '127.0.0.2', '127.0.0.3'],
-                        ['--nnodes=2:3'], ['until-file', go])
+                        ['--nnodes=2:3'], ['until-open', go.path])
     self.assertTrue(front.printed('ready rank=', 3), front.text())
     self.kill_host('127.0.0.3')
     self.assertTrue(front.printed('ready rank=', 5), front.text())
@@ -99,7 +99,7 @@ class Loss(over_ssh.OverSsh):
     os.kill(self.agent_of('127.0.0.1'), signal.SIGKILL)
     self.assertTrue(front.printed('ready rank=', 7), front.text())
     self.assertEqual(len(front.lines('last call')), calls, front.text())
-    self.write(self.work, 'go', '')
+    go.open()
     self.assertEqual(front.end(), 0, front.text())
 
   def test_a_successor_gives_the_verdict_on_the_loss_of_the_first_host(self):
@@ -120,13 +120,13 @@ class Loss(over_ssh.OverSsh):
     self.assertTrue(front.lines('it hosted the coordinator'), front.text())
 
   def test_an_elastic_job_goes_on_without_a_lost_host(self):
-    go = os.path.join(self.work, 'go')
+    go = self.gate()
     front = self.launch(['127.0.0.1', '127.0.0.2'], ['--nnodes=1:2'],
-                        ['until-alone', go])
+                        ['until-alone', go.path])
     self.assertTrue(front.printed('world=2', 2), front.text())
     os.kill(self.node_process('127.0.0.2')[1], signal.SIGKILL)
     self.assertTrue(front.printed('the job goes on without it'), front.text())
-    self.write(self.work, 'go', '')
+    go.open()
     self.assertEqual(front.end(), 0, front.text())
     self.assertEqual(len(front.lines('SUCCEEDED')), 1, front.text())
     self.assertEqual(
@@ -137,23 +137,24 @@ class Loss(over_ssh.OverSsh):
          '2: 1 node, 1 worker'], front.text())
 
   def test_a_killed_node_process_is_a_lost_host(self):
-    go = self.write(self.work, 'go', '')
+    go = self.gate()
+    go.open()
     front = self.launch(['127.0.0.1', '127.0.0.2'], ['--nnodes=1:2'],
-                        ['until-alone', go])
+                        ['until-alone', go.path])
     self.assertTrue(front.printed('world=2', 2), front.text())
     os.kill(self.node_process('127.0.0.2')[0], signal.SIGKILL)
     self.assertEqual(front.end(), 0, front.text())
 
   def test_a_branch_that_breaks_loses_what_is_behind_it(self):
-    go = os.path.join(self.work, 'go')
+    go = self.gate()
     front = self.launch(['127.0.0.1', '127.0.0.2', '127.0.0.3'],
                         ['--ssh-fan-out=1', '--nnodes=1:3'],
-                        ['until-alone', go])
+                        ['until-alone', go.path])
     self.assertTrue(front.printed('world=3', 3), front.text())
     os.kill(self.node_process('127.0.0.2')[1], signal.SIGKILL)
     self.assertTrue(front.printed('the job goes on without it', 2),
                     front.text())
-    self.write(self.work, 'go', '')
+    go.open()
     self.assertEqual(front.end(), 0, front.text())
     self.assertEqual(len(front.lines('the job goes on without it')), 2,
                      front.text())

@@ -7,6 +7,7 @@ import signal
 import tempfile
 import unittest
 
+import gate
 import ssh_hosts
 
 _HERE = os.path.dirname(os.path.realpath(__file__))
@@ -41,6 +42,9 @@ class OverSsh(unittest.TestCase):
     with open(path, 'w', encoding='utf-8') as file:
       file.write(text)
     return path
+
+  def gate(self):
+    return gate.Gate(os.path.join(self.work, 'gate'))
 
   def launch(self, hosts, flags, deed, **variables):
     """Starts launch --hostfile in self.work; `hosts`: the lines of the host

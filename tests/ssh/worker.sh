@@ -15,16 +15,16 @@ case "$1" in
     trap '' INT TERM
     echo "ready rank=$RANK"
     while :; do tail -f /dev/null & wait; done ;;
-  until-alone) # FILE: a world of one ends once that is there.
+  until-alone) # GATE: a world of one ends once this file is not locked.
     echo "ready rank=$RANK world=$WORLD_SIZE"
     if [ "$WORLD_SIZE" = 1 ]; then
-      until [ -e "$2" ]; do sleep 0.05; done
+      flock -s "$2" true
       exit 0
     fi
     while :; do tail -f /dev/null & wait; done ;;
-  until-file) # FILE: a world of any size ends once that is there.
+  until-open) # GATE: a world of any size ends once this file is not locked.
     echo "ready rank=$RANK world=$WORLD_SIZE"
-    until [ -e "$2" ]; do sleep 0.05; done ;;
+    flock -s "$2" true ;;
   fail) [ "$RANK" = "$2" ] && exit 7; while :; do tail -f /dev/null & wait; done ;;
   print)
     shift

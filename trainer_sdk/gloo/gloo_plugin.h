@@ -10,7 +10,9 @@
 
 namespace muster {
 
-// A text or an address that a function of libmuster_gloo.so returns.
+// An output argument of the functions of libmuster_gloo.so: the text of an
+// error, or a rank's network address as Gloo encodes it. `size`: the number of
+// bytes that are used.
 struct GlooText {
   size_t size = 0;
   char bytes[1024];

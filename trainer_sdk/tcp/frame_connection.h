@@ -91,18 +91,17 @@ class FrameConnection {
   int64_t outgoing() const { return outgoing_bytes_; }
   // Whether reading is paused because no receive matches the next frame yet.
   bool held() const { return held_; }
-  // ended: whether the connection has ended. left: whether the peer announced
-  // before (kGoodbye) that it leaves without an error. why: the reason for an
-  // end that the peer did not announce.
-  bool ended() const { return ended_; }
+  bool ended() const { return ended_; }  // whether the connection has ended
+  // Whether the peer has announced (kGoodbye) that it leaves without an error.
   bool left() const { return left_; }
+  // The reason for an end of the connection that the peer did not announce.
   const std::string& why() const { return why_; }
   // Whether queued frames were discarded because the peer no longer accepts
   // data.
   bool lost_frames() const { return lost_frames_; }
-  // arriving: the header of the frame that is arriving. arrived: how many bytes
-  // of its data have been written to the destination.
+  // The header of the frame that is arriving; nullopt: none.
   const std::optional<FrameHeader>& arriving() const { return arriving_; }
+  // How many bytes of this frame's data have been written to the destination.
   int64_t arrived() const { return placed_bytes_; }
 
  private:

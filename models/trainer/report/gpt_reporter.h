@@ -13,13 +13,11 @@ namespace muster::models {
 
 // A report of a training's progress, for the console and the log.
 struct StepReport {
-  // step: number of steps done so far. steps: number of all steps.
-  int64_t step = 0;
-  int64_t steps = 0;
-  // loss, learning_rate, gradient_norm: the values of the last step.
-  double loss = 0;
-  double learning_rate = 0;
-  double gradient_norm = 0;
+  int64_t step = 0;          // number of steps done so far
+  int64_t steps = 0;         // number of steps of the whole training
+  double loss = 0;           // of the last step
+  double learning_rate = 0;  // of the last step
+  double gradient_norm = 0;  // of the last step
   // Training speed since the previous report.
   double tokens_per_second = 0;
   // Model FLOPs utilisation: the model's FLOP/s divided by the peak; 0: the
