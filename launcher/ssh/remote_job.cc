@@ -225,8 +225,10 @@ bool RemoteJob::MayStartAgain(uint32_t host) const {
       own_exit_code_ || verdict_code_ || signals_ > 0 || hung_up_;
   // The page of `launch doctor` names a host whose agent was killed.
   const bool is_doctor = plan_.beginning == Beginning::kWithAllThatAnswer;
-  return !is_ending && !is_doctor && !plan_.alone && !endpoints_.empty() &&
-         hosts_[host].deaths <= kMaxDeaths;
+  // The other agents start once the coordinator listens.
+  const bool is_first = host == coordinator_;
+  return !is_ending && !is_doctor && !plan_.alone &&
+         (is_first || !endpoints_.empty()) && hosts_[host].deaths <= kMaxDeaths;
 }
 
 void RemoteJob::On(Instant now, const AgentEnded& message) {
@@ -263,14 +265,6 @@ void RemoteJob::LoseAgent(Instant now, uint32_t host, int exit_code,
     Stop(now, exit_code, absl::StrCat(Name(host), ": ", how));
     return;
   }
-  if (!coordinators_loss_.empty() && awaited_.empty() &&
-      Usable() < plan_.least) {
-    // The agents give up because no host has taken over.
-    AwaitVerdict(now, absl::StrCat(coordinators_loss_,
-                                   "; it hosted the coordinator, and no other "
-                                   "host has taken over"));
-    return;
-  }
   Lose(now, host, how);
 }
 
@@ -293,7 +287,6 @@ void RemoteJob::On(Instant now, const HostLost& message) {
 
 void RemoteJob::Lose(Instant now, uint32_t host, const std::string& what) {
   const std::string line = absl::StrCat(Name(host), ": ", what);
-  if (host == coordinator_) coordinators_loss_ = line;
   if (own_exit_code_ || verdict_code_ || !awaited_.empty()) {
     Error(line);
     // A verdict on an earlier loss is awaited. If the host that is lost now had
@@ -308,8 +301,14 @@ void RemoteJob::Lose(Instant now, uint32_t host, const std::string& what) {
     StopForLoss(now, why);
   } else if (Usable() < plan_.least) {
     AwaitVerdict(now, absl::StrCat(line, "; the job needs ", plan_.least,
-                                   " hosts and ends"));
+                                   " hosts and ends",
+                                   coordinators_loss_.empty()
+                                       ? ""
+                                       : "; the first coordinator's host was "
+                                         "lost before: ",
+                                   coordinators_loss_));
   } else {
+    if (host == coordinator_) coordinators_loss_ = line;
     Error(absl::StrCat(line, "; the job goes on without it"));
     StartAll(now);  // a spare may replace the lost host
   }
@@ -382,8 +381,7 @@ void RemoteJob::ConsiderStart(Instant now) {
     return;
   }
   coordinator_ = first;
-  Start(first, HostingFlags(plan_, {AddressForOthers(plan_, hosts_[first].up),
-                                    plan_.port}));
+  Start(first, MeetingFlagsOf(first));
 }
 
 // Whether the agent of `host` may start. A spare starts only after the hosts
@@ -420,7 +418,11 @@ void RemoteJob::StartAll(Instant now) {
 
 std::vector<std::string> RemoteJob::MeetingFlagsOf(uint32_t host) const {
   if (plan_.alone) return {};
-  if (host == coordinator_) return HostingFlags(plan_, endpoints_.front());
+  if (host == coordinator_) {
+    const rendezvous::Endpoint first = {
+        AddressForOthers(plan_, hosts_[host].up), plan_.port};
+    return HostingFlags(plan_, endpoints_.empty() ? first : endpoints_.front());
+  }
   if (!plan_.is_taken_over || hosts_[*coordinator_].phase == Phase::kRunning) {
     return MeetingFlags(plan_, endpoints_);
   }

@@ -368,14 +368,17 @@ TEST_F(RemoteJobTest, TheAgentOfASingleHostIsNotStartedAgain) {
   EXPECT_THAT(Closed(), ElementsAre("finish 137 "));
 }
 
-TEST_F(RemoteJobTest, AnAgentKilledBeforeTheCoordinatorListensEndsTheJob) {
+TEST_F(RemoteJobTest, AnAgentKilledBeforeItsCoordinatorListensIsStartedAgain) {
   Begin(2, 2);
   Up(1);
   Up(0);
   EXPECT_THAT(Killed(0),
-              ElementsAre("error h0: its agent was killed by SIGKILL",
-                          "signal 15 to all", "hang up"));
-  EXPECT_THAT(Closed(), ElementsAre("finish 137 "));
+              ElementsAre("error h0: its agent was killed by SIGKILL; it is "
+                          "started again",
+                          "start 0 --rdzv-endpoint=10.0.0.1:0 "
+                          "--rdzv-conf=is_host=1 (first)"));
+  EXPECT_THAT(Words(job_->Step(now_, CoordinatorUp{0, "10.0.0.1", 4711})),
+              ElementsAre(HasSubstr("notice "), HasSubstr("start 1 ")));
 }
 
 TEST_F(RemoteJobTest, AnotherHostTakesOverFromALostCoordinator) {
@@ -402,10 +405,12 @@ TEST_F(RemoteJobTest, AgentsThatFindNoCoordinatorNameItsLoss) {
   RunWithSuccessors(3, 2);
   Lost(0);
   const std::string why =
-      "h0: cut; it hosted the coordinator, and no other host has taken over";
+      "h1: its agent ended with status 1; the job needs 2 hosts and ends; the "
+      "first coordinator's host was lost before: h0: cut";
   EXPECT_THAT(Ended(1, 1), ElementsAre("error " + why));
-  EXPECT_THAT(Ended(2, 1),
-              ElementsAre(HasSubstr("h2: its agent ended"), "hang up"));
+  EXPECT_THAT(
+      Ended(2, 1),
+      ElementsAre("error h2: its agent ended with status 1", "hang up"));
   EXPECT_THAT(Closed(),
               ElementsAre("signal 15 to all", "finish 1 own: " + why));
 }
