@@ -347,7 +347,7 @@ ALL = [Mutant(*mutant) for mutant in (
     ('record: a spare learns no round', _JOB, 'LearnFrom', 'do electorate',
      swap('directive.electorate.world.round', '0')),
     ('record: the recorded round is the newest', _JOB, 'LearnFrom',
-     'do round #4', DROP),
+     'do round #3', DROP),
     ('record: failures of an old round delay the next', _JOB, 'LearnFrom',
      'do failures_in_row', DROP),
     ('recall: a node that knows a round changes nothing', _JOB, 'Job::On',
