@@ -405,8 +405,9 @@ agent::AgentResult RunAgentSession(const Voice& voice,
   }
   // Runs when this function returns, before the HTTP pages are closed. The
   // pages are thus served for as long as this process coordinates the job.
-  const absl::Cleanup linger = [&own] {
-    if (own.linger) own.linger();
+  agent::AgentResult result;
+  const absl::Cleanup linger = [&own, &result] {
+    if (own.linger) own.linger(result.exit_code);
   };
   const agent::ConsoleWriter::WaitLimits limits = {
       .without_progress = logs.console.timeout,
@@ -416,7 +417,6 @@ agent::AgentResult RunAgentSession(const Voice& voice,
   if (log_folder == LogFolder::kGiven && !logs.is_tagged) {
     PointLatestInTime(logs.directory, logs.run_name);
   }
-  agent::AgentResult result;
   {
     agent::Agent agent(
         std::move(options), guardian, link,

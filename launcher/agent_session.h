@@ -43,10 +43,10 @@ struct CoordinatorPages {
   std::vector<std::string> tokens;
   rendezvous::CallerCertificates certificates =
       rendezvous::CallerCertificates::kNotRequired;
-  // Called when the node is done, while its pages are still served. Blocks
-  // until the other nodes no longer need the coordinator in this process. Null:
-  // there is nothing to wait for.
-  std::function<void()> linger;
+  // Called with the exit code when the node is done, while its pages are still
+  // served. Blocks until the other nodes no longer need the coordinator in this
+  // process. Null: there is nothing to wait for.
+  std::function<void(int exit_code)> linger;
 };
 
 // Runs an agent. Prints notices while the agent runs. At the end prints the

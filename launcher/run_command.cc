@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "agent/lifecycle/agent_policy.h"
 #include "agent/logs/log_paths.h"
 #include "agent/probes/agent_probes.h"
 #include "launcher/agent_session.h"
@@ -300,11 +301,17 @@ int RunCommand(const std::string& name, const RunOptions& options,
     shown.certificates = rendezvous::CallerCertificates::kRequired;
   }
   bool is_over = false;
-  shown.linger = [&] {
+  shown.linger = [&](int code) {
     is_over = true;
     link.reset();
     node->guardian.reset();
-    if (here != nullptr) here->Linger(options.close_timeout, voice);
+    // If `launch` on another host started this agent, it starts the agent again
+    // at once, and with it the coordinator.
+    const bool is_started_again =
+        code == agent::kWorkersLostExitCode && options.remote.endpoint_fd >= 0;
+    if (here != nullptr && !is_started_again) {
+      here->Linger(options.close_timeout, voice);
+    }
   };
   const agent::AgentResult result = RunAgentSession(
       voice, std::move(agent), options.program[0],
@@ -312,7 +319,7 @@ int RunCommand(const std::string& name, const RunOptions& options,
       node->guardian.get(), link.get(), shown);
   // RunAgentSession calls `linger` at its end, but not after an early failure.
   // In that case `linger` is called here.
-  if (!is_over) shown.linger();
+  if (!is_over) shown.linger(result.exit_code);
   return result.exit_code;
 }
 

@@ -2,6 +2,7 @@
 #define MUSTER_AGENT_LIFECYCLE_AGENT_POLICY_H_
 
 #include <chrono>
+#include <csignal>
 #include <optional>
 #include <vector>
 
@@ -25,6 +26,11 @@ enum class JobMessages {
 // Exit code of an agent whose guardian, the process that starts its workers,
 // was lost: EX_SOFTWARE of sysexits.h. The job may continue without this node.
 inline constexpr int kWorkersLostExitCode = 70;
+
+// The signal on which an agent leaves its job because the connection to the
+// `launch --hostfile` that started it was lost. Muster uses SIGPWR for nothing
+// else.
+inline constexpr int kConnectionLostSignal = SIGPWR;
 
 // The agent's behaviour towards its coordinator, signals and silent workers.
 // The command line fills the struct in, and the agent's state machine reads it.

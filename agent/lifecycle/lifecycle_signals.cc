@@ -15,6 +15,13 @@ namespace {
 // to stop the whole job. After this time the node stops its own workers.
 constexpr Duration kCancelTimeout = std::chrono::seconds(5);
 
+// Returns the reason why a node leaves its job on `signal`, for messages.
+std::string LeaveReason(int signal) {
+  return signal == kConnectionLostSignal
+             ? "the connection to the launch that started it was lost"
+             : rendezvous::SignalName(signal);
+}
+
 }  // namespace
 
 void Lifecycle::On(const SignalCaught& event) {
@@ -30,7 +37,7 @@ void Lifecycle::On(const SignalCaught& event) {
     }
     Notice(absl::StrCat("caught ", rendezvous::SignalName(event.signal),
                         ": leaving the job (once more: at once)"));
-    leaving_ = rendezvous::SignalName(event.signal);
+    leaving_ = LeaveReason(event.signal);
     changed_ = true;
     cancel_deadline_ = now_ + kCancelTimeout;
     if (!ever_answered_ || !connected_) {

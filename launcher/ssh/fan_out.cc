@@ -41,6 +41,7 @@ FanOut::FanOut(BeNode job, Instant now)
 }
 
 void FanOut::Connect(std::vector<RemoteHost> hosts, Instant now) {
+  if (hung_up_) return;
   BeNode job = job_;
   job.hosts = std::move(hosts);
   connections_.push_back(std::make_unique<HostConnection>(

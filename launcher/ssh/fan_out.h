@@ -30,6 +30,9 @@ class FanOut {
   // Starts the connections to `job.hosts`.
   FanOut(BeNode job, Instant now);
 
+  // Connects to another group of hosts, which have no connection. No effect
+  // after HangUp.
+  void Connect(std::vector<RemoteHost> hosts, Instant now);
   void AppendPolls(Intake intake, std::vector<pollfd>& polls) const;
   std::vector<UpMessage> Serve(Instant now, Intake intake);
   // Sends a message that contains a host's number to the connection of this
@@ -41,8 +44,6 @@ class FanOut {
   std::optional<Instant> NextDeadline() const;
 
  private:
-  void Connect(std::vector<RemoteHost> hosts, Instant now);
-
   BeNode job_;
   const std::string ssh_program_;
   const std::vector<std::string> environment_;

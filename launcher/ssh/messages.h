@@ -1,7 +1,6 @@
 #ifndef MUSTER_LAUNCHER_SSH_MESSAGES_H_
 #define MUSTER_LAUNCHER_SSH_MESSAGES_H_
 
-#include <csignal>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -24,10 +23,6 @@ namespace muster::launcher {
 inline constexpr uint32_t kSshProtocol = 3;
 
 inline constexpr size_t kMaxFrameBytes = 64 << 20;
-
-// The signal on which an agent leaves its job. The signal is sent when the
-// connection to the agent's host was lost. Muster uses SIGPWR for nothing else.
-inline constexpr int kLeaveSignal = SIGPWR;
 
 // The data about one host that its agent and ssh need.
 struct RemoteHost {

@@ -27,11 +27,21 @@ constexpr Duration kVerdictSlack = std::chrono::seconds(5);
 // agent.
 constexpr Duration kSparesWait = std::chrono::seconds(3);
 
-// If an agent is killed more than kMaxDeaths times within kDeathsWithin, it is
-// not started again. So a job in which an agent is killed again and again, for
-// instance because memory is short, ends.
+// If an agent is killed, or its host lost, more than kMaxDeaths times within
+// kDeathsWithin, it is not started again. So a job in which an agent is killed
+// again and again, for instance because memory is short, ends.
 constexpr Duration kDeathsWithin = std::chrono::minutes(10);
 constexpr int kMaxDeaths = 10;
+
+// How long a lost host is connected to again; long enough for a reboot. The
+// first attempt comes at once. Then the wait between two attempts doubles from
+// kFirstWait to kLongestWait.
+constexpr Duration kSoughtFor = std::chrono::minutes(10);
+constexpr Duration kFirstWait = std::chrono::seconds(1);
+constexpr Duration kLongestWait = std::chrono::seconds(16);
+// With a coordinator that the user runs: how long a job with too few hosts
+// waits for a lost host that is connected to again.
+constexpr Duration kSoughtForVerdict = std::chrono::seconds(10);
 
 std::string HowEnded(int exit_code) {
   return absl::StrCat("its agent ended with status ", exit_code);
@@ -124,6 +134,10 @@ std::vector<FrontEffect> RemoteJob::TimePassed(Instant now) {
     spares_may_start_ = true;
     StartAll(now);
   }
+  for (uint32_t i = 0; i < hosts_.size(); ++i) {
+    const std::optional<Instant>& due = hosts_[i].connect_at;
+    if (due && now >= *due) ConnectAgain(i);
+  }
   if (!deadline_ || now < *deadline_) return std::exchange(effects_, {});
   deadline_.reset();
   if (!awaited_.empty()) {
@@ -143,6 +157,7 @@ std::vector<FrontEffect> RemoteJob::TimePassed(Instant now) {
 }
 
 std::vector<FrontEffect> RemoteJob::AllClosed(Instant now) {
+  if (AwaitsHosts()) return {};
   if (!finished_ && !awaited_.empty()) {
     StopForLoss(now, std::exchange(awaited_, {}));
   }
@@ -152,9 +167,17 @@ std::vector<FrontEffect> RemoteJob::AllClosed(Instant now) {
 
 void RemoteJob::On(Instant now, const HostUp& message) {
   HostState& host = hosts_[message.host];
-  if (host.phase != Phase::kAsked) return;
+  if (host.phase != Phase::kAsked && host.phase != Phase::kSought) return;
+  const bool is_back = host.phase == Phase::kSought;
   host.phase = Phase::kUp;
   host.up = message;
+  if (is_back && !IsEnding()) {
+    Error(absl::StrCat(Name(message.host), ": is connected again"));
+    if (!awaited_.empty() && Usable() >= plan_.least) {
+      awaited_.clear();
+      deadline_.reset();
+    }
+  }
   if (!started_) {
     ConsiderStart(now);
   } else {
@@ -165,6 +188,10 @@ void RemoteJob::On(Instant now, const HostUp& message) {
 void RemoteJob::On(Instant now, const HostFailed& message) {
   HostState& host = hosts_[message.host];
   if (host.phase == Phase::kEnded || host.phase == Phase::kFailed) return;
+  if (host.phase == Phase::kSought) {
+    NotConnected(now, message.host, message.why);
+    return;
+  }
   const bool was_running = host.phase == Phase::kRunning;
   const bool was_let_go = started_ && hung_up_ && !was_running;
   host.phase = Phase::kFailed;
@@ -205,11 +232,7 @@ void RemoteJob::On(Instant now, const AgentKilled& message) {
   HostState& host = hosts_[message.host];
   if (host.phase != Phase::kRunning) return;
   const std::string how = HowKilled(message.exit_code);
-  if (now >= host.counted_since + kDeathsWithin) {
-    host.counted_since = now;
-    host.deaths = 0;
-  }
-  ++host.deaths;
+  CountDeath(now, host);
   if (MayStartAgain(message.host)) {
     Error(absl::StrCat(Name(message.host), ": ", how, "; it is started again"));
     Start(message.host, MeetingFlagsOf(message.host));
@@ -220,14 +243,20 @@ void RemoteJob::On(Instant now, const AgentKilled& message) {
   LoseAgent(now, message.host, message.exit_code, how);
 }
 
+void RemoteJob::CountDeath(Instant now, HostState& host) {
+  if (now >= host.counted_since + kDeathsWithin) {
+    host.counted_since = now;
+    host.deaths = 0;
+  }
+  ++host.deaths;
+}
+
 bool RemoteJob::MayStartAgain(uint32_t host) const {
-  const bool is_ending =
-      own_exit_code_ || verdict_code_ || signals_ > 0 || hung_up_;
   // The page of `launch doctor` names a host whose agent was killed.
   const bool is_doctor = plan_.beginning == Beginning::kWithAllThatAnswer;
   // The other agents start once the coordinator listens.
   const bool is_first = host == coordinator_;
-  return !is_ending && !is_doctor && !plan_.alone &&
+  return !IsEnding() && !is_doctor && !plan_.alone &&
          (is_first || !endpoints_.empty()) && hosts_[host].deaths <= kMaxDeaths;
 }
 
@@ -274,6 +303,10 @@ void RemoteJob::On(Instant now, const HostLost& message) {
       host.phase == Phase::kLost) {
     return;
   }
+  if (host.phase == Phase::kSought) {
+    NotConnected(now, message.host, message.why);
+    return;
+  }
   if (!started_) {
     On(now, HostFailed{message.host, message.why, 1});
     return;
@@ -282,11 +315,48 @@ void RemoteJob::On(Instant now, const HostLost& message) {
   host.phase = Phase::kLost;
   host.why = message.why;
   if (was_let_go) return;
+  CountDeath(now, host);
+  if (MayStartAgain(message.host) && !EndsWith(message.host)) {
+    host.phase = Phase::kSought;
+    host.lost_at = now;
+    host.attempts = 0;
+    host.connect_at = now;
+  }
   Lose(now, message.host, message.why);
+  if (host.connect_at) ConnectAgain(message.host);
+}
+
+void RemoteJob::ConnectAgain(uint32_t host) {
+  HostState& lost = hosts_[host];
+  lost.connect_at.reset();
+  if (IsEnding()) return;
+  ++lost.attempts;
+  effects_.push_back(Connect{host});
+}
+
+void RemoteJob::NotConnected(Instant now, uint32_t host,
+                             const std::string& why) {
+  HostState& lost = hosts_[host];
+  if (IsEnding()) return;
+  if (now >= lost.lost_at + kSoughtFor) {
+    lost.phase = Phase::kLost;
+    Error(absl::StrCat(Name(host), ": was not connected to for 10 minutes (",
+                       why, "); launch does not try again"));
+    return;
+  }
+  if (lost.attempts == 1) {
+    Error(absl::StrCat(Name(host), ": ", why,
+                       "; launch tries again for up to 10 minutes"));
+  }
+  Duration wait = kFirstWait;
+  for (int i = 1; i < lost.attempts && wait < kLongestWait; ++i) wait *= 2;
+  lost.connect_at = now + wait;
 }
 
 void RemoteJob::Lose(Instant now, uint32_t host, const std::string& what) {
   const std::string line = absl::StrCat(Name(host), ": ", what);
+  const bool is_sought = hosts_[host].phase == Phase::kSought;
+  if (host == coordinator_) is_coordinated_elsewhere_ = true;
   if (own_exit_code_ || verdict_code_ || !awaited_.empty()) {
     Error(line);
     // A verdict on an earlier loss is awaited. If the host that is lost now had
@@ -300,16 +370,19 @@ void RemoteJob::Lose(Instant now, uint32_t host, const std::string& what) {
     Error(why);
     StopForLoss(now, why);
   } else if (Usable() < plan_.least) {
-    AwaitVerdict(now, absl::StrCat(line, "; the job needs ", plan_.least,
-                                   " hosts and ends",
-                                   coordinators_loss_.empty()
-                                       ? ""
-                                       : "; the first coordinator's host was "
-                                         "lost before: ",
-                                   coordinators_loss_));
+    const std::string why =
+        absl::StrCat(line, "; the job needs ", plan_.least, " hosts",
+                     coordinators_loss_.empty()
+                         ? ""
+                         : "; the first coordinator's host was lost before: ",
+                     coordinators_loss_);
+    Error(absl::StrCat(
+        why, is_sought ? "; launch connects again" : "; the job ends"));
+    AwaitVerdict(now, why);
   } else {
     if (host == coordinator_) coordinators_loss_ = line;
-    Error(absl::StrCat(line, "; the job goes on without it"));
+    Error(absl::StrCat(line, "; the job goes on without it",
+                       is_sought ? "; launch connects again" : ""));
     StartAll(now);  // a spare may replace the lost host
   }
 }
@@ -326,13 +399,12 @@ void RemoteJob::PutOff(Duration time) {
 }
 
 void RemoteJob::AwaitVerdict(Instant now, const std::string& why) {
-  Error(why);
-  if (!plan_.rejoin_timeout) {
+  if (!plan_.rejoin_timeout && Count(Phase::kSought) == 0) {
     StopForLoss(now, why);
     return;
   }
   awaited_ = why;
-  Expect(now, *plan_.rejoin_timeout +
+  Expect(now, plan_.rejoin_timeout.value_or(kSoughtForVerdict) +
                   std::chrono::milliseconds(plan_.node.stop_timeout_ms) +
                   kVerdictSlack);
 }
@@ -418,12 +490,12 @@ void RemoteJob::StartAll(Instant now) {
 
 std::vector<std::string> RemoteJob::MeetingFlagsOf(uint32_t host) const {
   if (plan_.alone) return {};
-  if (host == coordinator_) {
+  if (host == coordinator_ && !is_coordinated_elsewhere_) {
     const rendezvous::Endpoint first = {
         AddressForOthers(plan_, hosts_[host].up), plan_.port};
     return HostingFlags(plan_, endpoints_.empty() ? first : endpoints_.front());
   }
-  if (!plan_.is_taken_over || hosts_[*coordinator_].phase == Phase::kRunning) {
+  if (!plan_.is_taken_over || !is_coordinated_elsewhere_) {
     return MeetingFlags(plan_, endpoints_);
   }
   // The first coordinator's host is lost. Any other agent knows where the job's
@@ -440,11 +512,12 @@ std::vector<std::string> RemoteJob::MeetingFlagsOf(uint32_t host) const {
 }
 
 void RemoteJob::Start(uint32_t host, std::vector<std::string> flags) {
-  if (own_exit_code_ || signals_ > 0 || hung_up_) return;
+  if (IsEnding()) return;
   if (begins_with_) {
     flags.push_back(absl::StrCat("--nnodes=1:", *begins_with_));
   }
   hosts_[host].phase = Phase::kRunning;
+  hosts_[host].endpoint.reset();
   const agent::JobMessages job_messages =
       hosts_.size() == 1 ? agent::JobMessages::kAll
       : speaker_ == host ? agent::JobMessages::kAssignedAndGeneral
@@ -490,12 +563,28 @@ void RemoteJob::StopForLoss(Instant now, const std::string& why) {
 }
 
 std::optional<Instant> RemoteJob::NextDeadline() const {
-  if (!spares_at_ || (deadline_ && *deadline_ < *spares_at_)) return deadline_;
-  return spares_at_;
+  std::optional<Instant> next = deadline_;
+  const auto add = [&](const std::optional<Instant>& time) {
+    if (time && (!next || *time < *next)) next = time;
+  };
+  add(spares_at_);
+  for (const HostState& host : hosts_) add(host.connect_at);
+  return next;
 }
 
 void RemoteJob::LetIdleHostsGo(Instant now) {
   if (!started_ || finished_ || hung_up_ || Count(Phase::kRunning) > 0) return;
+  if (AwaitsHosts()) {
+    // No agent runs. So the agents that are started next need a coordinator.
+    is_coordinated_elsewhere_ = false;
+    return;
+  }
+  if (Count(Phase::kSought) > 0) {
+    // ssh may be connecting to a lost host. There is no need to wait for it.
+    if (!awaited_.empty()) StopForLoss(now, std::exchange(awaited_, {}));
+    End();
+    return;
+  }
   hung_up_ = true;
   effects_.push_back(HangUp{});
   Expect(now, kAtOnce);

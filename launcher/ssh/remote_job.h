@@ -14,10 +14,14 @@
 
 namespace muster::launcher {
 
-// The effects that a step of RemoteJob returns: SendDown, Say, HangUp and
-// Finish. SshFront carries them out.
+// The effects that a step of RemoteJob returns: SendDown, Connect, Say, HangUp
+// and Finish. SshFront carries them out.
 struct SendDown {
   DownMessage message;
+};
+// Connect by ssh to host number `host`, which has no connection any more.
+struct Connect {
+  uint32_t host = 0;
 };
 struct Say {
   enum class Kind { kNotice, kError } kind = Kind::kNotice;
@@ -34,7 +38,7 @@ struct Finish {
   std::string verdict;
   std::optional<rendezvous::Verdict> own_verdict;
 };
-using FrontEffect = std::variant<SendDown, Say, HangUp, Finish>;
+using FrontEffect = std::variant<SendDown, Connect, Say, HangUp, Finish>;
 
 // State machine of the `launch` that starts a job over ssh. RemoteJob decides
 // when each agent is started, which agents get a signal, what follows from a
@@ -50,8 +54,9 @@ using FrontEffect = std::variant<SendDown, Say, HangUp, Finish>;
 // running. Each agent prints the messages about its own host; one agent also
 // prints those about the job (JobMessages).
 //
-// An agent that was killed is started again at once, unless it was killed many
-// times within a few minutes.
+// An agent that was killed is started again at once, and a host whose
+// connection was lost is connected to again, unless that happened many times
+// within a few minutes.
 //
 // When the job loses a host or an agent that it needs, the coordinator decides
 // what happens, and its verdict names the loss. If the coordinator's host is
@@ -76,7 +81,9 @@ class RemoteJob {
   std::optional<Instant> NextDeadline() const;
 
  private:
-  enum class Phase { kAsked, kUp, kRunning, kEnded, kFailed, kLost };
+  // kSought: the connection was lost, and RemoteJob connects again. kLost: it
+  // does not connect again.
+  enum class Phase { kAsked, kUp, kRunning, kEnded, kFailed, kSought, kLost };
   struct HostState {
     Phase phase = Phase::kAsked;
     HostUp up;
@@ -85,9 +92,16 @@ class RemoteJob {
     // The endpoint at which other agents reach the coordinator or standby in
     // this host's agent; nullopt: the agent has not reported the endpoint.
     std::optional<rendezvous::Endpoint> endpoint;
-    // How many times the agent was killed since `counted_since`.
+    // How many times the agent was killed or the connection was lost since
+    // `counted_since`.
     int deaths = 0;
     Instant counted_since;
+    // In kSought: the time at which the connection was lost, and the number of
+    // attempts to connect since then.
+    Instant lost_at;
+    int attempts = 0;
+    // the time of the next attempt to connect; nullopt: none is planned
+    std::optional<Instant> connect_at;
   };
 
   void On(Instant now, const HostUp& message);
@@ -105,7 +119,23 @@ class RemoteJob {
   void ConsiderStart(Instant now);
   void StartAll(Instant now);
   bool MayStart(uint32_t host, Instant now);
+  // Whether an agent of `host` may be started in place of one that was killed
+  // or whose connection was lost.
   bool MayStartAgain(uint32_t host) const;
+  void CountDeath(Instant now, HostState& host);
+  // Whether the job is ending, so that no agent is started any more.
+  bool IsEnding() const {
+    return own_exit_code_ || verdict_code_ || signals_ > 0 || hung_up_;
+  }
+  // Whether the job continues once hosts that are connected to again are back,
+  // even if no agent runs now.
+  bool AwaitsHosts() const {
+    const int sought = Count(Phase::kSought);
+    return !IsEnding() && sought > 0 && Usable() + sought >= plan_.least;
+  }
+  void ConnectAgain(uint32_t host);
+  // Handles an attempt to connect to a lost host again that failed.
+  void NotConnected(Instant now, uint32_t host, const std::string& why);
   // The flags with which the agent of `host` finds the coordinator.
   std::vector<std::string> MeetingFlagsOf(uint32_t host) const;
   void Start(uint32_t host, std::vector<std::string> flags);
@@ -154,6 +184,9 @@ class RemoteJob {
   std::optional<uint32_t> coordinator_;
   // How the host with the first coordinator was lost; empty: it was not.
   std::string coordinators_loss_;
+  // whether the first coordinator's host was lost while other agents ran, so
+  // that one of these coordinates the job
+  bool is_coordinated_elsewhere_ = false;
   // Endpoints of the first coordinator; empty until it listens.
   std::vector<rendezvous::Endpoint> endpoints_;
   std::optional<uint32_t> speaker_;

@@ -58,6 +58,9 @@ std::vector<std::string> Words(const std::vector<FrontEffect>& effects) {
       return absl::StrCat(e.kind == Say::Kind::kError ? "error " : "notice ",
                           e.line);
     }
+    std::string operator()(const Connect& e) const {
+      return absl::StrCat("connect ", e.host);
+    }
     std::string operator()(const HangUp&) const { return "hang up"; }
     std::string operator()(const Finish& e) const {
       if (e.own_verdict) {
@@ -270,14 +273,16 @@ TEST_F(RemoteJobTest, ARequiredAgentThatFailsToStartEndsTheJob) {
 
 TEST_F(RemoteJobTest, ARequiredLostHostEndsTheJob) {
   Run(3, 2);
-  EXPECT_THAT(Lost(2),
-              ElementsAre("error h2: cut; the job goes on without it"));
+  EXPECT_THAT(Lost(2), ElementsAre("error h2: cut; the job goes on without it; "
+                                   "launch connects again",
+                                   "connect 2"));
   // Only one of the two needed hosts is left. No signal is sent: the
   // coordinator ends the job, and its verdict names the loss.
-  EXPECT_THAT(Lost(1),
-              ElementsAre("error h1: cut; the job needs 2 hosts and ends"));
-  EXPECT_THAT(Ended(0, 1, "only 1 is left\n"), ElementsAre("hang up"));
-  EXPECT_THAT(Closed(), ElementsAre("finish 1 only 1 is left\n"));
+  EXPECT_THAT(Lost(1), ElementsAre("error h1: cut; the job needs 2 hosts; "
+                                   "launch connects again",
+                                   "connect 1"));
+  EXPECT_THAT(Ended(0, 1, "only 1 is left\n"),
+              ElementsAre("finish 1 only 1 is left\n"));
 }
 
 TEST_F(RemoteJobTest, AKilledAgentIsStartedAgain) {
@@ -314,7 +319,7 @@ TEST_F(RemoteJobTest, AnAgentThatIsKilledTooOftenIsALostHost) {
   for (int i = 0; i < 10; ++i) Killed(1);
   EXPECT_THAT(Killed(1),
               ElementsAre("error h1: its agent was killed by SIGKILL; the job "
-                          "needs 2 hosts and ends"));
+                          "needs 2 hosts; the job ends"));
   EXPECT_THAT(Ended(0, 1, "only 1 is left\n"), ElementsAre("hang up"));
   EXPECT_THAT(Closed(), ElementsAre("finish 1 only 1 is left\n"));
 }
@@ -341,8 +346,9 @@ TEST_F(RemoteJobTest, AnAgentThatCannotBeStartedAgainIsALostHost) {
   EXPECT_THAT(Failed(2),
               ElementsAre("error h2: no way; the job goes on without it"));
   Killed(1);
-  EXPECT_THAT(Failed(1),
-              ElementsAre("error h1: no way; the job needs 2 hosts and ends"));
+  EXPECT_THAT(
+      Failed(1),
+      ElementsAre("error h1: no way; the job needs 2 hosts; the job ends"));
   EXPECT_THAT(Ended(0, 1, "only 1 is left\n"), ElementsAre("hang up"));
 }
 
@@ -383,8 +389,9 @@ TEST_F(RemoteJobTest, AnAgentKilledBeforeItsCoordinatorListensIsStartedAgain) {
 
 TEST_F(RemoteJobTest, AnotherHostTakesOverFromALostCoordinator) {
   RunWithSuccessors(4, 2);
-  EXPECT_THAT(Lost(0),
-              ElementsAre("error h0: cut; the job goes on without it"));
+  EXPECT_THAT(Lost(0), ElementsAre("error h0: cut; the job goes on without it; "
+                                   "launch connects again",
+                                   "connect 0"));
   EXPECT_EQ(job_->NextDeadline(), std::nullopt);
   // An agent that starts now gets the endpoints of all other running agents,
   // because any of them may have the coordinator.
@@ -393,10 +400,11 @@ TEST_F(RemoteJobTest, AnotherHostTakesOverFromALostCoordinator) {
                           "start 2 "
                           "--rdzv-endpoint=10.0.0.2:4711,10.0.0.4:4711 "
                           "--rdzv-conf=is_host=0 (other)"));
-  EXPECT_THAT(Ended(1, 0, "fine\n"), IsEmpty());
-  Ended(2, 0);
-  EXPECT_THAT(Ended(3, 0), ElementsAre("hang up"));
-  EXPECT_THAT(Closed(), ElementsAre("finish 0 fine\n"));
+  // The first host hosts the coordinator no more.
+  EXPECT_THAT(Up(0), ElementsAre("error h0: is connected again",
+                                 "start 0 --rdzv-endpoint=10.0.0.2:4711,"
+                                 "10.0.0.4:4711 --rdzv-conf=is_host=0 "
+                                 "(first)"));
 }
 
 // The coordinator is lost, and no other host can take over, for instance
@@ -405,14 +413,12 @@ TEST_F(RemoteJobTest, AgentsThatFindNoCoordinatorNameItsLoss) {
   RunWithSuccessors(3, 2);
   Lost(0);
   const std::string why =
-      "h1: its agent ended with status 1; the job needs 2 hosts and ends; the "
-      "first coordinator's host was lost before: h0: cut";
-  EXPECT_THAT(Ended(1, 1), ElementsAre("error " + why));
-  EXPECT_THAT(
-      Ended(2, 1),
-      ElementsAre("error h2: its agent ended with status 1", "hang up"));
-  EXPECT_THAT(Closed(),
-              ElementsAre("signal 15 to all", "finish 1 own: " + why));
+      "h1: its agent ended with status 1; the job needs 2 hosts; the first "
+      "coordinator's host was lost before: h0: cut";
+  EXPECT_THAT(Ended(1, 1), ElementsAre("error " + why + "; the job ends"));
+  EXPECT_THAT(Ended(2, 1),
+              ElementsAre("error h2: its agent ended with status 1",
+                          "signal 15 to all", "finish 1 own: " + why));
 }
 
 TEST_F(RemoteJobTest, TheFirstHostIsNeededUntilItsCoordinatorListens) {
@@ -439,11 +445,12 @@ TEST_F(RemoteJobTest, AStopForgetsTheVerdictThatIsAwaited) {
 
 TEST_F(RemoteJobTest, TheSuccessorGivesTheVerdictOnTheLossOfItsPredecessor) {
   RunWithSuccessors(3, 3);
-  EXPECT_THAT(Lost(0),
-              ElementsAre("error h0: cut; the job needs 3 hosts and ends"));
+  EXPECT_THAT(Lost(0), ElementsAre("error h0: cut; the job needs 3 hosts; "
+                                   "launch connects again",
+                                   "connect 0"));
   Ended(1, 1, "only 2 are left\n");
-  EXPECT_THAT(Ended(2, 1, "only 2 are left\n"), ElementsAre("hang up"));
-  EXPECT_THAT(Closed(), ElementsAre("finish 1 only 2 are left\n"));
+  EXPECT_THAT(Ended(2, 1, "only 2 are left\n"),
+              ElementsAre("finish 1 only 2 are left\n"));
 }
 
 TEST_F(RemoteJobTest, ALossWithoutAVerdictInTimeGetsTheFrontsVerdict) {
@@ -452,10 +459,8 @@ TEST_F(RemoteJobTest, ALossWithoutAVerdictInTimeGetsTheFrontsVerdict) {
   const Instant before = now_;
   EXPECT_THAT(Wait(), ElementsAre("signal 15 to all"));
   EXPECT_GE(now_ - before, std::chrono::seconds(40));
-  Ended(0, 143, "stopped by SIGTERM\n");
-  EXPECT_THAT(
-      Closed(),
-      ElementsAre("finish 1 own: h1: cut; the job needs 2 hosts and ends"));
+  EXPECT_THAT(Ended(0, 143, "stopped by SIGTERM\n"),
+              ElementsAre("finish 1 own: h1: cut; the job needs 2 hosts"));
 }
 
 TEST_F(RemoteJobTest, WithASeparateCoordinatorTheFrontJudgesALoss) {
@@ -465,31 +470,125 @@ TEST_F(RemoteJobTest, WithASeparateCoordinatorTheFrontJudgesALoss) {
   Begin(plan);
   Up(0);
   Up(1);
-  EXPECT_THAT(Lost(1),
-              ElementsAre("error h1: cut; the job needs 2 hosts and ends",
+  Killed(1);
+  EXPECT_THAT(Failed(1),
+              ElementsAre("error h1: no way; the job needs 2 hosts; the job "
+                          "ends",
                           "signal 15 to all"));
-  Ended(0, 143);
-  EXPECT_THAT(
-      Closed(),
-      ElementsAre("finish 1 own: h1: cut; the job needs 2 hosts and ends"));
+  EXPECT_THAT(Ended(0, 143), ElementsAre("hang up"));
+  EXPECT_THAT(Closed(),
+              ElementsAre("finish 1 own: h1: no way; the job needs 2 hosts"));
 }
 
 TEST_F(RemoteJobTest, LosingTheCoordinatorWhileItsVerdictIsAwaitedIsReported) {
   Run(2, 2);
   Lost(1);
   EXPECT_THAT(Lost(0),
-              ElementsAre("error h0: cut", "signal 15 to all", "hang up"));
-  EXPECT_THAT(
-      Closed(),
-      ElementsAre("finish 1 own: h1: cut; the job needs 2 hosts and ends"));
+              ElementsAre("error h0: cut", "signal 15 to all",
+                          "finish 1 own: h1: cut; the job needs 2 hosts"));
 }
 
 TEST_F(RemoteJobTest, CtrlCDoesNotWaitForTheVerdictOnALoss) {
   Run(2, 2);
   Lost(1);
   Signal(SIGINT);
-  EXPECT_THAT(Ended(0, 130, "stopped\n"), ElementsAre("hang up"));
-  EXPECT_THAT(Closed(), ElementsAre("finish 130 stopped\n"));
+  EXPECT_THAT(Ended(0, 130, "stopped\n"), ElementsAre("finish 130 stopped\n"));
+}
+
+TEST_F(RemoteJobTest, ALostHostIsConnectedToUntilItIsBack) {
+  Run(3, 2);
+  Lost(2);
+  EXPECT_THAT(Failed(2), ElementsAre("error h2: no way; launch tries again for "
+                                     "up to 10 minutes"));
+  for (const int wait : {1, 2, 4, 8, 16, 16}) {
+    const Instant before = now_;
+    EXPECT_THAT(Wait(), ElementsAre("connect 2"));
+    EXPECT_EQ(now_ - before, std::chrono::seconds(wait));
+    EXPECT_THAT(Failed(2), IsEmpty());
+  }
+  Wait();
+  EXPECT_THAT(Up(2), ElementsAre("error h2: is connected again",
+                                 HasSubstr("start 2 ")));
+  EXPECT_EQ(job_->NextDeadline(), std::nullopt);
+  // The next loss is reported like the first one.
+  EXPECT_THAT(Lost(2), ElementsAre(HasSubstr("error h2: cut; "), "connect 2"));
+  EXPECT_THAT(Lost(2), ElementsAre(HasSubstr("error h2: cut; launch tries")));
+}
+
+TEST_F(RemoteJobTest, ALostHostIsGivenUpAfterTenMinutes) {
+  Run(3, 2);
+  Lost(2);
+  now_ += std::chrono::minutes(10);
+  EXPECT_THAT(Failed(2), ElementsAre("error h2: was not connected to for 10 "
+                                     "minutes (no way); launch does not try "
+                                     "again"));
+  EXPECT_EQ(job_->NextDeadline(), std::nullopt);
+}
+
+TEST_F(RemoteJobTest, AHostThatIsLostTooOftenIsNotConnectedToAgain) {
+  Run(3, 2);
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_THAT(Lost(2), ElementsAre(HasSubstr("error "), "connect 2"));
+    Up(2);
+  }
+  EXPECT_THAT(Lost(2),
+              ElementsAre("error h2: cut; the job goes on without it"));
+}
+
+TEST_F(RemoteJobTest, AHostThatIsBackInTimeEndsTheWaitForAVerdict) {
+  Run(2, 2);
+  Lost(1);
+  Up(1);
+  EXPECT_EQ(job_->NextDeadline(), std::nullopt);
+  EXPECT_THAT(Ended(0, 0, "fine\n"), IsEmpty());
+  EXPECT_THAT(Ended(1, 0), ElementsAre("hang up"));
+}
+
+TEST_F(RemoteJobTest, OneOfTwoHostsThatAreBackDoesNotEndTheWait) {
+  RunWithSuccessors(4, 3);
+  Lost(2);
+  Lost(3);
+  Lost(1);
+  Up(3);
+  EXPECT_NE(job_->NextDeadline(), std::nullopt);
+  Up(2);
+  EXPECT_EQ(job_->NextDeadline(), std::nullopt);
+}
+
+// If all hosts were lost, no agent knows a coordinator. So the first host hosts
+// it again.
+TEST_F(RemoteJobTest, IfAllHostsWereLostTheFirstHostsTheCoordinatorAgain) {
+  RunWithSuccessors(3, 2);
+  for (const uint32_t host : {0, 1, 2}) Lost(host);
+  EXPECT_THAT(Closed(), IsEmpty());
+  EXPECT_THAT(Up(1), ElementsAre("error h1: is connected again",
+                                 "start 1 --rdzv-endpoint=10.0.0.1:4711 "
+                                 "--rdzv-conf=is_host=0 (other)"));
+  EXPECT_THAT(Up(0), ElementsAre("error h0: is connected again",
+                                 "start 0 --rdzv-endpoint=10.0.0.1:4711 "
+                                 "--rdzv-conf=is_host=1 (first)"));
+}
+
+TEST_F(RemoteJobTest, NoHostIsConnectedToAgainAtTheEnd) {
+  Run(3, 1);
+  Lost(2);
+  Failed(2);
+  Ended(0, 0, "fine\n");
+  EXPECT_THAT(Wait(), IsEmpty());
+  EXPECT_THAT(Lost(1), ElementsAre("error h1: cut", "finish 0 fine\n"));
+}
+
+TEST_F(RemoteJobTest, WithASeparateCoordinatorALostHostMayComeBack) {
+  RemotePlan plan = PlanOf(2, 2);
+  plan.endpoints = {{"x", 5}};
+  plan.rejoin_timeout.reset();
+  Begin(plan);
+  Up(0);
+  Up(1);
+  EXPECT_THAT(Lost(1), ElementsAre("error h1: cut; the job needs 2 hosts; "
+                                   "launch connects again",
+                                   "connect 1"));
+  EXPECT_THAT(Wait(), ElementsAre("signal 15 to all"));
 }
 
 TEST_F(RemoteJobTest, HostsBeyondMaxAreSparesInTheFilesOrder) {
@@ -519,8 +618,9 @@ TEST_F(RemoteJobTest, ASpareReplacesAFailedHostAtOnce) {
   for (const uint32_t host : {0, 1, 2}) Up(host);
   EXPECT_THAT(Words(job_->Step(now_, CoordinatorUp{0, "10.0.0.1", 4711})),
               ElementsAre(HasSubstr("notice "), HasSubstr("start 1 ")));
-  EXPECT_THAT(Lost(1), ElementsAre("error h1: cut; the job goes on without it",
-                                   HasSubstr("start 2 ")));
+  EXPECT_THAT(Lost(1), ElementsAre("error h1: cut; the job goes on without it; "
+                                   "launch connects again",
+                                   HasSubstr("start 2 "), "connect 1"));
 }
 
 TEST_F(RemoteJobTest, LosingACoordinatorWithoutSuccessorsEndsTheJob) {

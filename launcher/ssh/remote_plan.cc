@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "agent/lifecycle/agent_policy.h"
 #include "base/loopback.h"
 #include "base/word_split.h"
 #include "launcher/options/flag_table.h"
@@ -54,22 +55,24 @@ absl::Status CheckOptions(const RunOptions& options) {
   return absl::OkStatus();
 }
 
-// With --nnodes=N, keeps only the first N of `hosts`. Returns the minimum
-// number of nodes of the job: N with --nnodes=N, MIN with --nnodes=MIN:MAX. If
-// --nnodes is not given, returns the number of hosts.
+// With --nnodes=N, keeps only the first N of `hosts`. With --nnodes=MIN:MAX,
+// keeps all, even if MIN is MAX: the hosts after the first MAX are spares.
+// Returns the minimum number of nodes of the job: N or MIN. If --nnodes is not
+// given, returns the number of hosts.
 absl::StatusOr<int> Choose(const RunOptions& options,
                            std::vector<Host>& hosts) {
   if (options.remote.given.count("nnodes") == 0) {
     return static_cast<int>(hosts.size());
   }
   const rendezvous::JobSpec& spec = options.spec;
+  const std::string& asked = options.remote.given.at("nnodes");
   if (static_cast<size_t>(spec.min_nodes) > hosts.size()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "--nnodes=", options.remote.given.at("nnodes"),
+        "--nnodes=", asked,
         ": asks for more hosts than the host file gives, which is ",
         hosts.size(), "; add hosts or ask for fewer"));
   }
-  if (spec.min_nodes == spec.max_nodes) {
+  if (asked.find(':') == std::string::npos) {
     hosts.resize(static_cast<size_t>(spec.min_nodes));
   }
   return spec.min_nodes;
@@ -141,22 +144,24 @@ std::vector<std::string> CommonFlags(const RunOptions& options, int least,
   flags.push_back(Written("nnodes", least == most
                                         ? absl::StrCat(least)
                                         : absl::StrCat(least, ":", most)));
-  // If the connection to an agent is lost, the agent gets kLeaveSignal and
-  // leaves the job, which continues. SIGHUP is not used for this, because a
-  // user may send SIGHUP to stop the job.
+  // If the connection to an agent is lost, the agent gets
+  // agent::kConnectionLostSignal and leaves the job, which continues. SIGHUP is
+  // not used for this, because a user may send SIGHUP to stop the job.
   const auto leave = options.remote.given.find("signals-to-leave");
   flags.push_back(
       Written("signals-to-leave",
               leave == options.remote.given.end() || leave->second.empty()
-                  ? rendezvous::SignalName(kLeaveSignal)
-                  : absl::StrCat(leave->second, ",",
-                                 rendezvous::SignalName(kLeaveSignal))));
+                  ? rendezvous::SignalName(agent::kConnectionLostSignal)
+                  : absl::StrCat(
+                        leave->second, ",",
+                        rendezvous::SignalName(agent::kConnectionLostSignal))));
   return flags;
 }
 
 // Sets a short time limit within which a lost node may rejoin, unless the user
-// gave one. A longer wait is useless: a killed agent is started again at once,
-// and a host whose connection broke is not started again.
+// gave one. A killed agent is started again at once, and a host whose
+// connection broke is connected to again at once. So a host that is absent for
+// longer has probably failed.
 void SetRejoinTimeout(const RunOptions& options, RemotePlan& plan) {
   if (options.rdzv_conf.count("rejoin_timeout") > 0) {
     plan.rejoin_timeout = options.spec.rejoin_timeout;
@@ -194,9 +199,9 @@ absl::StatusOr<RemotePlan> PlanRemote(const RunOptions& options,
   if (!sound.ok()) return sound;
   const absl::StatusOr<int> least = Choose(options, hosts);
   if (!least.ok()) return least.status();
-  const bool elastic = options.remote.given.count("nnodes") > 0 &&
-                       options.spec.min_nodes != options.spec.max_nodes;
-  const int most = elastic ? options.spec.max_nodes : *least;
+  const int most = options.remote.given.count("nnodes") > 0
+                       ? options.spec.max_nodes
+                       : *least;
   absl::StatusOr<std::vector<std::string>> ssh_words =
       SplitWords(options.remote.ssh_args);
   if (!ssh_words.ok()) {

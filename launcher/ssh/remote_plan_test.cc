@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
+#include "agent/lifecycle/agent_policy.h"
 #include "launcher/options/flag_table.h"
 
 namespace muster::launcher {
@@ -88,7 +89,8 @@ TEST(RemotePlan, GivenFlagsAreForwardedToAgents) {
   EXPECT_EQ(options.hosting, Hosting::kNever);
   EXPECT_EQ(options.endpoints.front().ToString(), "10.0.0.1:4711");
   EXPECT_EQ(options.spec.last_call, std::chrono::seconds(1));
-  EXPECT_THAT(options.policy.signals_to_leave, ElementsAre(12, kLeaveSignal));
+  EXPECT_THAT(options.policy.signals_to_leave,
+              ElementsAre(12, agent::kConnectionLostSignal));
   EXPECT_THAT(options.program, ElementsAre("train.py", "--lr=1"));
 }
 
@@ -148,6 +150,14 @@ TEST(RemotePlan, ANodeRangeUsesAllHostsAndMakesSpares) {
   EXPECT_THAT(plan.node.flags, Contains("--nnodes=1:2"));
   EXPECT_THAT(plan.node.hosts[1].flags, Contains("--node-rank=1"));
   EXPECT_THAT(plan.node.hosts[2].flags, ElementsAre("--node-id=c"));
+}
+
+TEST(RemotePlan, ANodeRangeOfOneSizeMakesSparesToo) {
+  const RemotePlan plan = *Plan({"--nnodes=2:2"}, "a\nb\nc");
+  ASSERT_EQ(plan.node.hosts.size(), 3u);
+  EXPECT_EQ(plan.least, 2);
+  EXPECT_EQ(plan.most, 2);
+  EXPECT_THAT(plan.node.flags, Contains("--nnodes=2"));
 }
 
 TEST(RemotePlan, ContradictoryOptionsAreRejected) {

@@ -311,6 +311,10 @@ class SshFront {
     console_.Tell(absl::StrCat(prefix_, effect.line, "\n"));
   }
 
+  void Do(const Connect& effect) {
+    fan_out_.Connect({hosts_[effect.host]}, MonotonicNow());
+  }
+
   void Do(const HangUp&) { fan_out_.HangUp(); }
 
   void Do(const Finish& effect) {

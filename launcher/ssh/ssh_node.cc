@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "agent/lifecycle/agent_policy.h"
 #include "agent/signal_catcher.h"
 #include "base/monotonic_clock.h"
 #include "base/net/socket_address.h"
@@ -208,7 +209,7 @@ class SshNode {
     if (fan_out_ != nullptr) fan_out_->HangUp();
     Duration within = kShortWait;
     if (agent_ != nullptr) {
-      agent_->Signal(kLeaveSignal);
+      agent_->Signal(agent::kConnectionLostSignal);
       within = stops_ > 1
                    ? kShortTimeout
                    : std::chrono::milliseconds(job_->stop_timeout_ms) + kSlack;

@@ -47,6 +47,16 @@ std::map<int, const Report*> NewestWorld(const Reports& reports) {
   return found;
 }
 
+// Returns the node ids of the newest world by group rank; empty if no report
+// lists them.
+std::vector<std::string> ListedMembers(const Reports& reports) {
+  for (const auto& [rank, report] : NewestWorld(reports)) {
+    const Electorate& electorate = report->electorate;
+    if (electorate.world == IdOf(*report->place)) return electorate.members;
+  }
+  return {};
+}
+
 }  // namespace
 
 bool IsSameWorld(const Place& a, const Place& b) {
@@ -99,11 +109,7 @@ Adoption::Progress Adoption::progress() const {
 }
 
 std::vector<std::string> Adoption::members() const {
-  for (const auto& [rank, report] : NewestWorld(collected_.come)) {
-    const Electorate& electorate = report->electorate;
-    if (electorate.world == IdOf(*report->place)) return electorate.members;
-  }
-  return {};
+  return ListedMembers(collected_.come);
 }
 
 Adoption::Collected Adoption::End() {
@@ -124,9 +130,13 @@ World WorldOf(const Reports& reports) {
     world.reached_step = place.reached_step;
     world.SetMember(place, report->node);
   }
+  const std::vector<std::string> listed = ListedMembers(reports);
   world.unknown = 0;
-  for (const World::Member& member : world.members) {
-    world.unknown += member.node_id.empty() ? 1 : 0;
+  for (size_t rank = 0; rank < world.members.size(); ++rank) {
+    World::Member& member = world.members[rank];
+    if (!member.node_id.empty()) continue;
+    ++world.unknown;
+    if (rank < listed.size()) member.host = listed[rank];
   }
   return world;
 }

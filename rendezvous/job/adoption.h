@@ -82,7 +82,8 @@ class Adoption {
 bool IsSameWorld(const Place& a, const Place& b);
 
 // Builds the world of the newest round from the nodes' reports. Members that
-// have not reported have an empty node id. The world has no NCCL id and no
+// have not reported have an empty node id; their host is the node id that the
+// reports list (Electorate::members), or "". The world has no NCCL id and no
 // store clients, because reports do not contain them.
 World WorldOf(const std::map<std::string, Report>& reports);
 

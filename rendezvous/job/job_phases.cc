@@ -226,6 +226,7 @@ void Job::LoseHost() {
                    name.empty() ? "" : absl::StrCat(" (", name, ")"),
                    " is lost, which coordinated the job until then");
   outbox_.Note("lost", "", text);
+  state_.world.RememberDeparture("", rank, "lost: it coordinated the job");
   if (state_.phase == JobPhase::kRunning) {
     state_.blame.Add(failure);
     BreakRound(text, {.cause = StopCause::kBroken});

@@ -418,13 +418,18 @@ Verdict NewVerdict(Outcome outcome, int exit_code, std::string reason) {
 
 std::string Absent(const JobState& state) {
   std::vector<std::string> absent;
-  for (const World::Member& member : state.world.members) {
-    if (!state.nodes.nodes().contains(member.node_id)) {
-      absent.push_back(
-          member.departure.empty()
-              ? member.host
-              : absl::StrCat(member.host, " (", member.departure, ")"));
-    }
+  for (int rank = 0; rank < state.world.size(); ++rank) {
+    const World::Member& member = state.world.members[rank];
+    // The host of a member that was never seen is its node id (WorldOf).
+    const std::string& id =
+        member.node_id.empty() ? member.host : member.node_id;
+    if (state.nodes.nodes().contains(id)) continue;
+    const std::string name = member.host.empty()
+                                 ? absl::StrCat("the node of group rank ", rank)
+                                 : member.host;
+    absent.push_back(member.departure.empty()
+                         ? name
+                         : absl::StrCat(name, " (", member.departure, ")"));
   }
   if (state.world.size() == 0) {
     std::vector<int> claimed = NumbersOf(state.nodes, &NodeIdentity::node_rank);

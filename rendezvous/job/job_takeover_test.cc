@@ -180,6 +180,23 @@ TEST(JobTakeoverTest, TheNodeThatHostedTheCoordinatorIsLostAfterTwoSeconds) {
   EXPECT_EQ(job.status().restarts_used, 0);
 }
 
+// The elected coordinator has never seen the lost node, whose name it only has
+// from the reports of the others.
+TEST(JobTakeoverTest, TheVerdictNamesTheLostNodeThatHostedTheCoordinator) {
+  JobSpec spec = QuickSpec(3, 3);
+  spec.rejoin_timeout = seconds(20);
+  JobFixture job = JobFixture::HostedBy("a", spec);
+  job.StartAll({"a", "b", "c"});
+  job.TakeOver("b");
+  job.ReconnectAll({"b", "c"});
+  job.Wait(seconds(3));
+  job.AllStop();
+  job.Wait(seconds(21));
+  ASSERT_EQ(job.phase(), JobPhase::kFinished);
+  EXPECT_THAT(job.status().verdict->reason,
+              HasSubstr("; absent: a (lost: it coordinated the job)"));
+}
+
 TEST(JobTakeoverTest, ItsLossExplainsAFailureAndSpendsNoRestart) {
   JobFixture job = RunningJob(2, 3);
   job.TakeOver("b");

@@ -20,7 +20,7 @@ class Loss(over_ssh.OverSsh):
     front = self.launch(['127.0.0.1', '127.0.0.2'],
                         ['--rdzv-conf=rejoin_timeout=0.5'], ['forever'])
     self.assertTrue(front.printed('ready rank=', 2), front.text())
-    os.kill(self.node_process('127.0.0.2')[1], signal.SIGKILL)
+    self.cut('127.0.0.2')
     self.assertEqual(front.end(), 1, front.text())
     self.assertTrue(front.lines('127.0.0.2: the connection to it broke'),
                     front.text())
@@ -32,8 +32,34 @@ class Loss(over_ssh.OverSsh):
     self.assertEqual(len(front.lines('TIMED OUT after ')), 1, front.text())
     self.assertTrue(front.lines('only 1 of at least 2 nodes is left'),
                     front.text())
-    self.assertTrue(front.lines('(node 127.0.0.2)'), front.text())
-    self.assertEqual(front.lines('SIGTERM'), [], front.text())
+    self.assertTrue(front.lines('(left: the connection to'), front.text())
+    self.assertEqual(front.lines('SIGTERM') + front.lines('SIGPWR'), [],
+                     front.text())
+
+  def test_a_host_whose_connection_broke_is_connected_to_again(self):
+    go = self.gate()
+    front = self.launch(['127.0.0.1', '127.0.0.2'], [], ['until-open', go.path])
+    self.assertTrue(front.printed('ready rank=', 2), front.text())
+    os.kill(self.node_process('127.0.0.2')[1], signal.SIGKILL)
+    self.assertTrue(front.printed('ready rank=', 4), front.text())
+    go.open()
+    self.assertEqual(front.end(), 0, front.text())
+    self.assertTrue(front.lines('127.0.0.2: is connected again'), front.text())
+    self.assertEqual(len(front.lines('SUCCEEDED')), 1, front.text())
+
+  def test_the_first_host_comes_back_as_a_node_of_another_coordinator(self):
+    go = self.gate()
+    front = self.launch(['127.0.0.1', '127.0.0.2', '127.0.0.3'],
+                        ['--nnodes=2:3'], ['until-open', go.path])
+    self.assertTrue(front.printed('ready rank=', 3), front.text())
+    self.kill_host('127.0.0.1')
+    self.assertTrue(front.printed('ready rank=', 5), front.text())
+    self.hosts.plug('127.0.0.1')
+    self.assertTrue(front.printed('ready rank=', 8), front.text())
+    go.open()
+    self.assertEqual(front.end(), 0, front.text())
+    self.assertTrue(front.lines('127.0.0.1: is connected again'), front.text())
+    self.assertEqual(len(front.lines('SUCCEEDED')), 1, front.text())
 
   def test_a_killed_agent_is_started_again_and_the_job_succeeds(self):
     hosts = ['127.0.0.1', '127.0.0.2', '127.0.0.3']
@@ -51,15 +77,17 @@ class Loss(over_ssh.OverSsh):
 
   def test_a_killed_guardian_is_a_killed_agent(self):
     go = self.gate()
-    front = self.launch(['127.0.0.1', '127.0.0.2'], [], ['until-open', go.path])
+    hosts = ['127.0.0.1', '127.0.0.2']
+    front = self.launch(hosts, [], ['until-open', go.path])
     self.assertTrue(front.printed('ready rank=', 2), front.text())
-    os.kill(self.guardian_of('127.0.0.2'), signal.SIGKILL)
-    self.assertTrue(front.printed('ready rank=', 4), front.text())
+    for number, victim in enumerate(hosts, start=2):
+      os.kill(self.guardian_of(victim), signal.SIGKILL)
+      self.assertTrue(front.printed('ready rank=', 2 * number), front.text())
+      self.assertTrue(front.lines(victim + ': the process that starts its '
+                                  'workers was killed; it is started again'),
+                      front.text())
     go.open()
     self.assertEqual(front.end(), 0, front.text())
-    self.assertTrue(front.lines('127.0.0.2: the process that starts its '
-                                'workers was killed; it is started again'),
-                    front.text())
 
   def test_both_agents_of_two_hosts_may_be_killed(self):
     go = self.gate()
@@ -109,6 +137,7 @@ class Loss(over_ssh.OverSsh):
     self.kill_host('127.0.0.1')
     self.assertEqual(front.end(), 1, front.text())
     self.assertTrue(front.lines('only 2 of at least 3 nodes'), front.text())
+    self.assertTrue(front.lines('127.0.0.1 (lost: '), front.text())
     self.assertEqual(len(front.lines('TIMED OUT after ')), 1, front.text())
 
   def test_without_a_takeover_the_loss_of_the_first_host_has_a_verdict_too(self):
@@ -124,7 +153,7 @@ class Loss(over_ssh.OverSsh):
     front = self.launch(['127.0.0.1', '127.0.0.2'], ['--nnodes=1:2'],
                         ['until-alone', go.path])
     self.assertTrue(front.printed('world=2', 2), front.text())
-    os.kill(self.node_process('127.0.0.2')[1], signal.SIGKILL)
+    self.cut('127.0.0.2')
     self.assertTrue(front.printed('the job goes on without it'), front.text())
     go.open()
     self.assertEqual(front.end(), 0, front.text())
@@ -142,21 +171,24 @@ class Loss(over_ssh.OverSsh):
     front = self.launch(['127.0.0.1', '127.0.0.2'], ['--nnodes=1:2'],
                         ['until-alone', go.path])
     self.assertTrue(front.printed('world=2', 2), front.text())
+    self.hosts.unplug('127.0.0.2')
+    self.addCleanup(self.hosts.plug, '127.0.0.2')
     os.kill(self.node_process('127.0.0.2')[0], signal.SIGKILL)
     self.assertEqual(front.end(), 0, front.text())
 
-  def test_a_branch_that_breaks_loses_what_is_behind_it(self):
+  def test_hosts_behind_a_lost_host_are_connected_to_directly(self):
     go = self.gate()
     front = self.launch(['127.0.0.1', '127.0.0.2', '127.0.0.3'],
-                        ['--ssh-fan-out=1', '--nnodes=1:3'],
-                        ['until-alone', go.path])
-    self.assertTrue(front.printed('world=3', 3), front.text())
-    os.kill(self.node_process('127.0.0.2')[1], signal.SIGKILL)
-    self.assertTrue(front.printed('the job goes on without it', 2),
+                        ['--ssh-fan-out=1', '--nnodes=2:3'],
+                        ['until-open', go.path])
+    self.assertTrue(front.printed('ready rank=', 3), front.text())
+    self.cut('127.0.0.2')
+    self.assertTrue(front.printed('127.0.0.3: is connected again'),
                     front.text())
+    self.assertTrue(front.printed('ready rank=', 5), front.text())
     go.open()
     self.assertEqual(front.end(), 0, front.text())
-    self.assertEqual(len(front.lines('the job goes on without it')), 2,
+    self.assertEqual(len(front.lines('launch connects again')), 2,
                      front.text())
 
 

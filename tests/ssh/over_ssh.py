@@ -73,9 +73,24 @@ class OverSsh(unittest.TestCase):
           return pid, int(file.read().rsplit(')', 1)[1].split()[1])
     raise AssertionError('no launch on ' + address)
 
+  def cut(self, address):
+    """Ends the connection to a host, and lets further connections fail until
+    hosts.plug(address)."""
+    self.hosts.unplug(address)
+    self.addCleanup(self._plug, address)
+    os.kill(self.node_process(address)[1], signal.SIGKILL)
+
+  def _plug(self, address):
+    try:
+      self.hosts.plug(address)
+    except FileNotFoundError:
+      pass  # The test has done so.
+
   def kill_host(self, address):
     """Kills all processes of a host, and its connection, as if the host had
-    lost its power."""
+    lost its power. Further connections fail until hosts.plug(address)."""
+    self.hosts.unplug(address)
+    self.addCleanup(self._plug, address)
     sshd = self.node_process(address)[1]
     for pid in [sshd] + [pid for pid, _ in self._processes_of(address)]:
       try:

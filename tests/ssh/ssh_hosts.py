@@ -113,7 +113,8 @@ class Hosts:
               '  IdentityFile ' + self.path('user_key'),
               '  IdentitiesOnly yes', '  IdentityAgent none',
               '  GlobalKnownHostsFile /dev/null']
-    lines = []
+    lines = ['Match exec "test -e %s"' % self.path('unplugged_%h'),
+             '  ProxyCommand false']
     for alias, changes in (
         ('closed', ['HostName 127.0.0.1', 'Port 1']),
         ('refusing', ['HostName 127.0.0.1',
@@ -136,6 +137,13 @@ class Hosts:
     lines += ['Host * !refusing'] + common
     lines += ['  UserKnownHostsFile ' + self.path('known_hosts'), '']
     return '\n'.join(lines)
+
+  def unplug(self, address):
+    """Lets all further connections to this host fail, until plug()."""
+    _write(self.path('unplugged_' + address), '')
+
+  def plug(self, address):
+    os.remove(self.path('unplugged_' + address))
 
   def stop(self):
     self.process.kill()
