@@ -61,6 +61,7 @@ std::string Write(const BeNode& m) {
   agent::FieldWriter w(kBeNode);
   w.U32(m.protocol);
   w.String(m.version);
+  w.String(m.run);
   w.String(m.working_directory);
   WriteVariables(w, m.environment);
   w.Strings(m.flags);
@@ -85,6 +86,7 @@ BeNode ReadBeNode(agent::FieldReader& r) {
   BeNode m;
   m.protocol = r.U32();
   m.version = r.String();
+  m.run = r.String();
   m.working_directory = r.String();
   m.environment = ReadVariables(r);
   m.flags = r.Strings();

@@ -20,7 +20,7 @@ namespace muster::launcher {
 
 // Protocol number; increased with every change of a message. Both ends must
 // have the same protocol number.
-inline constexpr uint32_t kSshProtocol = 3;
+inline constexpr uint32_t kSshProtocol = 4;
 
 inline constexpr size_t kMaxFrameBytes = 64 << 20;
 
@@ -56,6 +56,7 @@ struct SshSettings {
 struct BeNode {
   uint32_t protocol = kSshProtocol;
   std::string version;
+  std::string run;  // random name of this run of `launch` (HostPlace)
   std::string working_directory;
   std::map<std::string, std::string> environment;
   std::vector<std::string> flags;    // flags for every agent

@@ -9,6 +9,7 @@ namespace {
 BeNode FullNode() {
   BeNode node;
   node.version = "1.2";
+  node.run = "c0ffee";
   node.working_directory = "/data/run";
   node.environment = {{"A", "1"}, {"B", "two\nlines"}, {"EMPTY", ""}};
   node.flags = {"--nnodes=2", "--role=r"};

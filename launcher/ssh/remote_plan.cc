@@ -227,6 +227,7 @@ absl::StatusOr<RemotePlan> PlanRemote(const RunOptions& options,
   }
   BeNode& node = plan.node;
   node.version = facts.version;
+  node.run = facts.run;
   node.working_directory = facts.working_directory;
   node.environment = facts.environment;
   for (const auto& [name, value] : options.worker_environment) {

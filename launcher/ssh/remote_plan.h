@@ -23,6 +23,7 @@ struct FrontFacts {
   std::map<std::string, std::string> environment;
   std::string token;        // the job's token if the user gave one
   std::string fresh_token;  // a random token, used if the user gave none
+  std::string run;          // a random name of this run
 };
 
 // The condition for starting the agents of a job.

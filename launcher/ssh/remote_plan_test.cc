@@ -25,7 +25,8 @@ FrontFacts Facts() {
           .working_directory = "/data",
           .environment = {{"NCCL_DEBUG", "INFO"}},
           .token = "",
-          .fresh_token = "fresh"};
+          .fresh_token = "fresh",
+          .run = "c0ffee"};
 }
 
 absl::StatusOr<RemotePlan> Plan(std::vector<std::string> flags,
@@ -46,6 +47,7 @@ std::string ErrorOf(std::vector<std::string> flags, const std::string& hosts) {
 TEST(RemotePlan, HostsKeepTheirOrderAndSlots) {
   const RemotePlan plan = *Plan({"--role=r"}, "b slots=4\nme@a:2\nc\n");
   const BeNode& node = plan.node;
+  EXPECT_EQ(node.run, "c0ffee");
   EXPECT_EQ(plan.least, 3);
   EXPECT_FALSE(plan.alone);
   EXPECT_THAT(node.flags, ElementsAre("--role=r", "--cluster=none",

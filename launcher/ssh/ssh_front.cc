@@ -44,6 +44,8 @@ namespace muster::launcher {
 namespace {
 
 constexpr size_t kMaxEnvironmentBytes = 1 << 20;
+// Length of the random name of a run: 64 bits as hexadecimal digits.
+constexpr size_t kRunLength = 16;
 
 absl::StatusOr<std::vector<Host>> ReadHosts(const RemoteOptions& remote) {
   const std::string flag = absl::StrCat("--hostfile=", remote.host_file, ": ");
@@ -160,7 +162,8 @@ absl::StatusOr<RemotePlan> ReadFront(
                      .working_directory = *std::move(folder),
                      .environment = *std::move(travelling),
                      .token = *std::move(token),
-                     .fresh_token = rendezvous::FreshToken()});
+                     .fresh_token = rendezvous::FreshToken(),
+                     .run = rendezvous::FreshToken().substr(0, kRunLength)});
 }
 
 namespace {

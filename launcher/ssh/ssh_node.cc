@@ -24,6 +24,7 @@
 #include "base/poll.h"
 #include "launcher/ssh/agent_process.h"
 #include "launcher/ssh/fan_out.h"
+#include "launcher/ssh/host_place.h"
 #include "launcher/ssh/messages.h"
 #include "launcher/ssh/ssh_command.h"
 
@@ -72,6 +73,7 @@ class SshNode {
       Wait();
       ReadDown();
       if (!signals_.TakeAll().empty()) Leave();
+      ServePlace();
       const Instant now = MonotonicNow();
       if (now - heard_ > kLongestSilence) Leave();
       const Intake intake = ThisIntake();
@@ -104,6 +106,9 @@ class SshNode {
       polls.push_back({.fd = STDIN_FILENO, .events = POLLIN, .revents = 0});
     }
     polls.push_back({.fd = signals_.fd(), .events = POLLIN, .revents = 0});
+    if (place_ != nullptr && place_->fd() >= 0) {
+      polls.push_back({.fd = place_->fd(), .events = POLLIN, .revents = 0});
+    }
     if (!up_.empty() && !up_closed_) {
       polls.push_back({.fd = STDOUT_FILENO, .events = POLLOUT, .revents = 0});
     }
@@ -152,6 +157,28 @@ class SshNode {
            1);
       return;
     }
+    place_ = std::make_unique<HostPlace>(job_->run, own_.index);
+    ServePlace();
+  }
+
+  void ServePlace() {
+    if (place_ == nullptr) return;
+    switch (place_->Serve()) {
+      case HostPlace::Event::kNone:
+        break;
+      case HostPlace::Event::kTaken:
+        if (!leaving_) BeginHost();
+        break;
+      case HostPlace::Event::kClaimed:
+        // `launch` has given up the connection to this process.
+        up_closed_ = true;
+        up_.clear();
+        Leave();
+        break;
+    }
+  }
+
+  void BeginHost() {
     Tell({HostUp{own_.index, ReachedAddress(), OutwardAddress()}});
     if (job_->hosts.empty()) return;
     fan_out_ = std::make_unique<FanOut>(*job_, MonotonicNow());
@@ -252,6 +279,8 @@ class SshNode {
   // the first message from the starting `launch`, without its list of hosts
   std::optional<BeNode> job_;
   RemoteHost own_;
+  // Null until the first message has arrived.
+  std::unique_ptr<HostPlace> place_;
   // whether the attempt to start this host's agent has failed
   bool failed_ = false;
   bool leaving_ = false;

@@ -6,11 +6,14 @@ import os
 import re
 import signal
 import sys
+import time
 
 _HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path[:0] = [_HERE, os.path.join(os.path.dirname(_HERE), 'python')]
 
+import kernel_events
 import over_ssh
+import ssh_hosts
 import xml_main
 
 
@@ -45,6 +48,22 @@ class Loss(over_ssh.OverSsh):
     go.open()
     self.assertEqual(front.end(), 0, front.text())
     self.assertTrue(front.lines('127.0.0.2: is connected again'), front.text())
+    self.assertEqual(len(front.lines('SUCCEEDED')), 1, front.text())
+
+  def test_a_host_that_has_not_noticed_the_loss_leaves_before_the_next(self):
+    go = self.gate()
+    front = self.launch(['127.0.0.1', '127.0.0.2'], [], ['until-open', go.path])
+    self.assertTrue(front.printed('ready rank=', 2), front.text())
+    # A stopped sshd does not tell the host that the connection has ended.
+    node, sshd = self.node_process('127.0.0.2')
+    os.kill(sshd, signal.SIGSTOP)
+    self.addCleanup(os.kill, sshd, signal.SIGKILL)
+    os.kill(self.client_of(front, '127.0.0.2'), signal.SIGKILL)
+    self.assertTrue(front.printed('ready rank=', 4), front.text())
+    self.assertTrue(kernel_events.wait_for_end(
+        node, time.monotonic() + ssh_hosts.PATIENCE_S), front.text())
+    go.open()
+    self.assertEqual(front.end(), 0, front.text())
     self.assertEqual(len(front.lines('SUCCEEDED')), 1, front.text())
 
   def test_the_first_host_comes_back_as_a_node_of_another_coordinator(self):

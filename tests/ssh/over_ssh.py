@@ -73,6 +73,14 @@ class OverSsh(unittest.TestCase):
           return pid, int(file.read().rsplit(')', 1)[1].split()[1])
     raise AssertionError('no launch on ' + address)
 
+  def client_of(self, front, address):
+    """Returns the pid of the ssh client that `front` runs for this host."""
+    for pid in self._children(front.process.pid):
+      with open('/proc/%d/cmdline' % pid, 'rb') as file:
+        if address.encode() in file.read().split(b'\0'):
+          return pid
+    raise AssertionError('no ssh to ' + address)
+
   def cut(self, address):
     """Ends the connection to a host, and lets further connections fail until
     hosts.plug(address)."""
@@ -122,6 +130,9 @@ class OverSsh(unittest.TestCase):
     return self._first_child(self.agent_of(address))
 
   def _first_child(self, pid):
+    return self._children(pid)[0]
+
+  def _children(self, pid):
     with open('/proc/%d/task/%d/children' % (pid, pid),
               encoding='utf-8') as file:
-      return int(file.read().split()[0])
+      return [int(child) for child in file.read().split()]

@@ -1,0 +1,54 @@
+#ifndef MUSTER_LAUNCHER_SSH_HOST_PLACE_H_
+#define MUSTER_LAUNCHER_SSH_HOST_PLACE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "base/owned_fd.h"
+
+namespace muster::launcher {
+
+// Lets at most one process at a time run the agent of a host. The process that
+// `launch` starts there by ssh may outlive its connection, because only one end
+// of a broken connection may have noticed that it is broken. The process of the
+// next connection claims the host: the earlier process then stops its agent and
+// exits, and only after that the new process begins.
+//
+// A process that has the host listens at an abstract Unix socket, whose name
+// has the run's random name. A process that claims the host connects to the
+// socket; the end of this connection tells it that the earlier process has
+// exited. Processes of other users are ignored.
+//
+// Not thread-safe; never blocks.
+class HostPlace {
+ public:
+  // `run`: the random name of the run of `launch`. `host`: the host's number.
+  HostPlace(const std::string& run, uint32_t host);
+
+  enum class Event {
+    kNone,
+    kTaken,    // This process has the host now. Returned once.
+    kClaimed,  // Another process claims the host. Returned once.
+  };
+  // Must be called once after the constructor, and then whenever fd() is
+  // readable. If the socket cannot be used, returns kTaken: the host is then
+  // not protected.
+  Event Serve();
+
+  // A descriptor that becomes readable when Serve has work; -1: none.
+  int fd() const;
+
+ private:
+  Event Try();
+
+  const std::string name_;
+  bool taken_ = false;
+  OwnedFd listener_;
+  // Before kTaken: the connection to the process that has the host. After
+  // kClaimed: the connection of the process that claims it.
+  OwnedFd other_;
+};
+
+}  // namespace muster::launcher
+
+#endif  // MUSTER_LAUNCHER_SSH_HOST_PLACE_H_
