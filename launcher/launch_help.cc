@@ -62,8 +62,9 @@ std::vector<std::pair<std::string, std::string>> ExitCodes() {
        "ran. 0 instead in a Slurm job, in a pod and with --hostfile, where "
        "another code would make the whole job fail."},
       {"70",
-       "The process that starts this node's workers was killed. The job may "
-       "go on without the node."},
+       "The process that starts this node's workers was killed, or the "
+       "connection to the launch --hostfile that started this node was lost. "
+       "The job may go on without the node."},
       {"75",
        "The cluster took the nodes away (--signals-to-preempt): the job is to "
        "be tried again."},

@@ -305,7 +305,7 @@ int RunCommand(const std::string& name, const RunOptions& options,
     is_over = true;
     link.reset();
     node->guardian.reset();
-    // If `launch` on another host started this agent, it starts the agent again
+    // If `launch` on another host started this agent, it starts an agent again
     // at once, and with it the coordinator.
     const bool is_started_again =
         code == agent::kWorkersLostExitCode && options.remote.endpoint_fd >= 0;

@@ -370,7 +370,8 @@ void Lifecycle::FollowDirective() {
       leave_ = LeaveWith(directive);
       break;
     case rendezvous::DirectiveKind::kReleased:
-      leave_ = Leave{.exit_code = 0, .reason = directive.reason};
+      leave_ =
+          Leave{.exit_code = leaving_exit_code_, .reason = directive.reason};
       break;
     case rendezvous::DirectiveKind::kRefused:
       leave_ = Leave{.exit_code = 1, .reason = directive.reason};
@@ -498,9 +499,9 @@ void Lifecycle::CheckCoordinatorAbsence() {
                           directive_.has_value() &&
                           directive_->kind == rendezvous::DirectiveKind::kStop;
     if (!stopping) {
-      // Without a cancellation the signal only made this node leave the job:
-      // the exit code is 0, as for a node that the coordinator has released.
-      GiveUp(cancel_.has_value() ? 128 + cancel_->signal : 0,
+      // Without a cancellation the signal only made this node leave the job.
+      // The exit code is then that of a node that the coordinator has released.
+      GiveUp(cancel_.has_value() ? 128 + cancel_->signal : leaving_exit_code_,
              "stopped by a signal; the coordinator did not answer");
       return;
     }

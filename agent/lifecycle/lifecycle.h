@@ -373,7 +373,10 @@ class Lifecycle {
 
   std::optional<rendezvous::CancelWish> cancel_;
   std::optional<Instant> cancel_deadline_;
+  // why this node asks to leave the job; nullopt: it does not
   std::optional<std::string> leaving_;
+  // the exit code if the coordinator lets this node leave
+  int leaving_exit_code_ = 0;
   // The newest faults of this node, oldest first (Report::faults).
   std::vector<rendezvous::NodeFault> faults_;
   std::vector<rendezvous::SignalNotice> signals_;

@@ -202,7 +202,7 @@ class LifecycleLeaving : public ::testing::Test {
  protected:
   static Lifecycle::Config LeavesOnTerm() {
     Lifecycle::Config config = LifecycleFixture::QuickConfig();
-    config.policy.signals_to_leave = {SIGTERM};
+    config.policy.signals_to_leave = {SIGTERM, kConnectionLostSignal};
     return config;
   }
   LifecycleLeaving() : agent_(LeavesOnTerm()) { agent_.Run(1); }
@@ -226,6 +226,27 @@ TEST_F(LifecycleLeaving, IsAskedForAndGranted) {
   EXPECT_EQ(agent_.leave->exit_code, 0);
 }
 
+TEST_F(LifecycleLeaving, OfALostConnectionHasAnExitCodeOfItsOwn) {
+  agent_.Step(SignalCaught{kConnectionLostSignal});
+  EXPECT_EQ(agent_.reports.back().leave,
+            "the connection to the launch that started it was lost");
+  agent_.TellStop(1);
+  agent_.Fails(0);
+  agent_.Fails(1);
+  agent_.Gone();
+  agent_.Tell(DirectiveOf(rendezvous::DirectiveKind::kReleased));
+  EXPECT_EQ(agent_.leave->exit_code, kWorkersLostExitCode);
+
+  LifecycleFixture unanswered(LeavesOnTerm());
+  unanswered.Run(1);
+  unanswered.Disconnect();
+  unanswered.Step(SignalCaught{kConnectionLostSignal});
+  unanswered.Fails(0);
+  unanswered.Fails(1);
+  unanswered.Gone();
+  EXPECT_EQ(unanswered.leave->exit_code, kWorkersLostExitCode);
+}
+
 TEST_F(LifecycleLeaving, ASecondSignalKillsThisNodesWorkersOnly) {
   agent_.Step(SignalCaught{SIGTERM});
   agent_.Forget();
@@ -242,6 +263,15 @@ TEST_F(LifecycleLeaving, NodeLeavesWithoutAnAnswer) {
   agent_.Fails(1);
   agent_.Gone();
   EXPECT_EQ(agent_.leave->exit_code, 0);
+}
+
+TEST_F(LifecycleLeaving, OfALostConnectionWithoutAnAnswerHasItsExitCode) {
+  agent_.Step(SignalCaught{kConnectionLostSignal});
+  agent_.Wait(seconds(5));
+  agent_.Fails(0);
+  agent_.Fails(1);
+  agent_.Gone();
+  EXPECT_EQ(agent_.leave->exit_code, kWorkersLostExitCode);
 }
 
 TEST_F(LifecycleLeaving, WithoutACoordinatorItGoesAtOnce) {

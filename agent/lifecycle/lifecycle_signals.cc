@@ -38,11 +38,15 @@ void Lifecycle::On(const SignalCaught& event) {
     Notice(absl::StrCat("caught ", rendezvous::SignalName(event.signal),
                         ": leaving the job (once more: at once)"));
     leaving_ = LeaveReason(event.signal);
+    if (event.signal == kConnectionLostSignal) {
+      leaving_exit_code_ = kWorkersLostExitCode;
+    }
     changed_ = true;
     cancel_deadline_ = now_ + kCancelTimeout;
     if (!ever_answered_ || !connected_) {
-      GiveUp(0, absl::StrCat("left by ", rendezvous::SignalName(event.signal),
-                             " without a coordinator"));
+      GiveUp(leaving_exit_code_,
+             absl::StrCat("left by ", rendezvous::SignalName(event.signal),
+                          " without a coordinator"));
     }
     return;
   }

@@ -142,6 +142,7 @@ std::vector<FrontEffect> RemoteJob::TimePassed(Instant now) {
   deadline_.reset();
   if (!awaited_.empty()) {
     StopForLoss(now, std::exchange(awaited_, {}));
+    LetIdleHostsGo(now);
   } else if (!hung_up_) {
     for (uint32_t i = 0; i < hosts_.size(); ++i) {
       if (hosts_[i].phase != Phase::kRunning) continue;
@@ -173,7 +174,7 @@ void RemoteJob::On(Instant now, const HostUp& message) {
   host.up = message;
   if (is_back && !IsEnding()) {
     Error(absl::StrCat(Name(message.host), ": is connected again"));
-    if (!awaited_.empty() && Usable() >= plan_.least) {
+    if (!awaited_.empty() && !LacksHosts()) {
       awaited_.clear();
       deadline_.reset();
     }
@@ -316,7 +317,7 @@ void RemoteJob::On(Instant now, const HostLost& message) {
   host.why = message.why;
   if (was_let_go) return;
   CountDeath(now, host);
-  if (MayStartAgain(message.host) && !EndsWith(message.host)) {
+  if (MayStartAgain(message.host)) {
     host.phase = Phase::kSought;
     host.lost_at = now;
     host.attempts = 0;
@@ -356,19 +357,31 @@ void RemoteJob::NotConnected(Instant now, uint32_t host,
 void RemoteJob::Lose(Instant now, uint32_t host, const std::string& what) {
   const std::string line = absl::StrCat(Name(host), ": ", what);
   const bool is_sought = hosts_[host].phase == Phase::kSought;
-  if (host == coordinator_) is_coordinated_elsewhere_ = true;
+  if (host == coordinator_ && !EndsWith(host)) is_coordinated_elsewhere_ = true;
+  const Duration wait =
+      plan_.rejoin_timeout.value_or(kSoughtForVerdict) + kVerdictSlack;
   if (own_exit_code_ || verdict_code_ || !awaited_.empty()) {
     Error(line);
     // A verdict on an earlier loss is awaited. If the host that is lost now had
     // the coordinator, this verdict will not come.
     if (EndsWith(host) && !awaited_.empty()) {
-      StopForLoss(now, std::exchange(awaited_, {}));
+      if (is_sought) {
+        Expect(now, wait);
+      } else {
+        StopForLoss(now, std::exchange(awaited_, {}));
+      }
     }
   } else if (EndsWith(host)) {
-    const std::string why =
-        absl::StrCat(line, "; it hosted the coordinator, so the job ends");
-    Error(why);
-    StopForLoss(now, why);
+    const std::string why = absl::StrCat(line, "; it hosted the coordinator");
+    Error(absl::StrCat(
+        why, is_sought ? "; launch connects again" : "; the job ends"));
+    if (is_sought) {
+      // The agent that is started there hosts the coordinator again.
+      awaited_ = why;
+      Expect(now, wait);
+    } else {
+      StopForLoss(now, why);
+    }
   } else if (Usable() < plan_.least) {
     const std::string why =
         absl::StrCat(line, "; the job needs ", plan_.least, " hosts",
@@ -481,7 +494,13 @@ bool RemoteJob::MayStart(uint32_t host, Instant now) {
 void RemoteJob::StartAll(Instant now) {
   // In a job of several hosts, start no agent until the coordinator's address
   // is known: each agent needs the address.
-  if (endpoints_.empty() && !plan_.alone) return;
+  if (endpoints_.empty() && !plan_.alone) {
+    // The host that is to host it may have been connected to again.
+    if (hosts_[*coordinator_].phase == Phase::kUp) {
+      Start(*coordinator_, MeetingFlagsOf(*coordinator_));
+    }
+    return;
+  }
   for (uint32_t i = 0; i < hosts_.size(); ++i) {
     if (hosts_[i].phase != Phase::kUp || !MayStart(i, now)) continue;
     Start(i, MeetingFlagsOf(i));

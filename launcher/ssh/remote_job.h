@@ -127,6 +127,13 @@ class RemoteJob {
   bool IsEnding() const {
     return own_exit_code_ || verdict_code_ || signals_ > 0 || hung_up_;
   }
+  // Whether the job cannot continue until a host is back: too few hosts are
+  // left, or the host with the only coordinator is connected to again.
+  bool LacksHosts() const {
+    return Usable() < plan_.least ||
+           (coordinator_ && EndsWith(*coordinator_) &&
+            hosts_[*coordinator_].phase == Phase::kSought);
+  }
   // Whether the job continues once hosts that are connected to again are back,
   // even if no agent runs now.
   bool AwaitsHosts() const {

@@ -426,10 +426,13 @@ TEST_F(RemoteJobTest, TheFirstHostIsNeededUntilItsCoordinatorListens) {
   plan.is_taken_over = true;
   Begin(std::move(plan));
   for (const uint32_t host : {0, 1, 2}) Up(host);
-  const std::string why = "h0: cut; it hosted the coordinator, so the job ends";
-  EXPECT_THAT(Lost(0),
-              ElementsAre("error " + why, "signal 15 to all", "hang up"));
-  EXPECT_THAT(Closed(), ElementsAre("finish 1 own: " + why));
+  EXPECT_THAT(Lost(0), ElementsAre("error h0: cut; it hosted the coordinator; "
+                                   "launch connects again",
+                                   "connect 0"));
+  EXPECT_THAT(Up(0), ElementsAre("error h0: is connected again",
+                                 "start 0 --rdzv-endpoint=10.0.0.1:0 "
+                                 "--rdzv-conf=is_host=1 (first)"));
+  EXPECT_EQ(job_->NextDeadline(), std::nullopt);
 }
 
 TEST_F(RemoteJobTest, AStopForgetsTheVerdictThatIsAwaited) {
@@ -483,8 +486,9 @@ TEST_F(RemoteJobTest, WithASeparateCoordinatorTheFrontJudgesALoss) {
 TEST_F(RemoteJobTest, LosingTheCoordinatorWhileItsVerdictIsAwaitedIsReported) {
   Run(2, 2);
   Lost(1);
-  EXPECT_THAT(Lost(0),
-              ElementsAre("error h0: cut", "signal 15 to all",
+  EXPECT_THAT(Lost(0), ElementsAre("error h0: cut", "connect 0"));
+  EXPECT_THAT(Wait(),
+              ElementsAre("signal 15 to all",
                           "finish 1 own: h1: cut; the job needs 2 hosts"));
 }
 
@@ -625,11 +629,39 @@ TEST_F(RemoteJobTest, ASpareReplacesAFailedHostAtOnce) {
 
 TEST_F(RemoteJobTest, LosingACoordinatorWithoutSuccessorsEndsTheJob) {
   Run(3, 1);
-  const std::string why = "h0: cut; it hosted the coordinator, so the job ends";
-  EXPECT_THAT(Lost(0), ElementsAre("error " + why, "signal 15 to all"));
+  const std::string why = "h0: cut; it hosted the coordinator";
+  EXPECT_THAT(Lost(0), ElementsAre("error " + why + "; launch connects again",
+                                   "connect 0"));
+  const Instant before = now_;
+  EXPECT_THAT(Wait(), ElementsAre("signal 15 to all"));
+  EXPECT_EQ(now_ - before, std::chrono::seconds(15));
   Ended(1, 143);
-  Ended(2, 143);
-  EXPECT_THAT(Closed(), ElementsAre("finish 1 own: " + why));
+  EXPECT_THAT(Ended(2, 143), ElementsAre("finish 1 own: " + why));
+}
+
+TEST_F(RemoteJobTest, ACoordinatorWithoutSuccessorsMayComeBack) {
+  Run(3, 1);
+  Lost(0);
+  // Other hosts that are back do not end the wait for the coordinator's host.
+  Lost(1);
+  Up(1);
+  EXPECT_NE(job_->NextDeadline(), std::nullopt);
+  EXPECT_THAT(Up(0), ElementsAre("error h0: is connected again",
+                                 "start 0 --rdzv-endpoint=10.0.0.1:4711 "
+                                 "--rdzv-conf=is_host=1 (first)"));
+  EXPECT_EQ(job_->NextDeadline(), std::nullopt);
+}
+
+TEST_F(RemoteJobTest, ACoordinatorThatIsLostTooOftenEndsTheJob) {
+  Run(2, 1);
+  for (int i = 0; i < 10; ++i) {
+    Lost(0);
+    Up(0);
+  }
+  EXPECT_THAT(Lost(0),
+              ElementsAre("error h0: cut; it hosted the coordinator; the job "
+                          "ends",
+                          "signal 15 to all"));
 }
 
 TEST_F(RemoteJobTest, ALossAfterTheVerdictChangesNothing) {

@@ -23,6 +23,12 @@ std::optional<std::string> BadName(const char* what, const std::string& name) {
   return std::nullopt;
 }
 
+// Whether `members` may be the list of the members of a world of `nodes` nodes.
+bool IsListOf(const std::vector<std::string>& members, int nodes) {
+  return members.empty() ||
+         (nodes <= kMaxListedElectors && std::ssize(members) == nodes);
+}
+
 std::optional<std::string> BadPlace(const Report& report, const Place& place) {
   const int size = place.group_world_size;
   if (place.round != report.round) {
@@ -40,6 +46,10 @@ std::optional<std::string> BadPlace(const Report& report, const Place& place) {
                         place.world_size, " for ", report.node.slots,
                         " workers");
   }
+  if (!IsListOf(place.members, size)) {
+    return absl::StrCat("a world of ", size, " nodes lists ",
+                        place.members.size());
+  }
   if (!place.store_clients.empty() || !place.channel_key.empty()) {
     return "the reported place has the store's clients or a key";
   }
@@ -55,8 +65,7 @@ std::optional<std::string> BadElectorate(const Report& report,
                         nodes, " nodes; the job has at most ",
                         report.spec.max_nodes);
   }
-  if (!electorate.members.empty() &&
-      (nodes > kMaxListedElectors || std::ssize(electorate.members) != nodes)) {
+  if (!IsListOf(electorate.members, nodes)) {
     return absl::StrCat("an electorate of ", nodes, " nodes lists ",
                         electorate.members.size());
   }

@@ -94,6 +94,19 @@ TEST(Admission, AnElectorateIsOneOfTheJobsNodes) {
   EXPECT_THAT(Unsound(report), Optional(HasSubstr("of 9 nodes lists 9")));
 }
 
+TEST(Admission, APlaceListsTheNodesOfItsWorldOrNone) {
+  Report report = Sound();
+  report.spec.min_nodes = report.spec.max_nodes = 2;
+  report.round = 1;
+  report.place = Place{.round = 1,
+                       .group_world_size = 2,
+                       .world_size = 2 * report.node.slots,
+                       .members = {"a", "b"}};
+  EXPECT_EQ(Unsound(report), std::nullopt);
+  report.place->members = {"a"};
+  EXPECT_THAT(Unsound(report), Optional(HasSubstr("of 2 nodes lists 1")));
+}
+
 TEST(Admission, ProgressIsThatOfTheNodesOwnWorkers) {
   Report report = Sound();
   report.node.slots = 2;

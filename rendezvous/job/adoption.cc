@@ -47,16 +47,6 @@ std::map<int, const Report*> NewestWorld(const Reports& reports) {
   return found;
 }
 
-// Returns the node ids of the newest world by group rank; empty if no report
-// lists them.
-std::vector<std::string> ListedMembers(const Reports& reports) {
-  for (const auto& [rank, report] : NewestWorld(reports)) {
-    const Electorate& electorate = report->electorate;
-    if (electorate.world == IdOf(*report->place)) return electorate.members;
-  }
-  return {};
-}
-
 }  // namespace
 
 bool IsSameWorld(const Place& a, const Place& b) {
@@ -109,7 +99,9 @@ Adoption::Progress Adoption::progress() const {
 }
 
 std::vector<std::string> Adoption::members() const {
-  return ListedMembers(collected_.come);
+  const auto members = NewestWorld(collected_.come);
+  if (members.empty()) return {};
+  return members.begin()->second->place->members;
 }
 
 Adoption::Collected Adoption::End() {
@@ -119,6 +111,7 @@ Adoption::Collected Adoption::End() {
 
 World WorldOf(const Reports& reports) {
   World world;
+  std::vector<std::string> ids;
   for (const auto& [rank, report] : NewestWorld(reports)) {
     const Place& place = *report->place;
     world.members.resize(place.group_world_size);
@@ -129,14 +122,14 @@ World WorldOf(const Reports& reports) {
     world.restart_count = place.restart_count;
     world.reached_step = place.reached_step;
     world.SetMember(place, report->node);
+    ids = place.members;
   }
-  const std::vector<std::string> listed = ListedMembers(reports);
   world.unknown = 0;
   for (size_t rank = 0; rank < world.members.size(); ++rank) {
     World::Member& member = world.members[rank];
     if (!member.node_id.empty()) continue;
     ++world.unknown;
-    if (rank < listed.size()) member.host = listed[rank];
+    if (rank < ids.size()) member.host = ids[rank];
   }
   return world;
 }

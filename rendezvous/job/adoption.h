@@ -65,8 +65,7 @@ class Adoption {
     int come = 0;
   };
   Progress progress() const;
-  // The node ids of the newest round's world, by group rank; empty if no report
-  // lists them (Electorate::members). An id may be "".
+  // The node ids of the newest round's world (Place::members).
   std::vector<std::string> members() const;
 
  private:
@@ -83,8 +82,8 @@ bool IsSameWorld(const Place& a, const Place& b);
 
 // Builds the world of the newest round from the nodes' reports. Members that
 // have not reported have an empty node id; their host is the node id that the
-// reports list (Electorate::members), or "". The world has no NCCL id and no
-// store clients, because reports do not contain them.
+// reports list (Place::members), or "". The world has no NCCL id and no store
+// clients, because reports do not contain them.
 World WorldOf(const std::map<std::string, Report>& reports);
 
 }  // namespace muster::rendezvous

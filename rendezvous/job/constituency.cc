@@ -52,8 +52,11 @@ std::vector<Constituency> ConstituenciesOf(
     const std::vector<const Report*>& voting) {
   const Electorate newest = NewestElectorate(known);
   std::map<WorldId, Constituency> found;
+  // the node ids of these worlds by group rank; empty: not listed
+  std::map<WorldId, std::vector<std::string>> ids;
   if (newest.nodes > 0) {
     found[newest.world] = {.world = newest.world, .nodes = newest.nodes};
+    ids[newest.world] = newest.members;
   }
   for (const Report* report : known) {
     if (!report->place.has_value() || IsVoid(*report->place, newest)) continue;
@@ -61,6 +64,7 @@ std::vector<Constituency> ConstituenciesOf(
     found.try_emplace(
         world,
         Constituency{.world = world, .nodes = report->place->group_world_size});
+    ids.try_emplace(world, report->place->members);
   }
   // A node's vote for one rank of one world. Sorted by world and rank. If
   // several nodes vote for one rank, a node that remembers its place comes
@@ -82,9 +86,11 @@ std::vector<Constituency> ConstituenciesOf(
     const bool has_forgotten = !place.has_value() && KnowsNothing(electorate) &&
                                report->spec.RestartedAgentsElect();
     if (has_forgotten) {
-      votes.push_back({.world = newest.world,
-                       .rank = RankIn(newest.members, report->node.node_id),
-                       .has_forgotten = true});
+      for (const auto& [world, members] : ids) {
+        votes.push_back({.world = world,
+                         .rank = RankIn(members, report->node.node_id),
+                         .has_forgotten = true});
+      }
     }
     if (electorate.world == place) continue;
     votes.push_back({.world = electorate.world, .rank = electorate.rank});
@@ -113,7 +119,7 @@ bool OthersAreTooFew(const JobSpec& spec, int here,
   const int elsewhere = std::max(0, spec.max_nodes - here);
   return elsewhere < here && elsewhere < spec.min_nodes &&
          std::ranges::all_of(constituencies, [&](const Constituency& one) {
-           return 2 * elsewhere < one.nodes;
+           return 2 * elsewhere < one.nodes || one.has_majority();
          });
 }
 

@@ -49,9 +49,9 @@ struct Constituency {
 // false.
 //
 // `voting`: the reports of the nodes that vote. A restarted node votes only if
-// JobSpec::RestartedAgentsElect, in the electorate that lists its node id. If
-// several nodes report the same rank of a world, one of them counts. O(n log n)
-// for n reports.
+// JobSpec::RestartedAgentsElect, in the worlds that list its node id
+// (Electorate::members, Place::members). If several nodes report the same rank
+// of a world, one of them counts. O(n log n) for n reports.
 std::vector<Constituency> ConstituenciesOf(
     const std::vector<const Report*>& known,
     const std::vector<const Report*>& voting);
@@ -60,8 +60,8 @@ std::vector<Constituency> ConstituenciesOf(
 // begin a world or to end a job. `here`: number of connected nodes, without
 // known spares. With Takeover::kAuto at most max_nodes nodes run, so at most
 // max_nodes - `here` other nodes exist. True if that number is less than
-// `here`, less than min_nodes, and less than half of each constituency. Always
-// false without kAuto.
+// `here`, less than min_nodes, and less than half of each constituency of which
+// no majority is connected. Always false without kAuto.
 bool OthersAreTooFew(const JobSpec& spec, int here,
                      const std::vector<Constituency>& constituencies);
 

@@ -191,25 +191,17 @@ void Job::FindLostHost(const std::map<std::string, Report>& reports) {
   if (state_.own_endpoint.empty()) return;
   uint64_t epoch = 0;
   int host = -1;
-  const Electorate* told = nullptr;
   for (const auto& [id, report] : reports) {
     if (report.electorate.epoch <= epoch) continue;
     epoch = report.electorate.epoch;
     host = report.host_rank;
-    told = &report.electorate;
   }
   if (host < 0 || host >= state_.world.size() ||
       !state_.world.members[host].node_id.empty()) {
     return;
   }
   state_.lost_host = host;
-  const bool is_listed =
-      static_cast<size_t>(host) < told->members.size() &&
-      std::ranges::any_of(reports, [&](const auto& one) {
-        const std::optional<Place>& place = one.second.place;
-        return place.has_value() && IdOf(*place) == told->world;
-      });
-  state_.lost_host_name = is_listed ? told->members[host] : "";
+  state_.lost_host_name = state_.world.members[host].host;
   state_.lost_host_at = state_.now + std::min(kHostGrace, state_.spec.lease());
 }
 
@@ -252,6 +244,11 @@ void Job::KeepElectors(const Adoption::Collected& collected) {
               .nodes = constituencies.back().nodes};
   const Electorate newest = NewestElectorate(all);
   if (newest.world == electors.world) electors.members = newest.members;
+  for (const Report* report : all) {
+    if (report->place.has_value() && IdOf(*report->place) == electors.world) {
+      electors.members = report->place->members;
+    }
+  }
 }
 
 void Job::JoinElectors(Node& node, const Report& report) {
@@ -295,10 +292,9 @@ void Job::Elect() {
   Electors& electors = state_.electors;
   electors = {.world = {.epoch = state_.world.epoch, .round = state_.round},
               .nodes = state_.world.size()};
-  const bool lists = electors.nodes <= kMaxListedElectors;
+  electors.members = state_.world.ListedMembers();
   for (int rank = 0; rank < state_.world.size(); ++rank) {
     const std::string& id = state_.world.members[rank].node_id;
-    if (lists) electors.members.push_back(id);
     const Node* const node = state_.nodes.Find(id);
     if (node == nullptr) continue;
     electors.Add(node->identity.node_id,

@@ -427,9 +427,10 @@ std::string Absent(const JobState& state) {
     const std::string name = member.host.empty()
                                  ? absl::StrCat("the node of group rank ", rank)
                                  : member.host;
-    absent.push_back(member.departure.empty()
-                         ? name
-                         : absl::StrCat(name, " (", member.departure, ")"));
+    const std::string how = member.node_id.empty() && member.departure.empty()
+                                ? "it has not come to this coordinator"
+                                : member.departure;
+    absent.push_back(how.empty() ? name : absl::StrCat(name, " (", how, ")"));
   }
   if (state.world.size() == 0) {
     std::vector<int> claimed = NumbersOf(state.nodes, &NodeIdentity::node_rank);

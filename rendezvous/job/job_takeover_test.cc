@@ -147,6 +147,20 @@ TEST(JobTakeoverTest, AJobOfADaemonNamesNoStandbys) {
   EXPECT_EQ(job.told("a").electorate.nodes, 0);
 }
 
+TEST(JobTakeoverTest, AnElectorateThatMayHaveBegunIsListedAsWell) {
+  JobFixture job = RunningJob(2, 4);
+  job.Lose("d");
+  job.AllStop();
+  job.Runs("b");
+  ASSERT_EQ(job.round(), 2);
+  job.TakeOver("e");
+  job.Reconnect("b");
+  job.Join("e");
+  job.Wait(seconds(10));
+  EXPECT_EQ(job.told("b").electorate.nodes, 3);
+  EXPECT_THAT(job.told("b").electorate.members, ElementsAre("a", "b", "c"));
+}
+
 TEST(JobTakeoverTest, TheRoundGoesOnIfAllItsNodesCome) {
   JobFixture job = RunningJob(3, 3);
   job.TakeOver("b");
@@ -195,6 +209,31 @@ TEST(JobTakeoverTest, TheVerdictNamesTheLostNodeThatHostedTheCoordinator) {
   ASSERT_EQ(job.phase(), JobPhase::kFinished);
   EXPECT_THAT(job.status().verdict->reason,
               HasSubstr("; absent: a (lost: it coordinated the job)"));
+}
+
+TEST(JobTakeoverTest, TheVerdictNamesANodeThatHasNotComeSinceTheTakeover) {
+  for (const int count : {kMaxListedElectors, kMaxListedElectors + 1}) {
+    JobSpec spec = QuickSpec(count, count);
+    spec.rejoin_timeout = seconds(20);
+    JobFixture job = JobFixture::HostedBy("n1", spec);
+    std::vector<std::string> names;
+    for (int i = 1; i <= count; ++i) names.push_back(absl::StrCat("n", i));
+    job.StartAll(names);
+    // The first coordinator ends the round, and is lost before the next.
+    job.Fails("n1", ExitedWith(0, 1));
+    names.erase(names.begin());
+    for (const std::string& name : names) job.Idle(name);
+    job.TakeOver("n2");
+    job.ReconnectAll(names);
+    job.Wait(seconds(21));
+    ASSERT_EQ(job.phase(), JobPhase::kFinished);
+    EXPECT_THAT(job.status().verdict->reason,
+                HasSubstr(count > kMaxListedElectors
+                              ? "; absent: the node of group rank 0 (it has "
+                                "not come to this coordinator)"
+                              : "; absent: n1 (it has not come to this "
+                                "coordinator)"));
+  }
 }
 
 TEST(JobTakeoverTest, ItsLossExplainsAFailureAndSpendsNoRestart) {
@@ -1140,21 +1179,20 @@ TEST(JobTakeoverTest, ARoundIsGivenUpAtOnceIfAllNodesAreHere) {
   EXPECT_EQ(job.round(), 2);
 }
 
-TEST(AdoptionTest, AListOfAnotherWorldIsNotThatOfTheRound) {
+TEST(AdoptionTest, TheMembersAreThoseOfTheNewestRound) {
   Report report;
   report.node.node_id = "a";
-  report.place = Place{.round = 2, .epoch = 5, .group_world_size = 2};
-  report.electorate = {.epoch = 5,
-                       .world = {.epoch = 5, .round = 1},
-                       .nodes = 2,
-                       .members = {"a", "b"}};
+  report.place = Place{
+      .round = 1, .epoch = 5, .group_world_size = 2, .members = {"a", "c"}};
   Adoption adoption;
   adoption.Begin(Instant());
+  EXPECT_THAT(adoption.members(), IsEmpty());
   adoption.Hear(report);
-  EXPECT_TRUE(adoption.members().empty());
-  report.electorate.world.round = 2;
+  report.node.node_id = "b";
+  report.place->round = 2;
+  report.place->members = {"b", "d"};
   adoption.Hear(report);
-  EXPECT_THAT(adoption.members(), ElementsAre("a", "b"));
+  EXPECT_THAT(adoption.members(), ElementsAre("b", "d"));
 }
 
 // The job has lost node c before, so that fewer than the maximum are here.

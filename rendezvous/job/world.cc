@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "rendezvous/protocol/electorate.h"
 #include "rendezvous/protocol/job_spec.h"
 #include "rendezvous/protocol/report.h"
 
@@ -37,7 +38,17 @@ Place World::PlaceOf(int group_rank, int round) const {
   // directive has the list of the store's clients. So the size of all other
   // directives does not depend on the number of nodes.
   if (group_rank == 0) place.store_clients = store_clients;
+  place.members = ListedMembers();
   return place;
+}
+
+std::vector<std::string> World::ListedMembers() const {
+  std::vector<std::string> ids;
+  if (size() > kMaxListedElectors) return ids;
+  for (const Member& member : members) {
+    ids.push_back(member.node_id.empty() ? member.host : member.node_id);
+  }
+  return ids;
 }
 
 void World::SetMember(const Place& place, const NodeIdentity& node) {

@@ -17,6 +17,8 @@ namespace muster::rendezvous {
 struct World {
   struct Member {
     std::string node_id;
+    // In an adopted world, of a member that has not reported: its node id, or
+    // "" if that is unknown.
     std::string host;
     int first_rank = 0;
     int role_first_rank = 0;
@@ -64,6 +66,8 @@ struct World {
   Instant unknown_until;
 
   int size() const { return static_cast<int>(members.size()); }
+  // Returns Place::members.
+  std::vector<std::string> ListedMembers() const;
   Place PlaceOf(int group_rank, int round) const;
   // Makes `node` the member that has this place.
   void SetMember(const Place& place, const NodeIdentity& node);

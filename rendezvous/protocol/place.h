@@ -40,6 +40,10 @@ struct Place {
   // or the host name of --local-addr. Empty: the coordinator is too old to send
   // it.
   std::vector<std::string> store_clients;
+  // The node ids of the world by group rank, "" where unknown. Empty if the
+  // world has more than kMaxListedElectors nodes. By them, nodes that were
+  // restarted, and have forgotten the world, are recognised as its members.
+  std::vector<std::string> members;
   // With Encryption::kWorkers: the round's secret key, kChannelKeyBytes random
   // bytes, the same on all nodes. Empty: encryption is off, or the coordinator
   // is too old. The key must not appear in a message, a status or an

@@ -431,6 +431,32 @@ TEST(StandbyTest, ANodeThatWasStartedAgainVotesBesideHalfOfItsWorld) {
   }
 }
 
+// Round 2 has begun without node 2, but not yet on all of its nodes when the
+// coordinator, node 0, is killed. So the electorate is still that of round 1.
+TEST(StandbyTest, ANodeThatWasStartedAgainVotesInARoundThatMayHaveBegun) {
+  for (const bool is_listed : {true, false}) {
+    Cluster nodes(3);
+    for (const int rank : {0, 1}) {
+      Report& report = nodes.report(rank);
+      report.spec.takeover = Takeover::kAuto;
+      report.spec.min_nodes = 2;
+    }
+    Report& survivor = nodes.report(1);
+    survivor.electorate.members = {"n0", "n1", "n2"};
+    survivor.place->round = 2;
+    survivor.place->group_world_size = 2;
+    if (is_listed) survivor.place->members = {"n0", "n1"};
+    Report& returned = nodes.report(0);
+    returned.place.reset();
+    returned.promised_epoch = 0;
+    returned.electorate = Electorate();
+    nodes.Come(0);
+    nodes.Come(1);
+    // If the members of round 2 are unknown, half of them may be elsewhere.
+    EXPECT_EQ(nodes.told(1).epoch != 0, is_listed);
+  }
+}
+
 TEST(StandbyTest, NoReturnedNodeVotesIfTwoGroupsCanExist) {
   Cluster nodes = WithAReturnedNode(4, 1);
   for (int rank = 0; rank < 4; ++rank) nodes.report(rank).spec.min_nodes = 2;

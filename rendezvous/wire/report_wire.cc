@@ -429,7 +429,24 @@ void ToWire(const Place& place, v1::Place* wire) {
   wire->set_channel_key(place.channel_key);
   wire->set_epoch(place.epoch);
   if (place.reached_step >= 0) wire->set_reached_step(place.reached_step);
+  for (const std::string& member : place.members) wire->add_members(member);
 }
+
+namespace {
+
+void MembersFromWire(
+    const google::protobuf::RepeatedPtrField<std::string>& wire,
+    BoundedReader* reader, std::vector<std::string>* members) {
+  const int count = wire.size();
+  if (!reader->Count("members", count, kMaxListedElectors)) return;
+  members->resize(count);
+  for (int i = 0; i < count; ++i) {
+    reader->Text("members", wire.Get(i), kMaxNameBytes, TextKind::kName,
+                 &(*members)[i]);
+  }
+}
+
+}  // namespace
 
 void FromWire(const v1::Place& wire, BoundedReader* reader, Place* place) {
   reader->Integer("round", wire.round(), 0, kAnyInt32, &place->round);
@@ -462,6 +479,7 @@ void FromWire(const v1::Place& wire, BoundedReader* reader, Place* place) {
     reader->Integer64("reached_step", wire.reached_step(), 0,
                       &place->reached_step);
   }
+  MembersFromWire(wire.members(), reader, &place->members);
   const int clients = wire.store_clients_size();
   if (reader->Count("store_clients", clients, kMaxStoreClients)) {
     place->store_clients.resize(clients);
@@ -491,13 +509,7 @@ void FromWire(const v1::Electorate& wire, BoundedReader* reader,
                   &electorate->world.round);
   reader->Integer("nodes", wire.nodes(), 0, kMaxNodes, &electorate->nodes);
   reader->Integer("rank", wire.rank(), -1, kMaxNodes - 1, &electorate->rank);
-  const int members = wire.members_size();
-  if (!reader->Count("members", members, kMaxListedElectors)) return;
-  electorate->members.resize(members);
-  for (int i = 0; i < members; ++i) {
-    reader->Text("members", wire.members(i), kMaxNameBytes, TextKind::kName,
-                 &electorate->members[i]);
-  }
+  MembersFromWire(wire.members(), reader, &electorate->members);
 }
 
 int ToWire(StopCause cause) {

@@ -95,6 +95,7 @@ Place FullPlace(int round) {
           .nccl_id = "2c3d",
           .run_tag = "3d4e",
           .store_clients = {"10.0.0.1", "10.0.0.7"},
+          .members = {"n1", "n2", "n3"},
           .channel_key = "sixteen bytes \xff\n of 32"};
 }
 

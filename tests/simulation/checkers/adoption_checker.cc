@@ -32,9 +32,7 @@ class AdoptionChecker : public Checker {
     if (!report.place.has_value()) return;
     come.world = {.epoch = report.place->epoch, .round = report.place->round};
     come.nodes = report.place->group_world_size;
-    if (report.electorate.world == come.world) {
-      come.members = report.electorate.members;
-    }
+    come.members = report.place->members;
   }
   void OnStep(const CoordinatorStepped& step) override {
     for (const rendezvous::Decision& decision : step.decisions) {
