@@ -522,6 +522,7 @@ class Agent::Impl {
     if (!unread.empty() && place.group_rank == 0 && observer_.on_notice) {
       observer_.on_notice(unread);
     }
+    if (observer_.on_round) observer_.on_round();
     const absl::Status opened =
         progress_.Open(MonotonicNow(), place.round, options_.node.slots);
     announcer_.file().PutInto(progress_.folder());

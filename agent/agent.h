@@ -70,6 +70,9 @@ class Agent {
     // Receives one line for the user about a failure, which is printed with
     // --quiet too.
     std::function<void(const std::string&)> on_loss;
+    // Called in the thread of Run when a round begins on this node, before its
+    // workers start. May be null.
+    std::function<void()> on_round;
     // The object in which the agent publishes its state, for probes; may be
     // null.
     AgentView* view = nullptr;

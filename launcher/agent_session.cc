@@ -93,7 +93,8 @@ void Show(const Voice& voice, const agent::AgentResult& result,
     return;
   }
   if (result.verdict->outcome == rendezvous::Outcome::kSucceeded &&
-      voice.talk() == Talk::kErrorsOnly) {
+      voice.talk() == Talk::kErrorsOnly &&
+      voice.verdict_fd() == STDERR_FILENO) {
     return;
   }
   const std::string text =
@@ -422,6 +423,7 @@ agent::AgentResult RunAgentSession(const Voice& voice,
         std::move(options), guardian, link,
         {.on_notice = [&](const std::string& line) { voice.Notice(line); },
          .on_loss = [&](const std::string& line) { voice.Error(line); },
+         .on_round = own.on_round,
          .view = &view,
          .console = console,
          .log_account = log_account,

@@ -22,8 +22,8 @@ namespace muster::launcher {
 enum class LogFolder { kGiven, kTemporary };
 
 // Information for the HTTP pages of a `launch` about the coordinator in its
-// process. All functions except `linger` may be called from any thread and do
-// not block.
+// process. All functions except `on_round` and `linger` may be called from any
+// thread and do not block.
 struct CoordinatorPages {
   // Checks the coordinator in this process. If the check fails, the liveness
   // probe of the HTTP pages fails. Empty: no check.
@@ -43,6 +43,8 @@ struct CoordinatorPages {
   std::vector<std::string> tokens;
   rendezvous::CallerCertificates certificates =
       rendezvous::CallerCertificates::kNotRequired;
+  // Called by the agent when a round begins on this node. May be null.
+  std::function<void()> on_round;
   // Called with the exit code when the node is done, while its pages are still
   // served. Blocks until the other nodes no longer need the coordinator in this
   // process. Null: there is nothing to wait for.

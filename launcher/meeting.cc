@@ -58,6 +58,9 @@ class EndingSignals {
     if (std::ranges::count(options_.preemption.signals, signal) > 0) {
       return rendezvous::kPreemptedExitCode;
     }
+    if (signal == agent::kConnectionLostSignal) {
+      return agent::kWorkersLostExitCode;
+    }
     return std::ranges::count(options_.policy.signals_to_leave, signal) > 0
                ? 0
                : 128 + signal;

@@ -114,7 +114,7 @@ int TellRecordedVerdict(const rendezvous::Verdict& verdict,
                         const Voice& voice) {
   voice.Notice("this job had ended when its coordinator was killed");
   if (verdict.outcome != rendezvous::Outcome::kSucceeded ||
-      voice.talk() == Talk::kAll) {
+      voice.talk() == Talk::kAll || voice.verdict_fd() != STDERR_FILENO) {
     voice.Verdict(
         VerdictText(verdict, options.program[0], TargetOf(voice.verdict_fd())));
   }
@@ -266,10 +266,6 @@ int RunCommand(const std::string& name, const RunOptions& options,
     }
   }
 
-  if (here != nullptr && !own->hosts()) {
-    ReportCoordinator(options.remote, here->own_endpoint());
-  }
-
   agent::AgentOptions agent = std::move(plan->agent);
   // If another `launch` started this agent, that `launch` reads the agent's
   // output. That `launch` may stop reading while its console is full. This
@@ -278,6 +274,13 @@ int RunCommand(const std::string& name, const RunOptions& options,
   std::unique_ptr<rendezvous::CoordinatorLink> link =
       MakeLink(plan->coordinator, *own, options.tls, node->token, agent);
   CoordinatorPages shown;
+  if (here != nullptr && !own->hosts()) {
+    // Until a round has begun, this standby cannot take over.
+    shown.on_round = [here, &options, is_reported = false]() mutable {
+      if (std::exchange(is_reported, true)) return;
+      ReportCoordinator(options.remote, here->own_endpoint());
+    };
+  }
   if (own->hosts()) shown.live = [here] { return here->Check(); };
   if (here != nullptr) {
     shown.jobs = [here] {
@@ -306,7 +309,7 @@ int RunCommand(const std::string& name, const RunOptions& options,
     link.reset();
     node->guardian.reset();
     // If `launch` on another host started this agent, it starts an agent again
-    // at once, and with it the coordinator.
+    // at once, and with it the coordinator; or it ends the job.
     const bool is_started_again =
         code == agent::kWorkersLostExitCode && options.remote.endpoint_fd >= 0;
     if (here != nullptr && !is_started_again) {

@@ -13,8 +13,9 @@
 namespace muster::launcher {
 namespace {
 
-// How often Try binds and connects before it gives up the protection. Each
-// attempt fails only if the process that has the host exits between the two.
+// How often Try binds and connects before it gives up the protection. An
+// attempt fails if the other process exits between the two, or has bound but
+// does not listen yet.
 constexpr int kMaxTries = 10;
 
 OwnedFd NewSocket() {

@@ -12,7 +12,7 @@ namespace muster::launcher {
 // `launch` starts there by ssh may outlive its connection, because only one end
 // of a broken connection may have noticed that it is broken. The process of the
 // next connection claims the host: the earlier process then stops its agent and
-// exits, and only after that the new process begins.
+// exits, and only after that the new process starts an agent.
 //
 // A process that has the host listens at an abstract Unix socket, whose name
 // has the run's random name. A process that claims the host connects to the

@@ -113,7 +113,8 @@ struct HostFailed {
 };
 
 // Message from a host: other agents reach the coordinator in its agent, which
-// may be a standby, at `address` and `port`.
+// may be a standby, at `address` and `port`. A coordinator is reported once it
+// listens, a standby once a round has begun on its host.
 struct CoordinatorUp {
   uint32_t host = 0;
   std::string address;

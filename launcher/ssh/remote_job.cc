@@ -124,6 +124,7 @@ std::vector<FrontEffect> RemoteJob::SignalCaught(Instant now, int signal) {
     Error(absl::StrCat(name, ": not waiting for the other hosts"));
     End();
   }
+  LetIdleHostsGo(now);
   return std::exchange(effects_, {});
 }
 
@@ -142,7 +143,6 @@ std::vector<FrontEffect> RemoteJob::TimePassed(Instant now) {
   deadline_.reset();
   if (!awaited_.empty()) {
     StopForLoss(now, std::exchange(awaited_, {}));
-    LetIdleHostsGo(now);
   } else if (!hung_up_) {
     for (uint32_t i = 0; i < hosts_.size(); ++i) {
       if (hosts_[i].phase != Phase::kRunning) continue;
@@ -154,6 +154,7 @@ std::vector<FrontEffect> RemoteJob::TimePassed(Instant now) {
   } else {
     End();
   }
+  LetIdleHostsGo(now);
   return std::exchange(effects_, {});
 }
 
@@ -174,9 +175,14 @@ void RemoteJob::On(Instant now, const HostUp& message) {
   host.up = message;
   if (is_back && !IsEnding()) {
     Error(absl::StrCat(Name(message.host), ": is connected again"));
-    if (!awaited_.empty() && !LacksHosts()) {
+    if (!awaited_.empty()) {
       awaited_.clear();
       deadline_.reset();
+      for (uint32_t i = 0; i < hosts_.size() && LacksHosts(); ++i) {
+        if (hosts_[i].phase != Phase::kSought) continue;
+        Await(now, i);  // The job still lacks this host.
+        break;
+      }
     }
   }
   if (!started_) {
@@ -266,6 +272,7 @@ void RemoteJob::On(Instant now, const AgentEnded& message) {
   if (host.phase == Phase::kEnded) return;
   host.phase = Phase::kEnded;
   host.exit_code = message.exit_code;
+  NoteCoordinator(message.host);
   if (!message.verdict.empty() && verdict_.empty()) {
     verdict_ = message.verdict;
     verdict_code_ = message.exit_code;
@@ -343,6 +350,9 @@ void RemoteJob::NotConnected(Instant now, uint32_t host,
     lost.phase = Phase::kLost;
     Error(absl::StrCat(Name(host), ": was not connected to for 10 minutes (",
                        why, "); launch does not try again"));
+    if (EndsWith(host) && !awaited_.empty()) {
+      StopForLoss(now, std::exchange(awaited_, {}));
+    }
     return;
   }
   if (lost.attempts == 1) {
@@ -354,44 +364,65 @@ void RemoteJob::NotConnected(Instant now, uint32_t host,
   lost.connect_at = now + wait;
 }
 
+void RemoteJob::NoteCoordinator(uint32_t host) {
+  // A standby is reported once a round has begun there (CoordinatorUp). Before
+  // the first round no other agent takes over, and the first host must begin
+  // the job.
+  const bool has_begun = std::ranges::any_of(hosts_, [&](const HostState& h) {
+    return &h != &hosts_[host] && h.phase == Phase::kRunning && h.endpoint;
+  });
+  if (host == coordinator_ && !EndsWith(host) && has_begun) {
+    is_coordinated_elsewhere_ = true;
+  }
+}
+
+bool RemoteJob::AwaitsHosts() const {
+  const int sought = Count(Phase::kSought);
+  const bool may_be_over =
+      std::ranges::any_of(hosts_, [](const HostState& host) {
+        return host.phase == Phase::kEnded && host.exit_code == 0;
+      });
+  return !IsEnding() && !may_be_over && sought > 0 &&
+         Usable() + sought >= plan_.least;
+}
+
+bool RemoteJob::LacksHosts() const {
+  if (Usable() < plan_.least) return true;
+  if (!coordinator_ || !EndsWith(*coordinator_)) return false;
+  const Phase phase = hosts_[*coordinator_].phase;
+  return phase != Phase::kUp && phase != Phase::kRunning;
+}
+
+std::string RemoteJob::WhyItEnds(uint32_t host) const {
+  const std::string line = absl::StrCat(Name(host), ": ", hosts_[host].why);
+  if (EndsWith(host)) return absl::StrCat(line, "; it hosted the coordinator");
+  return absl::StrCat(line, "; the job needs ", plan_.least, " hosts",
+                      coordinators_loss_.empty()
+                          ? ""
+                          : "; the first coordinator's host was lost before: ",
+                      coordinators_loss_);
+}
+
 void RemoteJob::Lose(Instant now, uint32_t host, const std::string& what) {
   const std::string line = absl::StrCat(Name(host), ": ", what);
   const bool is_sought = hosts_[host].phase == Phase::kSought;
-  if (host == coordinator_ && !EndsWith(host)) is_coordinated_elsewhere_ = true;
-  const Duration wait =
-      plan_.rejoin_timeout.value_or(kSoughtForVerdict) + kVerdictSlack;
+  hosts_[host].why = what;
+  NoteCoordinator(host);
   if (own_exit_code_ || verdict_code_ || !awaited_.empty()) {
     Error(line);
     // A verdict on an earlier loss is awaited. If the host that is lost now had
     // the coordinator, this verdict will not come.
     if (EndsWith(host) && !awaited_.empty()) {
       if (is_sought) {
-        Expect(now, wait);
+        Await(now, host);
       } else {
         StopForLoss(now, std::exchange(awaited_, {}));
       }
     }
-  } else if (EndsWith(host)) {
-    const std::string why = absl::StrCat(line, "; it hosted the coordinator");
-    Error(absl::StrCat(
-        why, is_sought ? "; launch connects again" : "; the job ends"));
-    if (is_sought) {
-      // The agent that is started there hosts the coordinator again.
-      awaited_ = why;
-      Expect(now, wait);
-    } else {
-      StopForLoss(now, why);
-    }
-  } else if (Usable() < plan_.least) {
-    const std::string why =
-        absl::StrCat(line, "; the job needs ", plan_.least, " hosts",
-                     coordinators_loss_.empty()
-                         ? ""
-                         : "; the first coordinator's host was lost before: ",
-                     coordinators_loss_);
-    Error(absl::StrCat(
-        why, is_sought ? "; launch connects again" : "; the job ends"));
-    AwaitVerdict(now, why);
+  } else if (EndsWith(host) || Usable() < plan_.least) {
+    Error(absl::StrCat(WhyItEnds(host), is_sought ? "; launch connects again"
+                                                  : "; the job ends"));
+    Await(now, host);
   } else {
     if (host == coordinator_) coordinators_loss_ = line;
     Error(absl::StrCat(line, "; the job goes on without it",
@@ -411,15 +442,19 @@ void RemoteJob::PutOff(Duration time) {
   if (deadline_) deadline_ = *deadline_ + time;
 }
 
-void RemoteJob::AwaitVerdict(Instant now, const std::string& why) {
-  if (!plan_.rejoin_timeout && Count(Phase::kSought) == 0) {
-    StopForLoss(now, why);
+void RemoteJob::Await(Instant now, uint32_t host) {
+  const bool is_judged = !EndsWith(host) && plan_.rejoin_timeout;
+  if (!is_judged && hosts_[host].phase != Phase::kSought) {
+    StopForLoss(now, WhyItEnds(host));
     return;
   }
-  awaited_ = why;
-  Expect(now, plan_.rejoin_timeout.value_or(kSoughtForVerdict) +
-                  std::chrono::milliseconds(plan_.node.stop_timeout_ms) +
-                  kVerdictSlack);
+  if (awaited_.empty()) awaited_ = WhyItEnds(host);
+  // The coordinator's verdict comes after the other agents have stopped their
+  // workers. If the coordinator is lost as well, no verdict comes.
+  Expect(now,
+         plan_.rejoin_timeout.value_or(kSoughtForVerdict) + kVerdictSlack +
+             (is_judged ? std::chrono::milliseconds(plan_.node.stop_timeout_ms)
+                        : std::chrono::milliseconds(0)));
 }
 
 const std::string& RemoteJob::Name(uint32_t host) const {

@@ -87,7 +87,7 @@ class RemoteJob {
   struct HostState {
     Phase phase = Phase::kAsked;
     HostUp up;
-    std::string why;    // why the host failed or was lost
+    std::string why;    // why the host failed, or it or its agent was lost
     int exit_code = 0;  // exit code of its agent; set in kEnded, kFailed
     // The endpoint at which other agents reach the coordinator or standby in
     // this host's agent; nullopt: the agent has not reported the endpoint.
@@ -128,18 +128,12 @@ class RemoteJob {
     return own_exit_code_ || verdict_code_ || signals_ > 0 || hung_up_;
   }
   // Whether the job cannot continue until a host is back: too few hosts are
-  // left, or the host with the only coordinator is connected to again.
-  bool LacksHosts() const {
-    return Usable() < plan_.least ||
-           (coordinator_ && EndsWith(*coordinator_) &&
-            hosts_[*coordinator_].phase == Phase::kSought);
-  }
+  // left, or the host with the only coordinator is absent.
+  bool LacksHosts() const;
   // Whether the job continues once hosts that are connected to again are back,
-  // even if no agent runs now.
-  bool AwaitsHosts() const {
-    const int sought = Count(Phase::kSought);
-    return !IsEnding() && sought > 0 && Usable() + sought >= plan_.least;
-  }
+  // even if no agent runs now. False if an agent has ended with exit code 0:
+  // the job may have ended.
+  bool AwaitsHosts() const;
   void ConnectAgain(uint32_t host);
   // Handles an attempt to connect to a lost host again that failed.
   void NotConnected(Instant now, uint32_t host, const std::string& why);
@@ -168,8 +162,13 @@ class RemoteJob {
                  const std::string& how);
   // Handles the loss of a host that takes part; `what` says how it was lost.
   void Lose(Instant now, uint32_t host, const std::string& what);
-  // Waits for the coordinator's verdict on a loss, up to a deadline.
-  void AwaitVerdict(Instant now, const std::string& why);
+  // Waits until the job no longer lacks hosts, or for the coordinator's verdict
+  // on the loss of `host`, up to a deadline.
+  void Await(Instant now, uint32_t host);
+  // Describes the loss of `host`, without which the job cannot continue.
+  std::string WhyItEnds(uint32_t host) const;
+  // Handles the end of the agent of `host`, which may have coordinated the job.
+  void NoteCoordinator(uint32_t host);
   // If no agent is running, the job is over: closes the sending direction of
   // all connections, so that the hosts without an agent end too.
   void LetIdleHostsGo(Instant now);
@@ -191,8 +190,8 @@ class RemoteJob {
   std::optional<uint32_t> coordinator_;
   // How the host with the first coordinator was lost; empty: it was not.
   std::string coordinators_loss_;
-  // whether the first coordinator's host was lost while other agents ran, so
-  // that one of these coordinates the job
+  // whether the first coordinator is gone and an agent on another host may
+  // coordinate the job instead
   bool is_coordinated_elsewhere_ = false;
   // Endpoints of the first coordinator; empty until it listens.
   std::vector<rendezvous::Endpoint> endpoints_;

@@ -573,6 +573,66 @@ TEST_F(RemoteJobTest, IfAllHostsWereLostTheFirstHostsTheCoordinatorAgain) {
                                  "--rdzv-conf=is_host=1 (first)"));
 }
 
+// The coordinator listens, but no round has begun. So no other agent can take
+// over, and the first host has to begin the job.
+TEST_F(RemoteJobTest, BeforeARoundTheFirstHostHostsTheCoordinatorAgain) {
+  RemotePlan plan = PlanOf(3, 2);
+  plan.is_taken_over = true;
+  Run(std::move(plan));
+  Lost(0);
+  EXPECT_THAT(Up(0), ElementsAre(HasSubstr("connected again"),
+                                 "start 0 --rdzv-endpoint=10.0.0.1:4711 "
+                                 "--rdzv-conf=is_host=1 (first)"));
+}
+
+TEST_F(RemoteJobTest, ACoordinatorWhoseAgentHasLeftIsElsewhere) {
+  RunWithSuccessors(4, 2);
+  EXPECT_THAT(Ended(0, 0), IsEmpty());
+  EXPECT_THAT(Killed(2),
+              ElementsAre(HasSubstr("it is started again"),
+                          "start 2 "
+                          "--rdzv-endpoint=10.0.0.2:4711,10.0.0.4:4711 "
+                          "--rdzv-conf=is_host=0 (other)"));
+}
+
+TEST_F(RemoteJobTest, AJobThatMayHaveEndedAwaitsNoHost) {
+  Run(2, 1);
+  Lost(1);
+  EXPECT_THAT(Ended(0, 0), ElementsAre("finish 0 "));
+}
+
+TEST_F(RemoteJobTest, TheHostThatIsStillAbsentIsAwaitedAnew) {
+  Run(2, 2);
+  Lost(0);
+  now_ += std::chrono::seconds(3);
+  Lost(1);
+  now_ += std::chrono::seconds(2);
+  Up(0);
+  const Instant before = now_;
+  EXPECT_THAT(Wait(), ElementsAre("signal 15 to all"));
+  EXPECT_EQ(now_ - before, std::chrono::seconds(45));
+  EXPECT_THAT(Ended(0, 143),
+              ElementsAre("finish 1 own: h1: cut; the job needs 2 hosts"));
+}
+
+TEST_F(RemoteJobTest, ACoordinatorsHostThatIsGivenUpEndsTheJob) {
+  RemotePlan plan = PlanOf(3, 1);
+  plan.rejoin_timeout = std::chrono::minutes(20);
+  Run(std::move(plan));
+  Lost(0);
+  now_ += std::chrono::minutes(10);
+  EXPECT_THAT(Failed(0), ElementsAre(HasSubstr("launch does not try again"),
+                                     "signal 15 to all"));
+}
+
+TEST_F(RemoteJobTest, CtrlCWhileNoAgentRunsEndsAtOnce) {
+  Run(2, 2);
+  Lost(0);
+  Lost(1);
+  EXPECT_THAT(Signal(SIGINT), ElementsAre(HasSubstr("SIGINT"),
+                                          "signal 2 to all", "finish 130 "));
+}
+
 TEST_F(RemoteJobTest, NoHostIsConnectedToAgainAtTheEnd) {
   Run(3, 1);
   Lost(2);

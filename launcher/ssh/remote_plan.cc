@@ -18,9 +18,11 @@ namespace {
 
 constexpr Duration kRejoinTimeout = std::chrono::seconds(10);
 // Time for which the agents look for a coordinator that one of them hosts. A
-// killed agent is started again at once, and another one takes over in seconds,
-// so that a coordinator that is absent for longer does not come back.
+// killed agent is started again at once, and another one takes over in seconds.
+// If no other one can take over, the host of the lost coordinator may come back
+// within the rejoin time-out; kCoordinatorSlack is the time that it then needs.
 constexpr Duration kCoordinatorTimeout = std::chrono::seconds(60);
+constexpr Duration kCoordinatorSlack = std::chrono::seconds(10);
 
 // Returns how the flag `name` is passed on to agents, as the table of flags
 // says. kNotSent if the table does not have the flag.
@@ -56,7 +58,8 @@ absl::Status CheckOptions(const RunOptions& options) {
 }
 
 // With --nnodes=N, keeps only the first N of `hosts`. With --nnodes=MIN:MAX,
-// keeps all, even if MIN is MAX: the hosts after the first MAX are spares.
+// keeps all, even if MIN is MAX: the hosts after the first MAX are spares. A
+// job of one node has no spares.
 // Returns the minimum number of nodes of the job: N or MIN. If --nnodes is not
 // given, returns the number of hosts.
 absl::StatusOr<int> Choose(const RunOptions& options,
@@ -72,7 +75,7 @@ absl::StatusOr<int> Choose(const RunOptions& options,
         ": asks for more hosts than the host file gives, which is ",
         hosts.size(), "; add hosts or ask for fewer"));
   }
-  if (asked.find(':') == std::string::npos) {
+  if (asked.find(':') == std::string::npos || spec.max_nodes == 1) {
     hosts.resize(static_cast<size_t>(spec.min_nodes));
   }
   return spec.min_nodes;
@@ -240,8 +243,10 @@ absl::StatusOr<RemotePlan> PlanRemote(const RunOptions& options,
   node.flags = CommonFlags(options, *least, most);
   if (plan.endpoints.empty() && !plan.alone &&
       options.remote.given.count("coordinator-timeout") == 0) {
-    node.flags.push_back(Written("coordinator-timeout",
-                                 absl::StrCat(ToSeconds(kCoordinatorTimeout))));
+    node.flags.push_back(Written(
+        "coordinator-timeout",
+        absl::StrCat(ToSeconds(std::max(
+            kCoordinatorTimeout, *plan.rejoin_timeout + kCoordinatorSlack)))));
   }
   node.program = options.program;
   node.stop_timeout_ms = Milliseconds(options.spec.shutdown_timeout);

@@ -162,6 +162,21 @@ TEST(RemotePlan, ANodeRangeOfOneSizeMakesSparesToo) {
   EXPECT_THAT(plan.node.flags, Contains("--nnodes=2"));
 }
 
+TEST(RemotePlan, OneNodeHasNoSpares) {
+  for (const char* flag : {"--nnodes=1", "--nnodes=1:1"}) {
+    const RemotePlan plan = *Plan({flag}, "a\nb\nc");
+    EXPECT_EQ(plan.node.hosts.size(), 1u) << flag;
+    EXPECT_TRUE(plan.alone) << flag;
+  }
+}
+
+TEST(RemotePlan, AgentsWaitLongerForACoordinatorThanItsHostMayBeAway) {
+  EXPECT_THAT(Plan({"--rdzv-conf=rejoin_timeout=20"}, "a\nb")->node.flags,
+              Contains("--coordinator-timeout=60"));
+  EXPECT_THAT(Plan({"--rdzv-conf=rejoin_timeout=300"}, "a\nb")->node.flags,
+              Contains("--coordinator-timeout=310"));
+}
+
 TEST(RemotePlan, ContradictoryOptionsAreRejected) {
   EXPECT_EQ(ErrorOf({"--nnodes=3"}, "a\nb"),
             "--nnodes=3: asks for more hosts than the host file gives, which "

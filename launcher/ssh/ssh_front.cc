@@ -321,8 +321,9 @@ class SshFront {
   void Do(const HangUp&) { fan_out_.HangUp(); }
 
   void Do(const Finish& effect) {
+    const bool is_quiet = options_.verbosity == Verbosity::kQuiet;
     if (!effect.verdict.empty()) {
-      console_.Tell(effect.verdict);
+      if (!is_quiet || effect.exit_code != 0) console_.Tell(effect.verdict);
     } else if (effect.own_verdict) {
       console_.Tell(
           VerdictText(*effect.own_verdict, program_, TargetOf(STDERR_FILENO)));

@@ -157,8 +157,12 @@ class SshNode {
            1);
       return;
     }
+    Tell({HostUp{own_.index, ReachedAddress(), OutwardAddress()}});
     place_ = std::make_unique<HostPlace>(job_->run, own_.index);
     ServePlace();
+    if (job_->hosts.empty()) return;
+    fan_out_ = std::make_unique<FanOut>(*job_, MonotonicNow());
+    job_->hosts.clear();
   }
 
   void ServePlace() {
@@ -167,7 +171,8 @@ class SshNode {
       case HostPlace::Event::kNone:
         break;
       case HostPlace::Event::kTaken:
-        if (!leaving_) BeginHost();
+        has_place_ = true;
+        if (start_) StartOwn(*std::exchange(start_, std::nullopt));
         break;
       case HostPlace::Event::kClaimed:
         // `launch` has given up the connection to this process.
@@ -178,19 +183,7 @@ class SshNode {
     }
   }
 
-  void BeginHost() {
-    Tell({HostUp{own_.index, ReachedAddress(), OutwardAddress()}});
-    if (job_->hosts.empty()) return;
-    fan_out_ = std::make_unique<FanOut>(*job_, MonotonicNow());
-    job_->hosts.clear();
-  }
-
-  void On(const StartAgent& message) {
-    if (!job_) return;
-    if (message.host != own_.index) {
-      if (fan_out_ != nullptr) fan_out_->Send(message);
-      return;
-    }
+  void StartOwn(const StartAgent& message) {
     if (agent_ != nullptr || leaving_) return;
     absl::StatusOr<AgentProcess> started =
         AgentProcess::Start(*job_, own_, message);
@@ -203,19 +196,40 @@ class SshNode {
     agent_ = std::make_unique<AgentProcess>(*std::move(started));
   }
 
-  // Passes the agent's messages on. If the last one says that the agent was
-  // killed, deletes agent_, so that the agent can be started again.
-  void ServeAgent(Intake intake) {
-    const std::vector<UpMessage> came = agent_->Serve(intake);
-    Tell(came);
-    if (!came.empty() && std::holds_alternative<AgentKilled>(came.back())) {
-      agent_.reset();
+  void On(const StartAgent& message) {
+    if (!job_) return;
+    if (message.host != own_.index) {
+      if (fan_out_ != nullptr) fan_out_->Send(message);
+      return;
     }
+    if (has_place_) {
+      StartOwn(message);
+    } else {
+      start_ = message;
+    }
+  }
+
+  // Passes the agent's messages on. If the last one says that the agent was
+  // killed, deletes agent_, so that the agent can be started again. Once this
+  // process leaves, it starts no agent again. So it does not pass this message
+  // on, and `launch` learns from the end of the connection that the host is
+  // lost.
+  void ServeAgent(Intake intake) {
+    std::vector<UpMessage> came = agent_->Serve(intake);
+    const bool is_killed =
+        !came.empty() && std::holds_alternative<AgentKilled>(came.back());
+    if (is_killed && leaving_) came.pop_back();
+    Tell(came);
+    if (is_killed) agent_.reset();
   }
 
   void On(const SignalAgents& message) {
     const bool is_own = !message.host || *message.host == own_.index;
     if (is_own && agent_ != nullptr) agent_->Signal(message.signal);
+    if (is_own && start_) {
+      start_.reset();
+      Tell({AgentEnded{own_.index, 128 + message.signal, ""}});
+    }
     if (message.signal == SIGINT || message.signal == SIGTERM) ++stops_;
     if (fan_out_ != nullptr) fan_out_->Send(message);
   }
@@ -281,6 +295,9 @@ class SshNode {
   RemoteHost own_;
   // Null until the first message has arrived.
   std::unique_ptr<HostPlace> place_;
+  bool has_place_ = false;  // whether `place_` was taken
+  // The order to start the agent that came before `place_` was taken.
+  std::optional<StartAgent> start_;
   // whether the attempt to start this host's agent has failed
   bool failed_ = false;
   bool leaving_ = false;

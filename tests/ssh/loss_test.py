@@ -188,6 +188,17 @@ class Loss(over_ssh.OverSsh):
         ['1: 2 nodes, 2 workers', '1 is broken (...); stopping the workers',
          '2: 1 node, 1 worker'], front.text())
 
+  def test_a_quiet_success_does_not_wait_for_a_lost_host(self):
+    go = self.gate()
+    go.open()
+    front = self.launch(['127.0.0.1', '127.0.0.2'], ['--nnodes=1:2', '--quiet'],
+                        ['until-alone', go.path])
+    self.assertTrue(front.printed('world=2', 2), front.text())
+    self.cut('127.0.0.2')
+    self.assertEqual(front.end(), 0, front.text())
+    self.assertEqual(front.lines('SUCCEEDED') + front.lines('FAILED'), [],
+                     front.text())
+
   def test_a_killed_node_process_is_a_lost_host(self):
     go = self.gate()
     go.open()
