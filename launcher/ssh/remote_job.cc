@@ -261,10 +261,8 @@ void RemoteJob::CountDeath(Instant now, HostState& host) {
 bool RemoteJob::MayStartAgain(uint32_t host) const {
   // The page of `launch doctor` names a host whose agent was killed.
   const bool is_doctor = plan_.beginning == Beginning::kWithAllThatAnswer;
-  // The other agents start once the coordinator listens.
-  const bool is_first = host == coordinator_;
   return !IsEnding() && !is_doctor && !plan_.alone &&
-         (is_first || !endpoints_.empty()) && hosts_[host].deaths <= kMaxDeaths;
+         hosts_[host].deaths <= kMaxDeaths;
 }
 
 void RemoteJob::On(Instant now, const AgentEnded& message) {
@@ -356,8 +354,7 @@ void RemoteJob::NotConnected(Instant now, uint32_t host,
     return;
   }
   if (lost.attempts == 1) {
-    Error(absl::StrCat(Name(host), ": ", why,
-                       "; launch tries again for up to 10 minutes"));
+    Error(absl::StrCat(Name(host), ": ", why, "; launch tries again"));
   }
   Duration wait = kFirstWait;
   for (int i = 1; i < lost.attempts && wait < kLongestWait; ++i) wait *= 2;
@@ -378,12 +375,23 @@ void RemoteJob::NoteCoordinator(uint32_t host) {
 
 bool RemoteJob::AwaitsHosts() const {
   const int sought = Count(Phase::kSought);
-  const bool may_be_over =
-      std::ranges::any_of(hosts_, [](const HostState& host) {
-        return host.phase == Phase::kEnded && host.exit_code == 0;
-      });
-  return !IsEnding() && !may_be_over && sought > 0 &&
+  const bool may_continue = endpoints_.empty() || !plan_.endpoints.empty();
+  return !IsEnding() && may_continue && sought > 0 &&
          Usable() + sought >= plan_.least;
+}
+
+void RemoteJob::JudgeIfUnknown(Instant now) {
+  if (own_exit_code_ || verdict_code_) return;
+  for (const HostState& host : hosts_) {
+    if (host.phase != Phase::kSought && host.phase != Phase::kLost) continue;
+    const auto index = static_cast<uint32_t>(&host - hosts_.data());
+    StopForLoss(now,
+                awaited_.empty()
+                    ? absl::StrCat(Name(index), ": ", host.why,
+                                   "; no agent is left that knows the verdict")
+                    : awaited_);
+    return;
+  }
 }
 
 bool RemoteJob::LacksHosts() const {
@@ -409,7 +417,9 @@ void RemoteJob::Lose(Instant now, uint32_t host, const std::string& what) {
   hosts_[host].why = what;
   NoteCoordinator(host);
   if (own_exit_code_ || verdict_code_ || !awaited_.empty()) {
-    Error(line);
+    Error(verdict_code_ && signals_ == 0
+              ? absl::StrCat(line, "; the end of its output may be missing")
+              : line);
     // A verdict on an earlier loss is awaited. If the host that is lost now had
     // the coordinator, this verdict will not come.
     if (EndsWith(host) && !awaited_.empty()) {
@@ -628,14 +638,10 @@ std::optional<Instant> RemoteJob::NextDeadline() const {
 
 void RemoteJob::LetIdleHostsGo(Instant now) {
   if (!started_ || finished_ || hung_up_ || Count(Phase::kRunning) > 0) return;
-  if (AwaitsHosts()) {
-    // No agent runs. So the agents that are started next need a coordinator.
-    is_coordinated_elsewhere_ = false;
-    return;
-  }
+  if (AwaitsHosts()) return;
+  JudgeIfUnknown(now);
   if (Count(Phase::kSought) > 0) {
     // ssh may be connecting to a lost host. There is no need to wait for it.
-    if (!awaited_.empty()) StopForLoss(now, std::exchange(awaited_, {}));
     End();
     return;
   }

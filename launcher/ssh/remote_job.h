@@ -131,9 +131,12 @@ class RemoteJob {
   // left, or the host with the only coordinator is absent.
   bool LacksHosts() const;
   // Whether the job continues once hosts that are connected to again are back,
-  // even if no agent runs now. False if an agent has ended with exit code 0:
-  // the job may have ended.
+  // although no agent runs now. Only if it cannot have begun, or if the user
+  // runs its coordinator: otherwise nobody is left who knows the job's rounds,
+  // or whether it has ended.
   bool AwaitsHosts() const;
+  // Makes a verdict if no agent has given one and hosts were lost.
+  void JudgeIfUnknown(Instant now);
   void ConnectAgain(uint32_t host);
   // Handles an attempt to connect to a lost host again that failed.
   void NotConnected(Instant now, uint32_t host, const std::string& why);
@@ -169,8 +172,9 @@ class RemoteJob {
   std::string WhyItEnds(uint32_t host) const;
   // Handles the end of the agent of `host`, which may have coordinated the job.
   void NoteCoordinator(uint32_t host);
-  // If no agent is running, the job is over: closes the sending direction of
-  // all connections, so that the hosts without an agent end too.
+  // If no agent is running, the job is over (but see AwaitsHosts): closes the
+  // sending direction of all connections, so that the hosts without an agent
+  // end too.
   void LetIdleHostsGo(Instant now);
   void Expect(Instant now, Duration within);
   void Error(const std::string& line);

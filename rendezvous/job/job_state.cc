@@ -430,7 +430,14 @@ std::string Absent(const JobState& state) {
     const std::string how = member.node_id.empty() && member.departure.empty()
                                 ? "it has not come to this coordinator"
                                 : member.departure;
-    absent.push_back(how.empty() ? name : absl::StrCat(name, " (", how, ")"));
+    const bool is_named_otherwise = !member.host.empty() && id != member.host;
+    const std::string node =
+        is_named_otherwise ? absl::StrCat("node ", id) : "";
+    absent.push_back(node.empty() && how.empty()
+                         ? name
+                         : absl::StrCat(name, " (", node,
+                                        node.empty() || how.empty() ? "" : ", ",
+                                        how, ")"));
   }
   if (state.world.size() == 0) {
     std::vector<int> claimed = NumbersOf(state.nodes, &NodeIdentity::node_rank);

@@ -98,6 +98,7 @@ void Cluster::AddCoordinator(int host) {
   auto room = std::make_unique<RoomWatch>(stage_.plan);
   rooms_[host] = room.get();
   checkers.push_back(std::move(room));
+  if (stage_.plan.takeover) checkers.push_back(faults_.NewRoundWatch());
 }
 
 SimCoordinator& Cluster::CoordinatorAt(int host) {

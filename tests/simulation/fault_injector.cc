@@ -1,6 +1,9 @@
 #include "tests/simulation/fault_injector.h"
 
+#include <algorithm>
 #include <csignal>
+#include <functional>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 
@@ -15,7 +18,37 @@ constexpr Duration kInterval = milliseconds(200);
 // node's id.
 constexpr Duration kImpostorComes = milliseconds(40);
 
+// Probabilities, per mille, in plans in which coordinators are killed.
+constexpr int kKillInNewRound = 150;
+constexpr int kStaysAway = 200;
+// Most of a round's nodes begin it within this time.
+constexpr Duration kRoundBegins = milliseconds(20);
+
+// Calls a function with the slot of the coordinator's node when the coordinator
+// has ordered a round to begin.
+class RoundWatch : public Checker {
+ public:
+  RoundWatch(const Plan& plan, std::function<void(int)> began)
+      : Checker(plan, "new rounds"), began_(std::move(began)) {}
+
+  void OnStep(const CoordinatorStepped& step) override {
+    const bool has_begun = std::ranges::any_of(
+        step.decisions, [](const rendezvous::Decision& decision) {
+          return decision.kind == "assign";
+        });
+    if (has_begun) began_(step.host);
+  }
+
+ private:
+  const std::function<void(int)> began_;
+};
+
 }  // namespace
+
+std::unique_ptr<Checker> FaultInjector::NewRoundWatch() {
+  return std::make_unique<RoundWatch>(stage_->plan,
+                                      [this](int host) { RoundBegan(host); });
+}
 
 void FaultInjector::Begin() {
   stage_->queue.In(kInterval, [this] { Tick(); });
@@ -146,6 +179,24 @@ void FaultInjector::TroubleTakeover() {
   if (random.Chance(plan.partition)) Partition();
 }
 
+void FaultInjector::RoundBegan(int host) {
+  Random& random = stage_->takeover_random;
+  if (stage_->healed || stage_->plan.kill_coordinator == 0 ||
+      !random.Chance(kKillInNewRound)) {
+    return;
+  }
+  SimNode* node = (*nodes_)[host].get();
+  stage_->queue.In(random.Between(Duration::zero(), kRoundBegins),
+                   [this, node, of = node->name().incarnation] {
+                     if (stage_->healed || CoordinatingNode() != node ||
+                         node->name().incarnation != of) {
+                       return;
+                     }
+                     ++stage_->census["coordinator killed in a new round"];
+                     Kill(*node, Network::Death::kProcess);
+                   });
+}
+
 // Splits the slots into two groups at random.
 void FaultInjector::Partition() {
   Random& random = stage_->takeover_random;
@@ -207,7 +258,17 @@ void FaultInjector::Revive(SimNode& node) {
                                              : newest->job() != nullptr &&
                                                    newest->job()->finished();
   if (node.name().incarnation == 0 || is_over) return;
-  if (stage_->random.Chance(60)) node.StartAgent();
+  if (stage_->random.Chance(60) && !StaysAway(node)) node.StartAgent();
+}
+
+bool FaultInjector::StaysAway(const SimNode& node) {
+  if (stage_->plan.kill_coordinator == 0) return false;
+  auto& [incarnation, stays] = away_[node.slot()];
+  if (incarnation != node.name().incarnation) {
+    incarnation = node.name().incarnation;
+    stays = stage_->takeover_random.Chance(kStaysAway);
+  }
+  return stays;
 }
 
 // Holds back the messages of several nodes for a while, then releases them node

@@ -1,9 +1,13 @@
 #ifndef MUSTER_TESTS_SIMULATION_FAULT_INJECTOR_H_
 #define MUSTER_TESTS_SIMULATION_FAULT_INJECTOR_H_
 
+#include <cstdint>
+#include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
+#include "tests/simulation/checker.h"
 #include "tests/simulation/network.h"
 #include "tests/simulation/sim_coordinator.h"
 #include "tests/simulation/sim_node.h"
@@ -28,12 +32,20 @@ class FaultInjector {
   // Called when a worker has crashed. Makes other workers of its round crash as
   // well, with the plan's probability.
   void Spread(const WorkerModel& crashed);
+  // Returns an observer of a coordinator that sometimes has its node killed
+  // before all nodes have begun the round that it has ordered. Those that have
+  // begun the round do not know yet that its nodes elect the next coordinator.
+  std::unique_ptr<Checker> NewRoundWatch();
 
  private:
+  void RoundBegan(int host);
   void Tick();
   void TroubleNode(SimNode& node);
   void TroubleNetwork(SimNode& node);
   void Revive(SimNode& node);
+  // Whether the agent that has ended on this node is not started again before
+  // the faults end. Drawn once for each agent.
+  bool StaysAway(const SimNode& node);
   void ClogSome();
   void RestartCoordinator();
   // --- for plans with takeovers, in which nodes host the coordinators
@@ -52,6 +64,8 @@ class FaultInjector {
   Network* const network_;
   std::vector<std::unique_ptr<SimCoordinator>>* const coordinators_;
   std::vector<std::unique_ptr<SimNode>>* const nodes_;
+  // The newest agent that has ended on a slot, and whether it stays away.
+  std::map<int, std::pair<uint64_t, bool>> away_;
 };
 
 }  // namespace muster::simulation

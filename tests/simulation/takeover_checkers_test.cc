@@ -261,6 +261,16 @@ TEST_F(TakeoverCheckersTest, ReportsANodeWithAVerdictOfItsOwn) {
 class TakeoverTimeCheckerTest : public TakeoverCheckersTest {
  protected:
   TakeoverTimeCheckerTest() {
+    LoseCoordinator(rendezvous::Takeover::kMajority, 2, 2);
+  }
+
+  // Begins anew, with a job of min_nodes to max_nodes nodes. Nodes 0 and 1 run
+  // a round and have lost their coordinator.
+  void LoseCoordinator(rendezvous::Takeover takeover, int min_nodes,
+                       int max_nodes) {
+    plan_.spec.takeover = takeover;
+    plan_.spec.min_nodes = min_nodes;
+    plan_.spec.max_nodes = max_nodes;
     plan_.link_timeout = seconds(1);
     Use(NewTakeoverTimeChecker);
     for (AgentName agent : {kZero, kOne}) checker_->OnAgentStarted(agent);
@@ -304,6 +314,47 @@ TEST_F(TakeoverTimeCheckerTest, AWorldThatMayHaveBegunNeedsItsOwnMajority) {
   checker_->OnCoordinatorCrashed();
   Tick(seconds(60));
   EXPECT_THAT(checker_->breach(), HasSubstr("nobody has taken over within"));
+}
+
+TEST_F(TakeoverTimeCheckerTest,
+       AMemberThatWasStartedAgainElectsIfTwoWorldsCannot) {
+  for (const rendezvous::Takeover takeover :
+       {rendezvous::Takeover::kMajority, rendezvous::Takeover::kAuto}) {
+    LoseCoordinator(takeover, 3, 5);
+    checker_->OnAgentEnded(kOne);
+    checker_->OnAgentStarted({.slot = kOne.slot, .incarnation = 9});
+    Tick(seconds(60));
+    EXPECT_EQ(checker_->breach().empty(),
+              takeover == rendezvous::Takeover::kMajority);
+  }
+}
+
+// Nodes 0 and 1 were the electorate together with a lost node. They have begun
+// a world of two, and node 1 was then started again.
+TEST_F(TakeoverTimeCheckerTest, AWorldIsNotNeededIfTooFewOfItAreElsewhere) {
+  for (const int max_nodes : {4, 3}) {
+    LoseCoordinator(rendezvous::Takeover::kAuto, 2, max_nodes);
+    Sent told{.to = kZero};
+    told.directive.electorate = {
+        .epoch = 1, .world = {.epoch = 1, .round = 1}, .nodes = 3, .rank = 0};
+    const AgentName lost = {.slot = 2, .incarnation = 3};
+    checker_->OnAgentStarted(lost);
+    rendezvous::Place place = {.round = 1, .group_world_size = 3};
+    for (const AgentName& agent : {kZero, kOne, lost}) {
+      place.group_rank = agent.slot;
+      checker_->OnWorkersStarted(agent, 1, place);
+    }
+    step_.sent = {told};
+    checker_->OnStep(step_);
+    checker_->OnAgentEnded(lost);
+    Starts(kZero, 1, 2, 0);
+    Starts(kOne, 1, 2, 1);
+    checker_->OnAgentEnded(kOne);
+    checker_->OnAgentStarted({.slot = kOne.slot, .incarnation = 9});
+    checker_->OnCoordinatorCrashed();
+    Tick(seconds(60));
+    EXPECT_EQ(checker_->breach().empty(), max_nodes == 4) << max_nodes;
+  }
 }
 
 TEST_F(TakeoverTimeCheckerTest, WaitsAgainAfterAFault) {

@@ -35,7 +35,8 @@ class Loss(over_ssh.OverSsh):
     self.assertEqual(len(front.lines('TIMED OUT after ')), 1, front.text())
     self.assertTrue(front.lines('only 1 of at least 2 nodes is left'),
                     front.text())
-    self.assertTrue(front.lines('(left: the connection to'), front.text())
+    self.assertTrue(front.lines('(node 127.0.0.2, left: the connection to'),
+                    front.text())
     self.assertEqual(front.lines('SIGTERM') + front.lines('SIGPWR'), [],
                      front.text())
 
@@ -187,6 +188,18 @@ class Loss(over_ssh.OverSsh):
          ' waiting: ' not in line],
         ['1: 2 nodes, 2 workers', '1 is broken (...); stopping the workers',
          '2: 1 node, 1 worker'], front.text())
+
+  def test_a_job_whose_hosts_are_all_lost_is_not_begun_anew(self):
+    front = self.launch(['127.0.0.1', '127.0.0.2'], [], ['forever'])
+    self.assertTrue(front.printed('ready rank=', 2), front.text())
+    pids = [self.node_process(host)[1] for host in ('127.0.0.1', '127.0.0.2')]
+    front.signal(signal.SIGSTOP)
+    for pid in pids:
+      os.kill(pid, signal.SIGKILL)
+    front.signal(signal.SIGCONT)
+    self.assertEqual(front.end(), 1, front.text())
+    self.assertEqual(len(front.lines('ready rank=')), 2, front.text())
+    self.assertEqual(len(front.lines('FAILED')), 1, front.text())
 
   def test_a_quiet_success_does_not_wait_for_a_lost_host(self):
     go = self.gate()

@@ -28,7 +28,7 @@ class TakeoverTimeChecker : public Checker {
     const rendezvous::WorldId id = {.epoch = epoch, .round = place.round};
     World& world = worlds_[id];
     world.nodes = place.group_world_size;
-    world.started[place.group_rank] = agent.incarnation;
+    world.started[place.group_rank] = agent;
     places_[agent.incarnation] = id;
     if (static_cast<int>(world.started.size()) == world.nodes) {
       newest_ = std::max(newest_, id);
@@ -38,6 +38,7 @@ class TakeoverTimeChecker : public Checker {
   void OnTrouble(int) override { troubled_ = now(); }
   void OnAgentStarted(AgentName agent) override {
     alive_.insert(agent.incarnation);
+    newest_agents_[agent.slot] = agent.incarnation;
     troubled_ = now();
   }
   void OnAgentEnded(AgentName agent) override {
@@ -74,10 +75,7 @@ class TakeoverTimeChecker : public Checker {
     // With the faults straggle, clog and drop, any message may be late. So no
     // time limit holds for a takeover.
     if (plan().straggle > 0 || plan().clog > 0 || plan().drop > 0) return;
-    if (!lost_since_.has_value() || over_ || !HasMajority(newest_) ||
-        !HasMajority(electorate_.world) || LacksNewerWorld()) {
-      return;
-    }
+    if (!lost_since_.has_value() || over_ || !MustElect()) return;
     const Instant quiet = std::max(*lost_since_, troubled_);
     const Duration bound = kMeeting + plan().link_timeout;
     if (now() <= quiet + bound) return;
@@ -89,8 +87,8 @@ class TakeoverTimeChecker : public Checker {
  private:
   struct World {
     int nodes = 0;
-    // incarnations of the agents that have started this world, by group rank
-    std::map<int, uint64_t> started;
+    // the agents that have started this world, by group rank
+    std::map<int, AgentName> started;
   };
 
   // Whether the agent can take part in an election: it is alive, not suspended,
@@ -99,24 +97,64 @@ class TakeoverTimeChecker : public Checker {
     return alive_.contains(agent) && !paused_.contains(agent) &&
            !leaving_.contains(agent);
   }
-  bool HasMajority(rendezvous::WorldId world) const {
-    const auto found = worlds_.find(world);
-    if (found == worlds_.end()) return false;
-    const auto here = std::count_if(
-        found->second.started.begin(), found->second.started.end(),
-        [this](const auto& one) { return Votes(one.second); });
-    return 2 * here > found->second.nodes;
+  // Whether the agent has replaced a member of the world that was killed, and
+  // votes in the member's place.
+  bool HasReturned(const World& world, const AgentName& member) const {
+    const auto newest = newest_agents_.find(member.slot);
+    return plan().spec.RestartedAgentsElect() &&
+           world.nodes <= rendezvous::kMaxListedElectors &&
+           newest != newest_agents_.end() &&
+           newest->second != member.incarnation && Votes(newest->second) &&
+           !places_.contains(newest->second);
   }
-  // Whether no coordinator can be elected because of a newer world: a living
-  // node has begun a world that is newer than the electorate's world, but no
-  // majority of the newer world's nodes is alive. So no coordinator can know
-  // whether the newer world has begun on all of its nodes.
-  bool LacksNewerWorld() const {
-    return std::ranges::any_of(places_, [this](const auto& one) {
-      const rendezvous::WorldId world = one.second;
+  bool HasMajority(rendezvous::WorldId id) const {
+    const auto found = worlds_.find(id);
+    if (found == worlds_.end()) return false;
+    const World& world = found->second;
+    int remember = 0;
+    int returned = 0;
+    for (const auto& [rank, member] : world.started) {
+      remember += Votes(member.incarnation) ? 1 : 0;
+      returned += HasReturned(world, member) ? 1 : 0;
+    }
+    return 2 * remember >= world.nodes &&
+           2 * (remember + returned) > world.nodes;
+  }
+  // Whether the agents that are alive must elect a coordinator: they have a
+  // majority of the electorate and of each newer world that one of them has
+  // begun. In a job with Takeover::kAuto, a majority of a world is not needed
+  // if the nodes that can be elsewhere are less than half of it, and in all
+  // fewer than min_nodes and than the agents that are alive.
+  bool MustElect() const {
+    std::set<rendezvous::WorldId> worlds = {newest_, electorate_.world};
+    for (const auto& [agent, world] : places_) {
       const bool is_void =
           world <= electorate_.world || world.epoch < electorate_.epoch;
-      return !is_void && !HasMajority(world);
+      if (!is_void) worlds.insert(world);
+    }
+    const int here =
+        static_cast<int>(std::ranges::count_if(alive_, [&](uint64_t agent) {
+          return Votes(agent) && IsIn(worlds, agent);
+        }));
+    const int elsewhere = std::max(0, plan().spec.max_nodes - here);
+    const bool are_few = plan().spec.takeover == rendezvous::Takeover::kAuto &&
+                         elsewhere < here && elsewhere < plan().spec.min_nodes;
+    return std::ranges::all_of(worlds, [&](const rendezvous::WorldId& id) {
+      const auto found = worlds_.find(id);
+      if (found == worlds_.end()) return false;
+      return HasMajority(id) ||
+             (are_few && 2 * elsewhere < found->second.nodes);
+    });
+  }
+  // Whether the agent's slot is that of a member of one of the worlds.
+  bool IsIn(const std::set<rendezvous::WorldId>& worlds, uint64_t agent) const {
+    return std::ranges::any_of(worlds, [&](const rendezvous::WorldId& id) {
+      const auto found = worlds_.find(id);
+      return found != worlds_.end() &&
+             std::ranges::any_of(found->second.started, [&](const auto& one) {
+               const auto newest = newest_agents_.find(one.second.slot);
+               return newest != newest_agents_.end() && newest->second == agent;
+             });
     });
   }
 
@@ -132,6 +170,7 @@ class TakeoverTimeChecker : public Checker {
   // newest group of nodes that elect a coordinator, as sent in a directive
   rendezvous::Electorate electorate_;
   std::set<uint64_t> alive_;
+  std::map<int, uint64_t> newest_agents_;  // newest incarnation by slot
   std::set<uint64_t> paused_;
   std::set<uint64_t> leaving_;
 };
