@@ -72,10 +72,11 @@ struct RemoveCommand {
 struct JobFilesCommand {
   JobFiles files;
 };
-// The agent's command to restore a terminal's modes after the agent's end, if
-// the terminal still has the modes that the agent had set. Replaces an earlier
-// command. With `modes` (see terminal_modes.h) the terminal's descriptor is
-// sent with the frame; without `modes` nothing is restored.
+// Command from the agent to the guardian: after the agent's end, restore these
+// modes of the terminal (see terminal_modes.h), if it still has the modes that
+// the agent had set. Replaces an earlier TerminalCommand. The terminal's
+// descriptor is sent with the message. If `modes` is empty, no descriptor is
+// sent and nothing is restored.
 struct TerminalCommand {
   std::string modes;
 };

@@ -490,7 +490,7 @@ TEST(LifecycleProgress, RidesAlongWithTheKeepAlive) {
   agent.Forget();
   agent.Says(1, {.step = 5, .loss = 2.0});
   agent.Says(1, {.step = 6});
-  // A progress report of a worker alone does not trigger a report to the
+  // A worker's progress report does not by itself trigger a report to the
   // coordinator.
   EXPECT_THAT(agent.reports, IsEmpty());
   agent.Wait(seconds(1));

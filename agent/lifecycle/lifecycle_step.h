@@ -228,8 +228,8 @@ struct Leave {
 struct Reconnect {
   // time between disconnecting and connecting
   Duration pause = Duration::zero();
-  // The first endpoint to try, HOST:PORT; empty: the next one of the known
-  // endpoints.
+  // The endpoint to try first, HOST:PORT. Empty: the known endpoint that
+  // follows the one that was tried last.
   std::string endpoint;
 };
 

@@ -133,7 +133,8 @@ class NcclIdHolder {
   // deadline for making the id; valid while it is being made
   Instant deadline_;
   std::unique_ptr<NcclIdChild> in_use_;
-  // number of unused NCCL ids whose process died since a round last used an id
+  // number of NCCL ids that were lost before a round used them, because the
+  // process that made the id died; counted anew when a round uses an id
   int losses_ = 0;
   bool failed_ = false;
 };

@@ -71,9 +71,10 @@ class PreemptionAnnouncer {
 
   PreemptionFile& file() { return file_; }
 
-  // Announces the preemption. `done` is called once, from this or another
-  // thread, when the command has ended in any way; it is not called after End.
-  // A failure is printed in one line and has no other effect.
+  // Announces the preemption: starts the command of --on-preempt. `done` is
+  // called once, from this or another thread, when the command has ended, also
+  // if it failed; it is not called after End. A failure is printed in one line
+  // and has no other effect.
   void Announce(const rendezvous::PreemptionNotice& notice,
                 std::function<void()> done);
 

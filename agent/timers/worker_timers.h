@@ -38,8 +38,9 @@ class WorkerTimers {
   WorkerTimers(const WorkerTimers&) = delete;
   WorkerTimers& operator=(const WorkerTimers&) = delete;
 
-  // Begins a round: makes a new pipe without timers, in `folder` if the options
-  // name no path. Only descendants of `guardian` get signals. An error is
+  // Begins a round: drops all timers and makes a new pipe, by which workers set
+  // timers, in `folder` if the options name no path. A timer that expires
+  // signals its process only if that is a descendant of `guardian`. An error is
   // printed, and the round then has no pipe.
   void Open(const std::string& folder, pid_t guardian);
 

@@ -21,7 +21,8 @@ class ConnectionCrowd {
   // smallest one is the oldest connection.
   using Id = uint64_t;
 
-  // The connections of one network: their number, and the id of the oldest.
+  // The open connections from one client network: their number, and the id of
+  // the oldest.
   struct Share {
     size_t count = 0;
     Id oldest = 0;

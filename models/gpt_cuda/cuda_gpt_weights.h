@@ -56,8 +56,8 @@ class CudaGptWeights {
   static constexpr DType kType =
       std::is_same_v<T, float> ? DType::kFloat32 : DType::kBFloat16;
 
-  // Makes a copy of the weights `from` on the device, rounded to T. `device`
-  // must outlive the copy. ResourceExhausted: not enough device memory.
+  // Copies the host's weights `from` to the device, rounded to T. `device` must
+  // outlive the copy. ResourceExhausted: not enough device memory.
   static absl::StatusOr<std::unique_ptr<CudaGptWeights>> Create(
       Device& device, const GptWeights& from);
 

@@ -49,10 +49,10 @@ constexpr int64_t AttentionScratchCount(const AttentionShape& shape) {
 // Pointers to the kernels that are compiled once per kind of processor
 // (ProcessorKind). layers.h documents the kernels: `gelu_forward` at
 // GeluForward, and so on. Their sources are .inc files that have only static
-// functions: of an inline function with external linkage the linker keeps only
-// one copy, and some processors could not run that copy. A file that includes
-// the sources defines kVectorBytes, the size of a vector register in bytes. T:
-// float, double.
+// functions. If a function were inline with external linkage, the linker would
+// keep the copy for one kind only, and other processors might not be able to
+// run it. A file that includes the sources defines kVectorBytes, the size of a
+// vector register in bytes. T: float, double.
 template <typename T>
 struct KernelTable {
   void (*gelu_forward)(const T* input, int64_t count, T* output, T* slope);

@@ -66,8 +66,8 @@ class Outbox {
   void RefuseRequest(std::string reason) { step_.refusal = std::move(reason); }
 
   // Sends `node` its current directive. If the node is disconnected, sends it
-  // when the node reconnects. The revision increases if the directive's key has
-  // changed.
+  // when the node reconnects. The directive gets a new revision if its key
+  // (DirectiveKey) differs from that of the node's last directive.
   void Tell(Node& node);
   // Sends a directive to an agent that is not a node of the job.
   void TellStream(StreamId stream, DirectiveKind kind, std::string reason);

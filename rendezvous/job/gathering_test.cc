@@ -24,7 +24,8 @@ class GatheringTest : public ::testing::Test {
     spec_.wait_for_replacement = seconds(10);
   }
 
-  // Begins a later gathering, with four nodes in the previous world.
+  // Begins to gather nodes for a later round. The previous round had four
+  // nodes.
   void Restart() {
     gathering_.End();
     gathering_.Begin();

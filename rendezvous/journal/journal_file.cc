@@ -246,8 +246,8 @@ absl::Status JournalFile::Connect(const std::string& resolved) {
   if (sqlite3_db_readonly(connection_, "main") == 1) {
     return CannotOpen(SQLITE_READONLY);
   }
-  // Until DrawEpoch, the close of the file must not change the write-ahead log,
-  // because the file may belong to another program.
+  // The file may belong to another program. So closing it must not change the
+  // write-ahead log, until the file is known to be a journal (DrawEpoch).
   sqlite3_db_config(connection_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   // The locking mode must be set before the file is accessed for the first
   // time.

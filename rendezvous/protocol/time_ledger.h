@@ -83,7 +83,8 @@ struct Incident {
   double pause_s() const;
 };
 
-// The times of all nodes of a job, including those that have left the job.
+// How all nodes of a job, including those that have left it, have spent their
+// time, and the losses by cause.
 struct JobTime {
   std::array<double, kActivities> spent_s = {};
   struct Sum {

@@ -518,7 +518,7 @@ class Coordinator::Impl {
         "; the coordinator forgets it if it is started again now"));
   }
 
-  // Passes the newest judgement of the machines to all jobs.
+  // Tells all jobs which machines are suspected or quarantined now.
   void PassJudgement() {
     std::vector<std::shared_ptr<DrivenJob>> jobs;
     {

@@ -249,9 +249,9 @@ TEST_F(StoreServerTest, ClosingReleasesAllWaitingClients) {
   server_->Close("again");
 }
 
-// Close without a reason gives no notice: after a successful round, a worker
-// that has exited may seem to wait, because the server has not read the end of
-// its connection yet.
+// Close without a reason reports no waiting workers. After a successful round
+// the server may not have read the end of an exited worker's connection yet,
+// and would report a worker that no longer waits.
 TEST_F(StoreServerTest, AnEndWithoutAReasonIsNoNews) {
   Start();
   RawClient waiter(port());

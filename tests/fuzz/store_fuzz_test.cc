@@ -111,9 +111,10 @@ constexpr size_t kBudget = size_t{8} << 20;
 void SendHalves(int port) {
   constexpr size_t kHalf = size_t{1} << 20;
   constexpr int kClients = 7 * kBudget / kHalf;
-  // The server reads half a request in at most 16 turns of its event loop. In
-  // each turn it sends at most one reply to the honest client. So after 16
-  // replies it has read the half request.
+  // The hostile client has sent half a request, which the server reads in at
+  // most 16 turns of its event loop. In each turn the server sends at most one
+  // reply to the honest client. So once that client has 16 replies, the server
+  // has read the half request.
   constexpr int kTurns = 16;
   std::string half;
   store::AppendRequest({.command = store::StoreCommand::kSet,

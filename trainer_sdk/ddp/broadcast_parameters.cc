@@ -125,7 +125,8 @@ absl::Status Send(Device& device, ProcessGroup& group, void* data,
                                                   ": ", status.message()));
 }
 
-// Broadcasts the values [first, last), in host memory, as one message.
+// Broadcasts the values of tensors[first] to tensors[last - 1], which are in
+// host memory, as one message.
 absl::Status SendPacked(ProcessGroup& group, const std::vector<Tensor>& tensors,
                         size_t first, size_t last) {
   std::vector<char> packed;

@@ -202,7 +202,8 @@ std::map<std::string, const float*> StateOf(PowerSgdHook& hook) {
 // averaged gradient, Q, and the approximation error.
 struct TrainingResult {
   std::vector<std::vector<float>> lists;
-  // The matrix Q of each gradient matrix before the first step.
+  // The factor Q of the approximation P Q^T of each gradient matrix, before the
+  // first step.
   std::vector<Matrix> q;
 };
 

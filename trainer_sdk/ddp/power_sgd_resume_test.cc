@@ -224,8 +224,8 @@ TEST(PowerSgdResumeTest, WithoutItsStateItIsAnotherTraining) {
   EXPECT_NE(resumed, undisturbed);
 }
 
-// Each rank reads the errors that some of the saving ranks wrote; ReadTogether
-// checks that all errors are read.
+// Each rank reads the error-feedback residuals of some of the ranks that saved.
+// ReadTogether checks that the ranks together read all residuals.
 TEST(PowerSgdResumeTest, GoesOnOnAnotherNumberOfRanks) {
   const std::string folder = NewFolder();
   std::vector<float> curve;

@@ -106,8 +106,8 @@ TEST(PowerSgdStateTest, AnyNumberOfRanksTakesOverWhatAnyLost) {
       std::vector<double> sum(kCount, 0.0);
       for (int rank = 0; rank < readers; ++rank) {
         PowerSgdState state = StateOf(rank, readers);
-        // Give the state an error of earlier steps. Loading the checkpoint must
-        // discard it.
+        // Give the state a residual (error feedback) of earlier steps. Loading
+        // the checkpoint must discard it.
         state.Find(1)->error.assign(kCount, 5.0f);
         const auto slices = state.SlicesIn(saved.tensors);
         ASSERT_TRUE(slices.ok()) << slices.status();

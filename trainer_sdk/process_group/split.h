@@ -62,8 +62,8 @@ Operation SplitOperation();
 // The first step of a Split: all ranks perform SplitOperation in the group's
 // own transport. Only then do they wait in the store. So if a rank calls
 // another collective instead, the transport finds the mismatch at once and
-// reports it on both ranks. Errors are those of the transport. If any rank
-// fails, `formation` is interrupted, and the transport is aborted.
+// reports it on the ranks that differ. Errors are those of the transport. If
+// any rank fails, `formation` is interrupted, and the transport is aborted.
 absl::Status MeetToSplit(Transport& transport,
                          const std::shared_ptr<Formation>& formation,
                          const OperationContext& context);

@@ -376,8 +376,9 @@ TEST(TcpStoreWait, AnAnswerThatCrossesTheCancelCounts) {
     if (!line.ReceiveWaitAndCancel()) return;
     ++seen;
     peer.Send(kStopWaiting + kCanceled);
-    // The client must have read both replies. A byte left over would be taken
-    // for the reply to this next WAIT.
+    // The client must have read the replies to its first WAIT and to the
+    // CANCEL. A byte left over would be taken for the reply to this second
+    // WAIT.
     EXPECT_TRUE(line.ReceiveWaitAndCancel());
     ++seen;
     peer.Send(kCanceled);

@@ -8,7 +8,7 @@
 
 namespace muster::models::cuda {
 
-// The SDK's emulated GPU, with matrix products by OpenBLAS in float32.
+// The emulated GPU of trainer_sdk, with matrix products by OpenBLAS in float32.
 class EmulatedDevice : public Device {
  public:
   // Makes a device on which allocations beyond a total of `max_bytes` fail.

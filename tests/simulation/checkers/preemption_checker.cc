@@ -31,10 +31,10 @@ class PreemptionChecker : public Checker {
     known_since_.reset();
     ended_ = false;
   }
-  // A coordinator that is down cannot end the job, so the time limit does not
-  // run. A new coordinator reads the preemption from the record of the job, and
-  // then waits one lease for the nodes' reports. Without a record, it learns of
-  // the preemption from these reports.
+  // While the coordinator is down, nobody can end the job, so the time limit of
+  // a preemption does not run. A new coordinator reads the preemption from the
+  // record of the job, and then waits one lease for the nodes' reports. Without
+  // a record, it learns of the preemption from these reports.
   void OnCoordinatorCrashed() override {
     recorded_ = known_since_.has_value();
     known_since_.reset();

@@ -293,8 +293,8 @@ TEST(ConformanceChecksTest, SeeAGroupThatIsBrokenForOneRankOnly) {
                           const OperationContext& context) {
     const absl::Status status = right.Execute(operation, context);
     // The planted defect: the first barrier succeeds although another rank has
-    // failed. A transport has this defect if it completes an operation for a
-    // rank that has already received all its data.
+    // failed. A real transport has this defect if it reports success to a rank
+    // that has all its data, without a check for failures of the others.
     return operation.kind == OperationKind::kBarrier && context.sequence == 1
                ? absl::OkStatus()
                : status;
