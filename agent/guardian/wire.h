@@ -72,11 +72,12 @@ struct RemoveCommand {
 struct JobFilesCommand {
   JobFiles files;
 };
-// Command from the agent to the guardian: after the agent's end, restore these
-// modes of the terminal (see terminal_modes.h), if it still has the modes that
-// the agent had set. Replaces an earlier TerminalCommand. The terminal's
-// descriptor is sent with the message. If `modes` is empty, no descriptor is
-// sent and nothing is restored.
+// Command from the agent to the guardian: when the agent has ended, set the
+// terminal to `modes`, its modes before the agent changed them (see
+// terminal_modes.h). The guardian does so only if nobody else has changed the
+// modes since. Replaces an earlier TerminalCommand. The terminal's descriptor
+// is sent with the message. If `modes` is empty, no descriptor is sent, and the
+// guardian leaves the terminal as it is.
 struct TerminalCommand {
   std::string modes;
 };

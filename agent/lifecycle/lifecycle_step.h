@@ -228,8 +228,8 @@ struct Leave {
 struct Reconnect {
   // time between disconnecting and connecting
   Duration pause = Duration::zero();
-  // The endpoint to try first, HOST:PORT. Empty: the known endpoint that
-  // follows the one that was tried last.
+  // The coordinator's endpoint to try first, HOST:PORT. Empty: the agent goes
+  // on in its list of known endpoints, after the one that it tried last.
   std::string endpoint;
 };
 

@@ -30,8 +30,9 @@ class FanOut {
   // Starts the connections to `job.hosts`.
   FanOut(BeNode job, Instant now);
 
-  // Connects to another group of hosts, which have no connection. No effect
-  // after HangUp.
+  // Starts a connection to a further group of hosts: the first of `hosts` is
+  // connected to, and starts the others. None of them may have a connection
+  // already. Does nothing after HangUp.
   void Connect(std::vector<RemoteHost> hosts, Instant now);
   void AppendPolls(Intake intake, std::vector<pollfd>& polls) const;
   std::vector<UpMessage> Serve(Instant now, Intake intake);

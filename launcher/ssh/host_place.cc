@@ -13,9 +13,10 @@
 namespace muster::launcher {
 namespace {
 
-// How often Try binds and connects before it gives up the protection. An
-// attempt fails if the other process exits between the two, or has bound but
-// does not listen yet.
+// Maximum number of attempts of Try to bind the socket's address or, if another
+// process has bound it, to connect to that process. An attempt fails if the
+// other process exits in between, or does not listen yet. After the last failed
+// attempt the host is not protected.
 constexpr int kMaxTries = 10;
 
 OwnedFd NewSocket() {

@@ -8,10 +8,10 @@
 
 namespace muster::launcher {
 
-// Lets at most one process at a time run the agent of a host. The process that
-// `launch` starts there by ssh may outlive its connection, because only one end
-// of a broken connection may have noticed that it is broken. The process of the
-// next connection claims the host: the earlier process then stops its agent and
+// Makes sure that at most one process at a time runs an agent on a host.
+// `launch` starts a process on the host by ssh. If the connection breaks, this
+// process may not notice it and may run on. When `launch` has connected again,
+// the new process claims the host. The earlier process then stops its agent and
 // exits, and only after that the new process starts an agent.
 //
 // A process that has the host listens at an abstract Unix socket, whose name
@@ -35,7 +35,8 @@ class HostPlace {
   // not protected.
   Event Serve();
 
-  // A descriptor that becomes readable when Serve has work; -1: none.
+  // The descriptor to poll: when it becomes readable, call Serve. -1: there is
+  // nothing to poll for.
   int fd() const;
 
  private:

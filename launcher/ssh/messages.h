@@ -112,9 +112,11 @@ struct HostFailed {
   bool operator==(const HostFailed&) const = default;
 };
 
-// Message from a host: other agents reach the coordinator in its agent, which
-// may be a standby, at `address` and `port`. A coordinator is reported once it
-// listens, a standby once a round has begun on its host.
+// Message from a host: the address and port at which other agents reach the
+// coordinator in this host's agent. The host of the first coordinator sends the
+// message when that coordinator listens. Every other agent may have a standby,
+// which can become the coordinator later; its host sends the message when a
+// round has begun there.
 struct CoordinatorUp {
   uint32_t host = 0;
   std::string address;

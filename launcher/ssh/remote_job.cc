@@ -159,11 +159,9 @@ std::vector<FrontEffect> RemoteJob::TimePassed(Instant now) {
 }
 
 std::vector<FrontEffect> RemoteJob::AllClosed(Instant now) {
-  if (AwaitsHosts()) return {};
-  if (!finished_ && !awaited_.empty()) {
-    StopForLoss(now, std::exchange(awaited_, {}));
-  }
-  if (!finished_) End();
+  if (finished_ || AwaitsHosts()) return {};
+  JudgeIfUnknown(now);
+  End();
   return std::exchange(effects_, {});
 }
 
@@ -382,14 +380,15 @@ bool RemoteJob::AwaitsHosts() const {
 
 void RemoteJob::JudgeIfUnknown(Instant now) {
   if (own_exit_code_ || verdict_code_) return;
-  for (const HostState& host : hosts_) {
+  if (!awaited_.empty()) {
+    StopForLoss(now, std::exchange(awaited_, {}));
+    return;
+  }
+  for (uint32_t i = 0; i < hosts_.size(); ++i) {
+    const HostState& host = hosts_[i];
     if (host.phase != Phase::kSought && host.phase != Phase::kLost) continue;
-    const auto index = static_cast<uint32_t>(&host - hosts_.data());
-    StopForLoss(now,
-                awaited_.empty()
-                    ? absl::StrCat(Name(index), ": ", host.why,
-                                   "; no agent is left that knows the verdict")
-                    : awaited_);
+    StopForLoss(now, absl::StrCat(Name(i), ": ", host.why,
+                                  "; no agent is left that knows the verdict"));
     return;
   }
 }

@@ -130,15 +130,17 @@ class RemoteJob {
   // Whether the job cannot continue until a host is back: too few hosts are
   // left, or the host with the only coordinator is absent.
   bool LacksHosts() const;
-  // Whether the job continues once hosts that are connected to again are back,
-  // although no agent runs now. Only if it cannot have begun, or if the user
-  // runs its coordinator: otherwise nobody is left who knows the job's rounds,
-  // or whether it has ended.
+  // Whether a job without a running agent waits for lost hosts to come back. It
+  // does if the first coordinator has not listened yet, so that no round can
+  // have begun, or if the user runs the coordinator. Otherwise no process is
+  // left that knows the job's rounds, or whether the job has ended.
   bool AwaitsHosts() const;
-  // Makes a verdict if no agent has given one and hosts were lost.
+  // Called when no agent is left. If none has given a verdict, and a host or a
+  // needed agent was lost, makes a verdict: the job has failed.
   void JudgeIfUnknown(Instant now);
   void ConnectAgain(uint32_t host);
-  // Handles an attempt to connect to a lost host again that failed.
+  // Called when an attempt to connect again to the lost host `host` has failed;
+  // `why` says how. Plans the next attempt, or gives the host up.
   void NotConnected(Instant now, uint32_t host, const std::string& why);
   // The flags with which the agent of `host` finds the coordinator.
   std::vector<std::string> MeetingFlagsOf(uint32_t host) const;
@@ -165,16 +167,20 @@ class RemoteJob {
                  const std::string& how);
   // Handles the loss of a host that takes part; `what` says how it was lost.
   void Lose(Instant now, uint32_t host, const std::string& what);
-  // Waits until the job no longer lacks hosts, or for the coordinator's verdict
-  // on the loss of `host`, up to a deadline.
+  // Sets a deadline after the loss of `host`, without which the job cannot
+  // continue. By then enough hosts must be back (LacksHosts), or the
+  // coordinator must have given a verdict. Otherwise this process makes one.
   void Await(Instant now, uint32_t host);
-  // Describes the loss of `host`, without which the job cannot continue.
+  // Returns the reason for a verdict on the loss of `host`: how the host was
+  // lost, and why the job cannot continue without it.
   std::string WhyItEnds(uint32_t host) const;
-  // Handles the end of the agent of `host`, which may have coordinated the job.
+  // Called when the agent of `host` has ended or was lost. If it hosted the
+  // first coordinator and a round has begun, another agent takes over: sets
+  // is_coordinated_elsewhere_.
   void NoteCoordinator(uint32_t host);
-  // If no agent is running, the job is over (but see AwaitsHosts): closes the
-  // sending direction of all connections, so that the hosts without an agent
-  // end too.
+  // Called after each step. Ends the job if no agent is running and no lost
+  // host is awaited (AwaitsHosts): closes the sending direction of all
+  // connections, so that the `launch` processes on hosts without an agent exit.
   void LetIdleHostsGo(Instant now);
   void Expect(Instant now, Duration within);
   void Error(const std::string& line);

@@ -91,6 +91,14 @@ class RemoteJobTest : public ::testing::Test {
   std::vector<std::string> Lost(uint32_t host) {
     return Words(job_->Step(now_, HostLost{host, "cut"}));
   }
+  // Loses the host and connects to it again, as often as that is allowed.
+  void LoseTenTimes(uint32_t host) {
+    for (int i = 0; i < 10; ++i) {
+      EXPECT_THAT(Lost(host), ElementsAre(HasSubstr("error "),
+                                          absl::StrCat("connect ", host)));
+      Up(host);
+    }
+  }
   std::vector<std::string> Killed(uint32_t host, int code = 137) {
     return Words(job_->Step(now_, AgentKilled{host, code}));
   }
@@ -530,10 +538,7 @@ TEST_F(RemoteJobTest, ALostHostIsGivenUpAfterTenMinutes) {
 
 TEST_F(RemoteJobTest, AHostThatIsLostTooOftenIsNotConnectedToAgain) {
   Run(3, 2);
-  for (int i = 0; i < 10; ++i) {
-    EXPECT_THAT(Lost(2), ElementsAre(HasSubstr("error "), "connect 2"));
-    Up(2);
-  }
+  LoseTenTimes(2);
   EXPECT_THAT(Lost(2),
               ElementsAre("error h2: cut; the job goes on without it"));
 }
@@ -747,10 +752,7 @@ TEST_F(RemoteJobTest, ACoordinatorWithoutSuccessorsMayComeBack) {
 
 TEST_F(RemoteJobTest, ACoordinatorThatIsLostTooOftenEndsTheJob) {
   Run(2, 1);
-  for (int i = 0; i < 10; ++i) {
-    Lost(0);
-    Up(0);
-  }
+  LoseTenTimes(0);
   EXPECT_THAT(Lost(0),
               ElementsAre("error h0: cut; it hosted the coordinator; the job "
                           "ends",

@@ -23,7 +23,8 @@ std::optional<std::string> BadName(const char* what, const std::string& name) {
   return std::nullopt;
 }
 
-// Whether `members` may be the list of the members of a world of `nodes` nodes.
+// Whether `members`, a list of node ids, has the right length for a world of
+// `nodes` nodes: one id for each node, or none, as in a large world.
 bool IsListOf(const std::vector<std::string>& members, int nodes) {
   return members.empty() ||
          (nodes <= kMaxListedElectors && std::ssize(members) == nodes);

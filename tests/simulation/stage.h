@@ -70,7 +70,8 @@ struct Stage {
   uint64_t newest_epoch = 0;  // epoch of the newest coordinator
   // epochs of coordinators that are running the job
   std::set<uint64_t> coordinating;
-  // epoch of the newest coordinator that has ended the job; 0: none has
+  // highest epoch of the coordinators that have ended the job; 0: no
+  // coordinator has ended it
   uint64_t ended_epoch = 0;
   std::optional<rendezvous::Verdict> verdict;
   // Whether `verdict` ends the job for all nodes. A time-out never does: a

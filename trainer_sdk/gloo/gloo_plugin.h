@@ -10,9 +10,9 @@
 
 namespace muster {
 
-// An output argument of the functions of libmuster_gloo.so: the text of an
-// error, or a rank's network address as Gloo encodes it. `size`: the number of
-// bytes that are used.
+// A text or byte string that a function of libmuster_gloo.so returns through an
+// output argument: an error message, or a rank's network address as Gloo
+// encodes it. `size`: the number of valid bytes in `bytes`.
 struct GlooText {
   size_t size = 0;
   char bytes[1024];
