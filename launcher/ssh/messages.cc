@@ -24,6 +24,7 @@ enum Kind : uint8_t {
   kAgentEnded,
   kHostLost,
   kAgentKilled,
+  kAgentWaits,
 };
 
 constexpr uint32_t kEveryHost = std::numeric_limits<uint32_t>::max();
@@ -158,6 +159,12 @@ std::string Write(const OutputCame& m) {
   return Framed(std::move(w));
 }
 
+std::string Write(const AgentWaits& m) {
+  agent::FieldWriter w(kAgentWaits);
+  w.U32(m.host);
+  return Framed(std::move(w));
+}
+
 std::string Write(const AgentKilled& m) {
   agent::FieldWriter w(kAgentKilled);
   w.U32(m.host);
@@ -266,6 +273,12 @@ std::optional<UpMessage> DecodeUp(std::string_view payload) {
       m.stream = static_cast<OutputStream>(stream);
       m.lines = r.String();
       message = std::move(m);
+      break;
+    }
+    case kAgentWaits: {
+      AgentWaits m;
+      m.host = r.U32();
+      message = m;
       break;
     }
     case kAgentKilled: {

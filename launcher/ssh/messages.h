@@ -134,6 +134,13 @@ struct OutputCame {
   bool operator==(const OutputCame&) const = default;
 };
 
+// Message from a host: its agent is started later. The agent of an earlier
+// connection still runs on the host, and stops its workers first.
+struct AgentWaits {
+  uint32_t host = 0;
+  bool operator==(const AgentWaits&) const = default;
+};
+
 // Message from a host: its agent was killed by a signal that does not stop a
 // job, or has lost the process that starts its workers. The host can start the
 // agent again.
@@ -161,7 +168,7 @@ struct HostLost {
 };
 
 using UpMessage = std::variant<HostUp, HostFailed, CoordinatorUp, OutputCame,
-                               AgentKilled, AgentEnded, HostLost>;
+                               AgentWaits, AgentKilled, AgentEnded, HostLost>;
 
 // Encodes a message as one frame. Pure.
 std::string Encode(const DownMessage& message);

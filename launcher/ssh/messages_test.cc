@@ -37,6 +37,7 @@ TEST(Messages, EncodedMessagesAreDecodedUnchanged) {
       HostUp{1, "10.0.0.1", "10.0.0.2"},
       HostFailed{2, "no", 127},
       CoordinatorUp{0, "10.0.0.1", 29400},
+      AgentWaits{3},
       AgentKilled{1, 137},
       OutputCame{1, OutputStream::kStderr, "a\nb\n"},
       AgentEnded{1, 7, "FAILED"},

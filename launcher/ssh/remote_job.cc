@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/lifecycle/agent_policy.h"
+#include "launcher/ssh/meeting_flags.h"
 #include "rendezvous/protocol/signal_names.h"
 
 namespace muster::launcher {
@@ -231,6 +232,12 @@ void RemoteJob::On(Instant now, const CoordinatorUp& message) {
                        hosts_.size(), " hosts; the coordinator is at ",
                        rendezvous::EndpointsText(endpoints_))});
   StartAll(now);
+}
+
+void RemoteJob::On(Instant, const AgentWaits& message) {
+  Error(absl::StrCat(Name(message.host),
+                     ": the agent of the lost connection still stops its "
+                     "workers; the new one starts after that"));
 }
 
 void RemoteJob::On(Instant now, const AgentKilled& message) {

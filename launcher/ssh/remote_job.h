@@ -107,6 +107,7 @@ class RemoteJob {
   void On(Instant now, const HostUp& message);
   void On(Instant now, const HostFailed& message);
   void On(Instant now, const CoordinatorUp& message);
+  void On(Instant now, const AgentWaits& message);
   void On(Instant now, const AgentKilled& message);
   void On(Instant now, const AgentEnded& message);
   void On(Instant now, const HostLost& message);

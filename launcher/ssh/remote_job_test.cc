@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
 
 #include "absl/strings/str_cat.h"
@@ -261,6 +262,24 @@ TEST_F(RemoteJobTest, TheVerdictIsPrintedOnceAndSetsTheExitCode) {
   EXPECT_THAT(Closed(), ElementsAre("finish 7 FAILED\n"));
 }
 
+TEST_F(RemoteJobTest, TheFirstOfTwoVerdictsCounts) {
+  Run(2, 2);
+  Ended(1, 7, "FAILED\n");
+  Ended(0, 0, "SUCCEEDED\n");
+  EXPECT_THAT(Closed(), ElementsAre("finish 7 FAILED\n"));
+}
+
+TEST_F(RemoteJobTest, AVerdictThatIsAwaitedSetsANewDeadline) {
+  Run(3, 3);
+  Lost(1);
+  now_ += std::chrono::seconds(20);
+  const Instant before = now_;
+  Ended(0, 1, "FAILED\n");
+  EXPECT_THAT(Wait(), ElementsAre("error h2: its agent did not end in time",
+                                  "hang up"));
+  EXPECT_EQ(now_ - before, std::chrono::seconds(45));
+}
+
 TEST_F(RemoteJobTest, AgentsThatOutliveTheVerdictAreDisconnected) {
   Run(2, 2);
   Ended(1, 7, "FAILED\n");
@@ -500,11 +519,23 @@ TEST_F(RemoteJobTest, LosingTheCoordinatorWhileItsVerdictIsAwaitedIsReported) {
               ElementsAre("finish 1 own: h1: cut; the job needs 3 hosts"));
 }
 
+TEST_F(RemoteJobTest, ACoordinatorThatIsGivenUpGivesNoVerdict) {
+  Run(4, 4);
+  LoseTenTimes(0);
+  Lost(1);
+  EXPECT_THAT(Lost(0), ElementsAre("error h0: cut", "signal 15 to all"));
+}
+
 TEST_F(RemoteJobTest, CtrlCDoesNotWaitForTheVerdictOnALoss) {
   Run(2, 2);
   Lost(1);
   Signal(SIGINT);
   EXPECT_THAT(Ended(0, 130, "stopped\n"), ElementsAre("finish 130 stopped\n"));
+  Run(2, 2);
+  Lost(1);
+  Signal(SIGINT);
+  EXPECT_THAT(Wait(), ElementsAre("error h0: its agent did not end in time",
+                                  "hang up"));
 }
 
 TEST_F(RemoteJobTest, ALostHostIsConnectedToUntilItIsBack) {
@@ -524,6 +555,15 @@ TEST_F(RemoteJobTest, ALostHostIsConnectedToUntilItIsBack) {
   // The next loss is reported like the first one.
   EXPECT_THAT(Lost(2), ElementsAre(HasSubstr("error h2: cut; "), "connect 2"));
   EXPECT_THAT(Lost(2), ElementsAre(HasSubstr("error h2: cut; launch tries")));
+}
+
+TEST_F(RemoteJobTest, AnAgentThatWaitsForAnEarlierOneIsReported) {
+  Run(3, 2);
+  Lost(2);
+  Up(2);
+  EXPECT_THAT(Words(job_->Step(now_, AgentWaits{2})),
+              ElementsAre(HasSubstr("error h2: the agent of the lost")));
+  EXPECT_EQ(job_->NextDeadline(), std::nullopt);
 }
 
 TEST_F(RemoteJobTest, ALostHostIsGivenUpAfterTenMinutes) {
@@ -600,6 +640,28 @@ TEST_F(RemoteJobTest, AllHostsMayBeLostIfTheUserRunsTheCoordinator) {
                                  HasSubstr("start 1 --rdzv-endpoint=x:5")));
 }
 
+TEST_F(RemoteJobTest, AJobThatLostHostsCannotSaveEndsAtOnce) {
+  RemotePlan plan = PlanOf(3, 2);
+  plan.endpoints = {{"x", 5}};
+  Begin(plan);
+  for (const uint32_t host : {0, 1, 2}) Up(host);
+  Ended(0, 0);
+  Lost(1);
+  EXPECT_THAT(Ended(2, 0),
+              ElementsAre("signal 15 to all",
+                          "finish 1 own: h1: cut; the job needs 2 hosts"));
+}
+
+TEST_F(RemoteJobTest, AJobWhoseAgentsHaveEndedWaitsForNoHost) {
+  RemotePlan plan = PlanOf(2, 1);
+  plan.most = 1;
+  plan.endpoints = {{"x", 5}};
+  Begin(plan);
+  Up(0);
+  Up(1);
+  EXPECT_THAT(Ended(0, 0), ElementsAre("hang up"));
+}
+
 // The agents of the lost hosts have not ended. So the job has not succeeded,
 // although the remaining agents have.
 TEST_F(RemoteJobTest, WithoutAVerdictALostHostFailsTheJob) {
@@ -623,6 +685,35 @@ TEST_F(RemoteJobTest, BeforeARoundTheFirstHostHostsTheCoordinatorAgain) {
   EXPECT_THAT(Up(0), ElementsAre(HasSubstr("connected again"),
                                  "start 0 --rdzv-endpoint=10.0.0.1:4711 "
                                  "--rdzv-conf=is_host=1 (first)"));
+}
+
+TEST_F(RemoteJobTest, AnotherLostHostLeavesTheCoordinatorInItsPlace) {
+  RunWithSuccessors(4, 2);
+  Lost(3);
+  EXPECT_THAT(Killed(0), ElementsAre(HasSubstr("it is started again"),
+                                     "start 0 --rdzv-endpoint=10.0.0.1:4711 "
+                                     "--rdzv-conf=is_host=1 (first)"));
+}
+
+TEST_F(RemoteJobTest, AnAgentIsGivenNoMoreEndpointsThanItAccepts) {
+  RunWithSuccessors(20, 2);
+  Lost(0);
+  const std::vector<std::string> done = Up(0);
+  ASSERT_EQ(done.size(), 2u);
+  EXPECT_EQ(std::ranges::count(done[1], ','), rendezvous::kMaxEndpoints - 1);
+}
+
+TEST_F(RemoteJobTest, OnlyTheFirstHostReportsTheFirstCoordinator) {
+  Begin(2, 2);
+  Up(0);
+  Up(1);
+  EXPECT_THAT(Words(job_->Step(now_, CoordinatorUp{1, "10.0.0.2", 4711})),
+              IsEmpty());
+}
+
+TEST_F(RemoteJobTest, AHostWhoseAgentRunsIsNotStartedTwice) {
+  Run(2, 2);
+  EXPECT_THAT(Up(1), IsEmpty());
 }
 
 TEST_F(RemoteJobTest, ACoordinatorWhoseAgentHasLeftIsElsewhere) {

@@ -7,7 +7,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/lifecycle/agent_policy.h"
-#include "base/loopback.h"
 #include "base/word_split.h"
 #include "launcher/options/flag_table.h"
 #include "rendezvous/protocol/signal_names.h"
@@ -35,14 +34,6 @@ OnHosts OnHostsOf(const std::string& name) {
 
 std::string Written(const std::string& name, const std::string& value) {
   return absl::StrCat("--", name, "=", value);
-}
-
-// Whether `address` leads to the same machine from every host. False for
-// loopback and link-local addresses.
-bool IsForOthers(const std::string& address) {
-  return !address.empty() && !IsLoopback(address) &&
-         address.find('%') == std::string::npos &&
-         address.rfind("fe80:", 0) != 0 && address.rfind("FE80:", 0) != 0;
 }
 
 absl::Status CheckOptions(const RunOptions& options) {
@@ -265,46 +256,6 @@ absl::StatusOr<RemotePlan> PlanRemote(const RunOptions& options,
                     plan.rendezvous_conf.empty() ? "" : ",", "mixed_nodes=1");
   }
   return plan;
-}
-
-std::vector<std::string> HostingFlags(const RemotePlan& plan,
-                                      const rendezvous::Endpoint& endpoint) {
-  return {Written("rdzv-endpoint", endpoint.ToString()),
-          Written("rdzv-conf",
-                  plan.rendezvous_conf.empty()
-                      ? std::string("is_host=1")
-                      : absl::StrCat(plan.rendezvous_conf, ",is_host=1"))};
-}
-
-std::vector<std::string> MeetingFlags(
-    const RemotePlan& plan,
-    const std::vector<rendezvous::Endpoint>& endpoints) {
-  std::vector<std::string> flags = {
-      Written("rdzv-endpoint", rendezvous::EndpointsText(endpoints))};
-  if (plan.endpoints.empty()) {
-    flags.push_back(Written(
-        "rdzv-conf", plan.rendezvous_conf.empty()
-                         ? std::string("is_host=0")
-                         : absl::StrCat(plan.rendezvous_conf, ",is_host=0")));
-  } else if (!plan.rendezvous_conf.empty()) {
-    flags.push_back(Written("rdzv-conf", plan.rendezvous_conf));
-  }
-  return flags;
-}
-
-std::string AddressForOthers(const RemotePlan& plan, const HostUp& host) {
-  if (!plan.coordinator_address.empty()) return plan.coordinator_address;
-  const std::vector<RemoteHost>& hosts = plan.node.hosts;
-  const bool one_machine =
-      std::all_of(hosts.begin(), hosts.end(), [](const RemoteHost& other) {
-        return IsLoopback(
-            other.destination.substr(other.destination.rfind('@') + 1));
-      });
-  if (one_machine || IsForOthers(host.reached_address)) {
-    return host.reached_address.empty() ? "127.0.0.1" : host.reached_address;
-  }
-  return IsForOthers(host.outward_address) ? host.outward_address
-                                           : std::string("127.0.0.1");
 }
 
 }  // namespace muster::launcher

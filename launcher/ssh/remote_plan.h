@@ -51,7 +51,8 @@ struct RemotePlan {
   std::vector<rendezvous::Endpoint> endpoints;
   int port = 0;  // port of the coordinator on the first host; 0: any free port
   // Value of --master-addr: the address at which the hosts reach the
-  // coordinator. Empty: the address that AddressForOthers finds.
+  // coordinator. Empty: the address that AddressForOthers finds
+  // (meeting_flags.h).
   std::string coordinator_address;
   // Value of --rdzv-conf for the agents: the user's settings, followed by
   // rejoin_timeout and mixed_nodes if the plan sets them.
@@ -78,20 +79,6 @@ struct RemotePlan {
 absl::StatusOr<RemotePlan> PlanRemote(const RunOptions& options,
                                       std::vector<Host> hosts,
                                       const FrontFacts& facts);
-
-// HostingFlags: the flags of the agent that hosts the coordinator at
-// `endpoint`. MeetingFlags: the flags of the agents that connect to the
-// coordinator, or to its successor, at one of `endpoints`.
-std::vector<std::string> HostingFlags(const RemotePlan& plan,
-                                      const rendezvous::Endpoint& endpoint);
-std::vector<std::string> MeetingFlags(
-    const RemotePlan& plan, const std::vector<rendezvous::Endpoint>& endpoints);
-
-// Returns the address at which other hosts reach `host`. This is the value of
-// --master-addr if it is given, otherwise the address to which ssh connected.
-// If ssh connected to a loopback or link-local address, returns the host's
-// outward address instead.
-std::string AddressForOthers(const RemotePlan& plan, const HostUp& host);
 
 }  // namespace muster::launcher
 

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/lifecycle/agent_policy.h"
 #include "launcher/options/flag_table.h"
+#include "launcher/ssh/meeting_flags.h"
 
 namespace muster::launcher {
 namespace {

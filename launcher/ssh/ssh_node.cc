@@ -206,6 +206,7 @@ class SshNode {
       StartOwn(message);
     } else {
       start_ = message;
+      Tell({AgentWaits{own_.index}});
     }
   }
 

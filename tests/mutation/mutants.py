@@ -24,6 +24,7 @@ import quarantine_mutants
 import relay_mutants
 import report_mutants
 import speaker_mutants
+import ssh_mutants
 import store_mutants
 import straggler_mutants
 import takeover_mutants
@@ -38,4 +39,4 @@ ALL = (job_mutants.ALL + speaker_mutants.ALL + lifecycle_mutants.ALL
        + journal_mutants.ALL + etcd_mutants.ALL
        + dashboard_mutants.ALL + takeover_mutants.ALL + time_mutants.ALL
        + straggler_mutants.ALL + quarantine_mutants.ALL + gpu_mutants.ALL
-       + report_mutants.ALL + network_check_mutants.ALL)
+       + report_mutants.ALL + network_check_mutants.ALL + ssh_mutants.ALL)
