@@ -901,10 +901,11 @@ TEST_F(CoordinatorJournalTest, AFinishedJobCanBeForgottenAtOnce) {
 }
 
 // Nodes may know the epochs of a coordinator whose journal folder was lost.
-// Therefore the epochs of a new folder are not lower than the time since 1970.
+// Therefore the epochs of a new folder are not lower than the number of
+// milliseconds since 1970.
 TEST_F(CoordinatorJournalTest, TheEpochsOfANewFolderAreAboveOlderOnes) {
-  const auto now = static_cast<uint64_t>(UnixSeconds());
-  EXPECT_GE(Options().journal->epoch(), now);
+  const auto now_ms = static_cast<uint64_t>(UnixSeconds() * 1000);
+  EXPECT_GE(Options().journal->epoch(), now_ms);
 }
 
 // Returns `options`, changed for a coordinator in the process of node-a that
