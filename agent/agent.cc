@@ -104,11 +104,12 @@ std::vector<LifecycleEvent> Inbox::TakeAll() {
 // an NCCL id. Loading NCCL takes tens of milliseconds if its file is cached in
 // memory, hundreds of milliseconds from a disk.
 constexpr Duration kNcclIdTimeout = std::chrono::seconds(5);
-// The longest time for which a round's start or the end of the run waits for
-// the file system with the job files. A job file names the job of a GPU.
+// The time limit for writing the job files at a round's start, and for removing
+// them at the end of the run: their file system may hang. A job file names the
+// job that uses a GPU.
 constexpr Duration kJobFilesTimeout = std::chrono::seconds(1);
-// The longest time that the end of the run waits until operators that follow
-// the workers' output (launch logs -f) have received the last part.
+// The time limit at the end of the run for sending the last output to operators
+// that follow the workers' output (launch logs -f).
 constexpr Duration kTimeForLastOutput = std::chrono::seconds(2);
 
 Lifecycle::Config ConfigOf(const AgentOptions& options, int check_port) {
@@ -266,8 +267,9 @@ class Agent::Impl {
     // logs -f).
     answers_.Finish(kTimeForLastOutput);
     // Closes the link to the coordinator before the wait for this node's
-    // console. Otherwise other nodes, too, would wait for a slow console of
-    // this node.
+    // console, which may be slow. The `launch` that hosts the coordinator waits
+    // until no agent is connected (Coordinator::WaitUntilDeserted), and should
+    // not wait for this console.
     link_->Close();
     logs_.Finish(WaitLimitsAtEnd(observer_.limits, end_));
     return {.exit_code = leave_->exit_code,
@@ -301,8 +303,9 @@ class Agent::Impl {
                   .coordinator = std::move(endpoint)};
   }
 
-  // Kills the guardian if it has been silent for too long. Must be called after
-  // the guardian's pending notices have been read.
+  // Kills the guardian, the workers' parent process, if it has been silent for
+  // too long. Call this only after reading the guardian's pending notices,
+  // because each notice shows that the guardian lives.
   void WatchGuardian() {
     const Instant now = MonotonicNow();
     if (guardian_->signs_of_life() != signs_of_life_) {
@@ -326,8 +329,8 @@ class Agent::Impl {
     ShowState();
     const int ready = PollUntil(fds, NextDeadline());
     // Reads the workers' progress reports before any other step reads the
-    // clock. Otherwise, after a suspension of this process, workers would seem
-    // silent although they reported during the suspension.
+    // clock. If this process was suspended (SIGSTOP), workers may have reported
+    // meanwhile. Without these reports they would seem to have been silent.
     HearWorkers();
     timers_.Look();
     Tell(nccl_ids_.Look(MonotonicNow()));
@@ -363,8 +366,9 @@ class Agent::Impl {
     }
   }
 
-  // Answers the operators' inquiries in the newest directive. The lifecycle
-  // does not handle inquiries, because they change no state.
+  // Answers the inquiries of operators (`launch logs`, `launch stacks`) that
+  // the newest directive contains. The lifecycle, the agent's state machine,
+  // ignores inquiries, because they change no state.
   void AnswerInquiries(const LifecycleEvent& event) {
     if (const auto* const came = std::get_if<DirectiveCame>(&event)) {
       answers_.Follow(came->directive.inquiries);
@@ -440,10 +444,10 @@ class Agent::Impl {
 
   void Step(const LifecycleEvent& event) {
     LifecycleStep step = lifecycle_.Step(MonotonicNow(), event);
-    // Announces a preemption first, because the other actions and the report to
-    // the coordinator may block. The cluster may already have sent its signal
-    // to the workers, whose signal handlers then look for the file that
-    // announces the preemption.
+    // Performs the action that announces a preemption first, because the other
+    // actions and the report to the coordinator may block. The cluster may
+    // already have sent its signal to the workers, whose signal handlers then
+    // look for the file with the announcement.
     for (const auto& action : step.actions) {
       const auto* const announce = std::get_if<AnnouncePreemption>(&action);
       if (announce != nullptr) Do(*announce);
@@ -507,16 +511,15 @@ class Agent::Impl {
       std::lock_guard<std::mutex> lock(peer_mutex_);
       if (node_address.empty()) node_address = own_address_;
     }
-    // If the agent runs in the coordinator's process, it has no network
-    // connection to the coordinator. Then node_address is still empty. The
-    // agent then uses its local address on the route to the node of group rank
-    // 0.
+    // node_address is still empty if the agent runs in the coordinator's
+    // process, to which it needs no network connection. The agent then uses its
+    // local address on the route to the node of group rank 0.
     if (const auto master = NumericAddress(place.master_address, 0);
         node_address.empty() && master.has_value()) {
       node_address = LocalAddressTowards(*master);
     }
-    // If --stdin names a rank that does not exist, a message says so. Only the
-    // node of group rank 0 prints the message.
+    // If --stdin names a rank that does not exist, the node of group rank 0
+    // prints a message about it.
     const std::string unread =
         UnreadInputRemark(options_.input, place.round, place.world_size);
     if (!unread.empty() && place.group_rank == 0 && observer_.on_notice) {
@@ -644,10 +647,10 @@ class Agent::Impl {
   void Do(const DropMeasurement&) { pair_meter_.Drop(); }
 
   // Returns the address at which this node can connect to another node that
-  // reported `address`. Only a node on the coordinator's host may report a
-  // loopback address. If this node reaches the coordinator at another address,
-  // that address of the coordinator is returned instead of the loopback
-  // address.
+  // reported `address`. This is `address` itself, with one exception. A node on
+  // the coordinator's host may report a loopback address, which is useless on
+  // other hosts. If this node reaches the coordinator at an address that is not
+  // loopback, that address replaces the reported one.
   std::string ReachableAddress(const std::string& address) {
     std::lock_guard<std::mutex> lock(peer_mutex_);
     const bool replaces = IsLoopback(address) && !peer_address_.empty() &&
@@ -659,8 +662,8 @@ class Agent::Impl {
 
   // Reserves a port for the next round's store and offers it to the
   // coordinator. Offers nothing if no port can be reserved. If this node then
-  // becomes the master, it cannot serve the round, and its failure message
-  // gives the reason.
+  // becomes the master (the node of group rank 0, which serves the store), it
+  // cannot serve the round, and its failure message gives the reason.
   void OfferPort() {
     const absl::StatusOr<int> port = store_.Prepare();
     if (port.ok()) Step(PortHeld{*port});
@@ -692,7 +695,8 @@ class Agent::Impl {
   // be written
   bool said_no_job_files_ = false;
   ProgressSockets progress_;
-  // the workers' timers (FileTimers); their pipe is in the folder of progress_
+  // timers that workers set with PyTorch's FileTimerClient; the workers send
+  // their requests through a pipe in the folder of progress_
   WorkerTimers timers_;
   TerminalBridge terminal_;
   RoundWorkers workers_;

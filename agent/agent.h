@@ -20,10 +20,11 @@ namespace muster::agent {
 
 // How a job ended for this node: by itself, or because this node received a
 // signal that stops or preempts the job. Soon after such a signal the cluster
-// kills this process, so less time is left to write the remaining output to the
-// console. WaitLimitsAtEnd returns the limits for the wait for the console:
-// `limits`, but for kBySignal the signal that ended the job also counts in
-// `end_signals`, which shortens the wait.
+// kills this process, so the agent must not wait long for its console.
+//
+// WaitLimitsAtEnd returns the limits of that wait. kByItself: `limits`.
+// kBySignal: `limits` with one more signal counted by `end_signals`, which
+// shortens the wait.
 enum class JobEnd { kByItself, kBySignal };
 ConsoleWriter::WaitLimits WaitLimitsAtEnd(ConsoleWriter::WaitLimits limits,
                                           JobEnd end);
@@ -42,7 +43,7 @@ struct AgentResult {
   // its deadline.
   std::string reason;
   // Whether this node performs the actions that are done once per job, such as
-  // requeueing it in Slurm (Directive::acts_for_job).
+  // requeueing the job in Slurm (Directive::acts_for_job).
   bool acts_for_job = false;
   // The folder of the run's log files; empty: no log files.
   std::string log_folder;
@@ -51,13 +52,13 @@ struct AgentResult {
 };
 
 // One node's agent. Passes the coordinator's directives, the guardian's events,
-// signals and the time to the lifecycle, and performs the actions that the
-// lifecycle requests.
+// signals and the time to the lifecycle (a state machine without I/O), and
+// performs the actions that the lifecycle requests.
 //
 // Run blocks until the job has ended for this node and every worker is gone.
 // The constructor blocks the handled signals in the calling thread, and Run
-// reads them from a signalfd. Therefore create other threads after the
-// construction.
+// reads them from a signalfd. Create other threads after the construction, so
+// that they inherit the blocked signals.
 class Agent {
  public:
   // Receivers of the agent's messages, state and output during the run. The

@@ -59,7 +59,8 @@ struct AgentOptions {
   // Runs the built-in health checks in `health.checks`. Called from any thread;
   // may block for the time limit `health.timeout`.
   std::function<absl::Status()> health_checks;
-  // The port on which this node serves a round's store; 0: any free port.
+  // The port on which this node serves the key-value store of a round's
+  // workers; 0: any free port.
   int store_port = 0;
   // the flag that set store_port, for messages
   std::string store_port_flag = "--store-port";

@@ -20,7 +20,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// A coordinator that answers each report by a given function.
+// A link to a simulated coordinator, which answers each report with the result
+// of a given function.
 class ScriptedLink : public rendezvous::CoordinatorLink {
  public:
   using Answer = std::function<std::optional<rendezvous::Directive>(
@@ -192,8 +193,8 @@ TEST_F(AgentTest, WorkersGetTheNcclIdThatRankZerosAgentMade) {
           return std::nullopt;
         }
         if (static_cast<int>(offered.size()) > report.round) {
-          // No directive for this report: it repeats the id that the node
-          // offered before, and the round for this id has been ordered.
+          // The round for this NCCL id has been ordered already. This report
+          // only repeats the id, so the coordinator sends no directive.
           return std::nullopt;
         }
         offered.push_back(report.offered_nccl_id);
@@ -230,8 +231,10 @@ TEST_F(AgentTest, AnNcclIdWhoseProcessDiesDuringTheRoundIsReported) {
                    return directive;
                  }
                  if (report.nccl_root_lost.empty()) {
-                   // Kills all NCCL id processes: the one that hosts the root
-                   // of round 1's id, and one that makes the id for round 2.
+                   // Kills all processes that make NCCL ids: the one that
+                   // serves the id of the running round 1, and one that makes
+                   // an id for round 2. The agent must report the loss of round
+                   // 1's id.
                    for (const pid_t pid : NcclIdProcesses()) kill(pid, SIGKILL);
                    return std::nullopt;
                  }
@@ -245,8 +248,9 @@ TEST_F(AgentTest, AnNcclIdWhoseProcessDiesDuringTheRoundIsReported) {
   EXPECT_THAT(notices_, HasSubstr(lost + "; who has not met"));
 }
 
-// The coordinator may assign an id whose process has just died. The agent then
-// reports the loss when the round begins.
+// The coordinator may assign an NCCL id whose process has just died; here the
+// id is "spent", which no process serves. The agent reports the loss when the
+// round begins.
 TEST_F(AgentTest, AnNcclIdWhoseProcessDiedBeforeTheRoundIsReported) {
   options_.node.slots = 1;
   std::string lost;
@@ -379,7 +383,7 @@ TEST_F(AgentTest, LeavesHowItsWorkersEndedBesideTheirRecords) {
         }
         return report.round == 0 ? std::optional(ToldToRun(1)) : std::nullopt;
       });
-  // In the file of worker exits, rank 1, which failed, comes before rank 0,
+  // The file of worker exits lists rank 1, which was killed, before rank 0,
   // which the agent stopped.
   const size_t killed = text.find("\"rank\":1,");
   const size_t stopped = text.find("\"rank\":0,");

@@ -7,9 +7,10 @@
 namespace muster::agent {
 namespace {
 
-// The permitted delay of the agent's loop. An agent counts as live if the
-// newest iteration of its loop is no older than kLongestTurn plus this delay. A
-// shorter delay may come from a busy machine.
+// The tolerated delay of the agent's loop. An agent counts as live if the
+// newest iteration of its loop began at most kLongestTurn plus this delay ago.
+// On a busy machine the loop of a working agent may be late, so the value is
+// generous.
 constexpr Duration kMaxLoopDelay = std::chrono::seconds(30);
 
 }  // namespace

@@ -13,7 +13,8 @@
 
 namespace muster::agent {
 
-// The state of an agent as its probes need it.
+// The part of an agent's state from which IsReady, IsLive and IsStarted answer
+// probes.
 struct AgentState {
   rendezvous::NodePhase phase = rendezvous::NodePhase::kIdle;
   int round = 0;           // this node's newest round; 0: none yet

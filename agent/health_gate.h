@@ -27,11 +27,11 @@ class HealthGate {
   };
   explicit HealthGate(Options options);
 
-  // Starts a check in place of an earlier one. Another thread calls `found`
-  // with the result: at the latest two seconds after the time limits of the
-  // built-in checks and, after them, of the command. `unhealthy` is one line
-  // that says why the node is unhealthy; "" means healthy. `found` is not
-  // called after Drop or another Check.
+  // Starts a check, and cancels an earlier one. Another thread calls `found`
+  // with the result. `unhealthy` is one line that says why the node is
+  // unhealthy; "" means healthy. The call comes at the latest two seconds after
+  // the time limit of the built-in checks plus that of the command. After Drop
+  // or another Check, `found` is not called.
   void Check(std::function<void(std::string unhealthy)> found);
 
   // Cancels a running check; its result is discarded.

@@ -29,8 +29,8 @@ using rendezvous::Inquiry;
 using rendezvous::RankStack;
 
 constexpr size_t kMaxRemembered = 1024;
-// A thread that sends new output (`launch logs -f`) checks at this interval
-// whether its answer was cancelled. New output wakes the thread sooner.
+// The interval at which a thread that sends new output (`launch logs -f`)
+// checks whether its answer was cancelled. New output wakes the thread sooner.
 constexpr Duration kLook = std::chrono::seconds(1);
 // Time limit for reading the stacks of this node's workers; shorter than the
 // coordinator's limit (kStacksTimeout).
@@ -60,8 +60,9 @@ bool StartThread(std::function<void()> work) {
   return started;
 }
 
-// Workers' stacks, read by several threads. A thread may be stuck in a read of
-// /proc, so the last owner frees this object.
+// Workers' stacks, read by several threads. The last owner frees this object,
+// because a thread that is stuck in a read of /proc may still use it after the
+// answer was sent.
 struct StackReading {
   // (rank, process id) of each worker whose stack is read
   std::vector<std::pair<int, int64_t>> workers;

@@ -39,10 +39,10 @@ class InquiryAnswers {
   void WorkerUp(int rank, int64_t pid) { pids_[rank] = pid; }
   void WorkerGone(int rank) { pids_.erase(rank); }
 
-  // Ends the answers that follow the output. Called when the workers have ended
-  // and the agent is about to exit. Waits until the workers' output has ended
-  // and all answers have been sent, for at most `timeout`; does not wait if
-  // there are no answers.
+  // Called when the workers have ended and the agent is about to exit. Answers
+  // of `launch logs -f` end once the workers' output has ended. Waits until
+  // then, and until all answers have been sent, but at most `timeout`. Does not
+  // wait if there are no answers.
   void Finish(Duration timeout);
 
  private:

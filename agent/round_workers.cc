@@ -33,8 +33,8 @@ namespace muster::agent {
 namespace {
 
 // If the console or the log files accept no output for longer than this time, a
-// suspected worker may only be waiting to write. The report of the suspected
-// hang then says so.
+// worker that seems to hang may only be waiting to write. The report of the
+// suspected hang then mentions this possibility.
 constexpr Duration kBriefHold = std::chrono::seconds(1);
 // The longest time that the start of a round waits for the file system to
 // prepare the workers' folders. Meanwhile this node sends no report to the
@@ -90,8 +90,9 @@ void RoundWorkers::Begin(const rendezvous::Place& place) {
   PrepareFolders();
 }
 
-// Makes the workers' folders. Removes the records and error files of an earlier
-// job of this name, because they would be mistaken for these workers' files.
+// Makes the workers' folders. Removes the flight records and error files that
+// an earlier job with the same run id has left, because they would be taken for
+// files of these workers.
 void RoundWorkers::PrepareFolders() {
   has_folders_ = true;
   const std::string records = RecordsFolder();
@@ -199,10 +200,10 @@ void RoundWorkers::GiveInput(int rank, LogRelay::Pipes& pipes,
     terminal_->Forward(
         OwnedFd(fcntl(pipes.stdout_terminal.get(), F_DUPFD_CLOEXEC, 3)));
   } else if (reads && stdin_is != Stdin::kBackground) {
-    // Passes stdin on. Exception: stdin is a terminal in whose background this
-    // process runs. The keys typed there are for the shell, but the kernel
-    // would let a worker read them, because the worker has no controlling
-    // terminal.
+    // The worker reads this process's stdin. This process does not run in the
+    // background of a terminal: there, typed keys are for the shell, but the
+    // kernel would let the worker read them, because a worker has no
+    // controlling terminal.
     spec.stdin_fd = STDIN_FILENO;
   }
   terminal_->FollowSize(std::move(pipes.stdout_terminal),
@@ -325,8 +326,9 @@ absl::Status RoundWorkers::Keep(
   const bool done = logs_->folders().Do(
       path,
       [records, path, text = WorkerEndsJson(place_, ends), written] {
-        // If the folder of the flight records does not exist, no worker keeps
-        // such records. The workers' exits are then not written either.
+        // If the folder of the flight records (the last operations of each
+        // rank) does not exist, no worker keeps such records. The workers'
+        // exits are then not written either.
         if (access(records.c_str(), F_OK) != 0) return;
         *written = WriteWorkerEnds(path, text);
       },
@@ -337,8 +339,9 @@ absl::Status RoundWorkers::Keep(
       path, ": its file system does not answer"));
 }
 
-// The folder of the round's flight records, for `launch inspect`. The SDK keeps
-// each rank's last operations there, however the process ends.
+// The folder of the round's flight records, which `launch inspect` reads. The
+// SDK records each rank's last operations in this folder, so that they are
+// known even if the process is killed.
 std::string RoundWorkers::RecordsFolder() const {
   const auto inherited = EnvironmentValue(inherited_, kFlightRecorderFolder);
   if (inherited) return *inherited;

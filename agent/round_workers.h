@@ -30,11 +30,11 @@ class RoundWorkers {
                const ProgressSockets* progress, TerminalBridge* terminal,
                std::function<void(const std::string&)> on_notice);
 
-  // Asks the guardian to start each worker of the round in which this node has
-  // `place`. Returns the failures of workers whose start could not be
-  // requested, for instance because no descriptor is free. The guardian reports
-  // later failures. `common` has the paths that all workers share; Start adds
-  // each worker's own paths.
+  // Asks the guardian (the workers' parent process) to start each worker of the
+  // round in which this node has `place`. Returns the failures of workers whose
+  // start could not be requested, for instance because no descriptor is free.
+  // The guardian reports later failures. `common` has the paths that all
+  // workers share; Start adds each worker's own paths.
   std::vector<WorkerDown> Start(const rendezvous::Place& place,
                                 const WorkerPaths& common);
 
@@ -51,17 +51,19 @@ class RoundWorkers {
   WorkerDown NotStarted(const WorkerNotStarted& event) const;
 
   // Writes the exits of this round's workers to the folder of the flight
-  // records, if this folder exists. Unavailable: a write failed, and the
-  // message says why. DeadlineExceeded: the file system does not answer.
+  // records (the last operations of each rank), if this folder exists.
+  // Unavailable: a write failed, and the message says why. DeadlineExceeded:
+  // the file system does not answer.
   absl::Status Keep(const std::vector<rendezvous::Failure>& ends) const;
 
   // The folder of a worker's files; empty: there are no files.
   std::string FolderOf(int local_rank) const;
-  // The folder of this round's flight records; empty: no records are kept.
+  // The folder of this round's flight records, which contain the last
+  // operations of each rank; empty: no records are kept.
   std::string RecordsFolder() const;
-  // Makes the event that answers a request for the stack of a suspected worker:
-  // it contains `stack` and the last lines of the worker's stderr. Callable
-  // from any thread.
+  // Makes the event that answers a request for the stack of a worker that seems
+  // to hang: it contains `stack` and the last lines of the worker's stderr.
+  // Callable from any thread.
   StackTaken Hanging(int round, int local_rank,
                      std::vector<std::string> stack) const;
 

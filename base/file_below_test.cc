@@ -70,7 +70,8 @@ TEST_F(FileBelowTest, LinksAboveAndOfThisUserAreFollowed) {
   fs::create_symlink(base_ + "/victim", root_ + "/own");
   ASSERT_TRUE(Append(root_ + "/own").ok());
   EXPECT_EQ(Victim(), "oldnew");
-  // A link may lead to another link: /dev/stdout leads to /proc/self/fd/1.
+  // A link to a link must be followed, too. An example of such a link is
+  // /dev/stdout.
   fs::create_symlink("own", root_ + "/own2");
   ASSERT_TRUE(Append(root_ + "/own2").ok());
 }

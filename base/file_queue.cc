@@ -182,12 +182,13 @@ bool FileQueue::StartThread() {
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
-  // The new thread inherits this mask, which blocks all signals.
+  // The new thread inherits this mask, which blocks all signals, so that other
+  // threads handle them.
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
     state_->thread = std::thread([state = state_] { state->Run(); });
   } catch (const std::system_error&) {
-    // No thread could be created: the next call of StartThread retries.
+    // No thread could be created. The next call of StartThread tries again.
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return state_->thread.joinable();

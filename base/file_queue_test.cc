@@ -46,8 +46,8 @@ class FileQueueTest : public ::testing::Test {
     EXPECT_EQ(mkfifo(hung_.c_str(), 0600), 0);
   }
   ~FileQueueTest() override {
-    // An abandoned thread may create a file in the folder at the same time.
-    // Then the folder cannot be removed, and the error is ignored.
+    // If a thread that a queue has abandoned creates a file in the folder at
+    // the same time, the folder cannot be removed. This error is ignored.
     std::error_code ignored;
     std::filesystem::remove_all(folder_, ignored);
   }
@@ -156,8 +156,8 @@ TEST_F(FileQueueTest, NoCallWaitsForAHungFile) {
   std::vector<int> done;
   EXPECT_FALSE(queue.Do(
       "p", [&done] { done.push_back(1); }, std::chrono::milliseconds(1)));
-  // The file system has not answered the previous call of Do in time. Therefore
-  // this call returns at once instead of waiting for an hour.
+  // The previous call of Do has timed out, and the file system still hangs.
+  // Therefore this call must fail at once instead of waiting for kForever.
   EXPECT_FALSE(queue.Do(
       "p", [&done] { done.push_back(2); }, kForever));
   queue.Post("p", [&done] { done.push_back(3); });
@@ -192,8 +192,9 @@ TEST_F(FileQueueTest, BytesBeyondTheRoomAreDroppedAndNotedInTheFile) {
     file->Open();
     file->Write("12345678\n");
     file->Write("dropped\n");
-    // This byte is dropped although there is room. After a gap, all bytes are
-    // dropped until a line in the file says how many are missing.
+    // This byte must be dropped although there is room for it: once bytes were
+    // dropped, all bytes are dropped until a line in the file says how many are
+    // missing.
     file->Write("\n");
     EXPECT_TRUE(queue.HasRoom());
     reader = std::thread([&] { text = ReadHung(); });

@@ -19,14 +19,15 @@ timespec TimeLeft(Instant deadline) {
 
 int PollUntil(std::span<pollfd> fds, Instant deadline) {
   while (true) {
-    // The time in nanoseconds, for ppoll. poll() takes milliseconds, which
-    // would need rounding.
+    // ppoll takes the time in nanoseconds. poll takes milliseconds, so the time
+    // would have to be rounded.
     const timespec left = TimeLeft(deadline);
     const int ready = ppoll(fds.data(), fds.size(),
                             deadline == kNoDeadline ? nullptr : &left, nullptr);
     if (ready > 0) return ready;
     if (ready == 0 && MonotonicNow() >= deadline) return 0;
-    // With any other errno, an argument of ppoll is wrong, which is a bug.
+    // Any errno other than EINTR and ENOMEM means that an argument of ppoll is
+    // invalid, which is a bug.
     MUSTER_CHECK(ready == 0 || errno == EINTR || errno == ENOMEM)
         << "poll: " << std::strerror(errno);
   }

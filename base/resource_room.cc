@@ -125,8 +125,8 @@ absl::Status CheckDescriptors(int needed) {
           ", and needs ", needed, " more than it has open; raise the limit ",
           "(ulimit -n)"));
     }
-    // Any other errno does not mean that descriptors ran out: /dev/null may be
-    // missing, for example.
+    // Only EMFILE and ENFILE mean that descriptors ran out. Any other error has
+    // another cause; for example, /dev/null may be missing.
     if (error != ENFILE) return absl::OkStatus();
     return absl::ResourceExhaustedError(
         "too few file descriptors: the machine's limit (fs.file-max) is "

@@ -7,9 +7,9 @@
 
 namespace muster {
 
-// The wall clock in seconds since 1970. For code that does I/O; pure code gets
-// the time as an argument. The wall clock may be set forward and back;
-// deadlines use MonotonicNow instead.
+// The wall clock in seconds since 1970. Only code that does I/O calls this
+// function; pure code gets the time as an argument. The wall clock may be set
+// forward or back, so deadlines use MonotonicNow instead.
 inline double UnixSeconds() {
   return std::chrono::duration<double>(
              std::chrono::system_clock::now().time_since_epoch())

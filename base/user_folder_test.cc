@@ -40,8 +40,8 @@ TEST_F(UserFolderTest, IsMadeForTheUserAlone) {
   EXPECT_THAT(UserFolders(parent_), ElementsAre(first_));
 }
 
-// The user's jobs can run even if the name is already used by a file, by a
-// link, or by a folder that others can write.
+// The user's jobs can run even if the folder's name is already used by a file,
+// by a link, or by a folder that others can write.
 TEST_F(UserFolderTest, ATakenNameGivesAnotherFolderThatLaterCallsFind) {
   for (const auto& take : std::vector<void (*)(const std::string&)>{
            [](const std::string& path) { std::ofstream(path) << "1"; },

@@ -168,8 +168,8 @@ absl::Status Watch(rendezvous::AdminClient& client, const AdminRequest& request,
         int ended = 0;
         if (is_first && !json) {
           // The updates of the watch stream omit the nodes, so GetJob reads the
-          // nodes once. GetJob is called after the stream has started, so that
-          // no change in between is missed.
+          // nodes once. The stream has started before GetJob is called, so that
+          // no change between the two calls is missed.
           const absl::StatusOr<rendezvous::JobStatus> job =
               client.GetJob(run_id);
           ended = Print(StatusTable(job.ok() ? *job : update.status, target));

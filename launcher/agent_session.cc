@@ -76,17 +76,18 @@ void ShowReason(const Voice& voice, const agent::AgentResult& result) {
 void Show(const Voice& voice, const agent::AgentResult& result,
           agent::JobMessages job_messages, const std::string& program_name) {
   if (!result.verdict || result.never_ran) return ShowReason(voice, result);
-  // If verdict_fd is not stderr, another `launch` started this agent and reads
-  // the verdict from verdict_fd. Every node then writes its verdict, and that
+  // `is_shared`: the outputs of all nodes are merged on one stderr. If
+  // verdict_fd is not stderr, another `launch` started this agent and reads the
+  // verdict from verdict_fd. Every node then writes its verdict, and that
   // `launch` uses the first one.
   const bool is_shared = job_messages != agent::JobMessages::kAll &&
                          voice.verdict_fd() == STDERR_FILENO;
   if (is_shared && !result.acts_for_job) {
-    // The outputs of all nodes are merged, so only the node with acts_for_job
-    // prints the verdict: the one node that also requeues the job in Slurm. If
-    // the job ended before this node joined, there is no such node. In this
-    // case the only node with kAssignedAndGeneral, such as task 0 of a Slurm
-    // step, prints the reason.
+    // Only the node with acts_for_job, which also requeues the job in Slurm,
+    // prints the verdict, because the outputs of all nodes are merged. There is
+    // no such node if the job ended before this node joined. So the only node
+    // with kAssignedAndGeneral, such as task 0 of a Slurm step, prints at least
+    // the reason if it does not print the verdict.
     if (job_messages == agent::JobMessages::kAssignedAndGeneral) {
       ShowReason(voice, result);
     }
@@ -388,8 +389,8 @@ agent::AgentResult RunAgentSession(const Voice& voice,
         .exit_code = voice.Refuse(pages.status()), .verdict = {}, .reason = ""};
   }
   if (*dashboard != nullptr) {
-    // `pages` lists the HTTP servers that are open. The last one serves the
-    // dashboard.
+    // `pages` lists the HTTP servers that are open. The last server in this
+    // list serves the dashboard.
     voice.Notice(absl::StrCat(
         "the dashboard is at http://", pages->back()->address().ToString(), "/",
         own.tokens.empty() ? "" : ", for those with a token"));
@@ -404,8 +405,8 @@ agent::AgentResult RunAgentSession(const Voice& voice,
         options.health.metrics_textfile, metrics,
         [&voice](const std::string& sentence) { voice.Notice(sentence); });
   }
-  // Runs when this function returns, before the HTTP pages are closed. The
-  // pages are thus served for as long as this process coordinates the job.
+  // `linger` runs when this function returns, before the HTTP pages are closed.
+  // The pages are thus served for as long as this process coordinates the job.
   agent::AgentResult result;
   const absl::Cleanup linger = [&own, &result] {
     if (own.linger) own.linger(result.exit_code);

@@ -21,9 +21,9 @@ namespace muster::launcher {
 // the folder before the job and removes it after a success.
 enum class LogFolder { kGiven, kTemporary };
 
-// Information for the HTTP pages of a `launch` about the coordinator in its
-// process. All functions except `on_round` and `linger` may be called from any
-// thread and do not block.
+// Data and functions that connect the HTTP pages of a `launch` with the
+// coordinator in the same process. All functions except `on_round` and `linger`
+// may be called from any thread and do not block.
 struct CoordinatorPages {
   // Checks the coordinator in this process. If the check fails, the liveness
   // probe of the HTTP pages fails. Empty: no check.
@@ -70,8 +70,9 @@ void PointLatestInTime(const std::string& directory,
 // Blocks the signals of `options` in this thread until the agent takes them.
 // Threads that this thread creates from now on inherit the mask. Ignores
 // SIGPIPE, so that a closed console does not end the job. Must be called after
-// the guardian has been forked, because workers must start with the signal mask
-// and actions that this process had before the call.
+// the guardian (the workers' parent process) has been forked, because workers
+// must start with the signal mask and actions that this process had before the
+// call.
 void PrepareSignals(const agent::AgentOptions& options);
 
 }  // namespace muster::launcher

@@ -77,7 +77,8 @@ refuse 2 'nosuch.py: No such file*' nosuch.py
 refuse 127 'nosuch: there is no such program in PATH*' nosuch
 refuse 127 'program.sh: *write ./program.sh*' program.sh
 refuse 127 './nosuch: No such file*' ./nosuch
-# Without PATH, a program is searched in the system's default folders.
+# If PATH is not set, launch looks for the program in the system's default
+# folders.
 env -i TMPDIR="$TMPDIR" "$OLDPWD/$launch" --standalone --quiet sh -c true ||
   complain "without PATH sh is not found"
 refuse 126 './plain.txt: is not executable*chmod +x' ./plain.txt

@@ -35,8 +35,8 @@ expect 0 '*sendrecv, 2 ranks, transport tcp*values : 0 OK*' \
 expect 0 '*all_reduce, 2 ranks, transport gloo*values : 0 OK*' \
   bench --standalone --nproc-per-node=2 all_reduce --transport=gloo "${small[@]}"
 
-# Each worker is `launch bench`. It measures in this job and starts no further
-# job.
+# Each worker runs `launch bench`, which measures as a rank of this job and does
+# not start another job.
 expect 0 '*all_gather, 2 ranks*values : 0 OK*' \
   --standalone --nproc-per-node=2 --no-python "$launch" bench all_gather \
   "${small[@]}"

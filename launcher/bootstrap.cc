@@ -61,8 +61,9 @@ absl::StatusOr<PreparedNode> PrepareNode(
   if (!encryption.ok()) return encryption;
   absl::Status room = CheckRoom(RoomNeededFor(options));
   if (!room.ok()) return room;
-  // Fork the guardian before NVIDIA's library, the resolver and gRPC are used:
-  // they may start threads, and a fork needs a process with one thread.
+  // Fork the guardian (the workers' parent process) before NVIDIA's library,
+  // the resolver and gRPC are used: they may start threads, and a fork needs a
+  // process with one thread.
   absl::StatusOr<std::unique_ptr<agent::Guardian>> guardian =
       agent::Guardian::Fork();
   if (!guardian.ok()) return guardian.status();

@@ -34,9 +34,10 @@ struct PreparedNode {
 };
 
 // Prepares this node. Checks the program, the token, the files for TLS and the
-// limits of the process. Then forks the guardian, prints RunOptions::remarks,
-// and reads the facts of this machine. Must be called while the process has one
-// thread. Errors: one line each, for Voice::Refuse.
+// limits of the process. Then forks the guardian (the workers' parent process),
+// prints RunOptions::remarks, and reads the facts of this machine. Must be
+// called while the process has one thread. Errors: one line each, for
+// Voice::Refuse.
 absl::StatusOr<PreparedNode> PrepareNode(
     const RunOptions& options,
     const std::map<std::string, std::string>& environment, const Voice& voice);

@@ -5,8 +5,9 @@ script=$("$1" completion bash) || exit 1
 eval "$script" || exit 1
 failed=0
 
-# expect "WORDS..." WANTED...: the completions of the last word contain each
-# WANTED; "!x" must not be among them; "none": there are none.
+# expect "WORDS..." WANTED...: checks the completions of the last word. Each
+# WANTED must be among them; !x means that x must not be; none means that there
+# must be no completion.
 expect() {
   local line=$1
   shift

@@ -187,10 +187,10 @@ absl::StatusOr<CoordinatorChoice> ChooseCoordinator(
   }
   if (choice.endpoints.size() > 1) {
     choice.place = CoordinatorPlace::kElsewhere;
-    // `are_nodes`: the endpoints belong to nodes, not to daemons. This is so in
-    // an agent that a `launch` has started over ssh after the host of the first
-    // coordinator was lost: that `launch` passes the endpoints of its other
-    // agents.
+    // `are_nodes`: the endpoints belong to nodes, not to daemons. Only agents
+    // that a `launch` starts over ssh get endpoints of nodes: once the host of
+    // the first coordinator is lost, that `launch` passes the endpoints of its
+    // other agents to each new agent.
     const bool are_nodes =
         options.remote.endpoint_fd >= 0 && options.hosting == Hosting::kNever;
     choice.is_taken_over = are_nodes && IsTakenOver(options);

@@ -73,7 +73,8 @@ absl::StatusOr<Meeting> DecideMeeting(const RunOptions& options,
 // - The owner of the address hosts.
 // The owner is the machine that has one of the addresses of the endpoint's
 // host. If that host does not resolve, the owner is the machine of that name.
-// `resolved` is not used for a lone node and if several endpoints are given.
+// `resolved` is used neither for a lone node nor if several endpoints are
+// given.
 //
 // Pure. Unavailable: the host does not resolve, and this node would have to
 // connect to it.

@@ -169,7 +169,8 @@ absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> EmbeddedCoordinator::Start(
   serving.tls = options.tls;
   serving.set_up = options.set_up;
   // Open the journal only after the port is bound. Other nodes of this machine
-  // may have the same --state-dir, and only the owner of the port may use it.
+  // may have the same --state-dir, and only the owner of the port may use the
+  // journal in it.
   absl::StatusOr<std::unique_ptr<rendezvous::GrpcServer>> server =
       rendezvous::GrpcServer::Listen(serving);
   if (!server.ok()) return server.status();

@@ -142,7 +142,8 @@ class EmbeddedCoordinator {
   std::unique_ptr<rendezvous::QuarantineHook> hook_;
   // `coordinator_` calls OnDecision of `states_`, so `states_` is declared
   // first and destroyed last. The thread of `states_` reads `coordinator_`
-  // until Finish, which the destructor calls.
+  // until `states_.Finish()`, which ~EmbeddedCoordinator calls before any
+  // member is destroyed.
   rendezvous::StateRecorder states_;
   rendezvous::Coordinator coordinator_;
   // exchanges announcements with the standbys of other nodes; null without

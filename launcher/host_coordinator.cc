@@ -93,7 +93,8 @@ std::unique_ptr<EmbeddedCoordinator> StandBy(
     host = rendezvous::HostInCertificate(standing_by.tls, {host, node.host});
   }
   standing_by.takeover->own_host = host;
-  // Set up the gRPC server only when a node connects.
+  // Set up the gRPC server only when a node connects, because a standby may
+  // never get a connection.
   standing_by.set_up = rendezvous::GrpcServer::SetUp::kWithFirstConnection;
   // Bind every interface if `host` is a name: the name may resolve to different
   // addresses on this machine and on the peers.

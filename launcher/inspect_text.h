@@ -8,9 +8,9 @@
 
 namespace muster::launcher {
 
-// The output of `launch inspect` for the analysis of `logs` flight recorder
-// dumps: the finding, the position of every rank, and the ranks' own messages.
-// Ends with a newline. Pure.
+// The output of `launch inspect`: the finding, the position of every rank, and
+// the ranks' own messages. `logs`: the number of flight recorder dumps that
+// were analysed. Ends with a newline. Pure.
 std::string InspectText(const FlightAnalysis& analysis, int logs,
                         const TextTarget& target);
 

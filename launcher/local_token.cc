@@ -35,7 +35,8 @@ constexpr Duration kResolveTimeout = std::chrono::seconds(5);
 constexpr int kTries = 20;
 constexpr Duration kPause = std::chrono::milliseconds(5);
 
-// The beginning of the name of every token file in this network namespace.
+// The first part of the names of token files; equal for all token files in this
+// network namespace.
 std::string Prefix() {
   struct stat network = {};
   stat("/proc/self/ns/net", &network);

@@ -13,11 +13,11 @@
 namespace muster::launcher {
 
 // A local token is a coordinator's token, stored on one node in a file that
-// only its user can read. Other processes of that user on this machine find the
-// token by the coordinator's endpoint: `launch status`, `watch`, `cancel`,
-// `drain`, another node of the same job. The file's name has the network
-// namespace, the address and the port. The file is locked while its coordinator
-// lives, so that the file of a killed process can be recognized as stale.
+// only its user can read. Other processes of that user on this machine, such as
+// `launch status` or another node of the same job, find the token by the
+// coordinator's endpoint. The file's name has the network namespace, the
+// address and the port. The file is locked while its coordinator lives, so that
+// the file of a killed process can be recognized as stale.
 
 // A file system in memory (tmpfs). A login manager may remove a user's files
 // from this folder when the user's last session ends.

@@ -21,7 +21,8 @@ class ProgressTicker {
   // answer.
   using Look = std::function<std::optional<rendezvous::JobStatus>()>;
   // Called with the job's status when the text of its ProgressLine or RankLines
-  // has changed. A rank that stops reporting causes one call.
+  // has changed. While a rank is silent, its growing time of silence counts as
+  // a change only once, after kLongSilence.
   using Tell = std::function<void(const rendezvous::JobStatus& job)>;
 
   // Calls `look` and `tell` on the ticker's thread. `every`: the interval

@@ -20,9 +20,9 @@ void RankOutput::Follow(std::optional<int> rank) {
   rank_ = rank;
   tail_ = {};
   if (!rank.has_value()) return;
-  // Block all signals, because the new thread inherits this thread's mask.
-  // SIGWINCH (the terminal has a new size) must interrupt the thread that runs
-  // ncurses.
+  // Block all signals while the thread is created: it inherits this thread's
+  // signal mask. SIGWINCH (the terminal has a new size) must interrupt the
+  // thread that runs ncurses and no other thread.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);

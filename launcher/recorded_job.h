@@ -24,7 +24,8 @@ struct HostedJob {
 struct RecordedJob {
   // The record with which the job continues; nullopt: a new job begins.
   std::optional<rendezvous::KeptJob> continued;
-  // The run ids of jobs that have ended and whose records the folder still has.
+  // Run ids of the jobs that have ended and whose records are still in the
+  // state folder.
   std::vector<std::string> over;
 };
 

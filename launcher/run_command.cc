@@ -49,9 +49,10 @@ EmbeddedCoordinator::Options HostingOptions(const LaunchPlan& plan,
   hosting.job = {.run_id = plan.agent.run_id,
                  .spec = plan.agent.spec,
                  .verdict_awaited_for = options.policy.coordinator_timeout};
-  // Slurm does not restart tasks, so after the death of a `launch` no node
-  // waits for its verdict. A requeued Slurm job must run again instead of
-  // showing the verdict in the record.
+  // Under Slurm, no node waits for the verdict after the death of the hosting
+  // `launch`, because Slurm does not restart tasks. If Slurm requeues the job,
+  // the job must run again, although the journal may hold a record of its
+  // verdict.
   if (options.cluster == Cluster::kSlurm) {
     hosting.job.verdict_awaited_for = Duration::zero();
   }
@@ -74,7 +75,7 @@ EmbeddedCoordinator::Options HostingOptions(const LaunchPlan& plan,
     hosting.token_parents = LocalTokenParents();
     if (is_made) {
       // A token that `launch` made should not be written to a disk. Therefore
-      // the folder in memory is tried first.
+      // kMemoryFolder, a folder in memory, is tried first.
       hosting.token_parents.insert(hosting.token_parents.begin(),
                                    kMemoryFolder);
     }
@@ -131,8 +132,9 @@ rendezvous::GrpcLink::Options LinkTo(const CoordinatorChoice& choice,
   if (token.empty() && choice.place == CoordinatorPlace::kHereIfFree) {
     std::optional<LocalCoordinator> local =
         FindLocalCoordinator(choice.endpoints.front(), LocalTokenParents());
-    // With TLS, dials the host name that the user gave, because the
-    // coordinator's certificate is valid for this name.
+    // `local` is the coordinator found on this machine. With TLS, connect to it
+    // by the host name that the user gave, because the coordinator's
+    // certificate is valid for this name.
     if (local) {
       return {.endpoints = {tls.given() ? choice.endpoints.front()
                                         : local->endpoint},
@@ -275,7 +277,8 @@ int RunCommand(const std::string& name, const RunOptions& options,
       MakeLink(plan->coordinator, *own, options.tls, node->token, agent);
   CoordinatorPages shown;
   if (here != nullptr && !own->hosts()) {
-    // Until a round has begun, this standby cannot take over.
+    // Report this standby to the starting `launch` when the first round begins
+    // here. Before that, the standby cannot take over.
     shown.on_round = [here, &options, is_reported = false]() mutable {
       if (std::exchange(is_reported, true)) return;
       ReportCoordinator(options.remote, here->own_endpoint());
@@ -308,8 +311,10 @@ int RunCommand(const std::string& name, const RunOptions& options,
     is_over = true;
     link.reset();
     node->guardian.reset();
-    // If `launch` on another host started this agent, it starts an agent again
-    // at once, and with it the coordinator; or it ends the job.
+    // Whether a `launch` on another host started this agent, which has now lost
+    // its guardian, the process that starts workers. That `launch` starts the
+    // agent and its coordinator again at once, or ends the job. In both cases
+    // no node needs this coordinator any more.
     const bool is_started_again =
         code == agent::kWorkersLostExitCode && options.remote.endpoint_fd >= 0;
     if (here != nullptr && !is_started_again) {
@@ -320,8 +325,9 @@ int RunCommand(const std::string& name, const RunOptions& options,
       voice, std::move(agent), options.program[0],
       options.log_dir.empty() ? LogFolder::kTemporary : LogFolder::kGiven,
       node->guardian.get(), link.get(), shown);
-  // RunAgentSession calls `linger` at its end, but not after an early failure.
-  // In that case `linger` is called here.
+  // RunAgentSession calls `linger`, which waits until other nodes no longer
+  // need the coordinator in this process. But after an early failure it does
+  // not, so `linger` is called here.
   if (!is_over) shown.linger(result.exit_code);
   return result.exit_code;
 }

@@ -19,8 +19,9 @@ enum class SubcommandFlags {
 
 // A subcommand: a first argument of `launch` that selects another action than
 // running a job. The help texts, docs/CLI.md and shell completion are generated
-// from the list of subcommands; main.cc maps its name to a function. A program
-// of the same name can be run as ./status, or after a flag or "--".
+// from the list of subcommands; main.cc maps the name of each subcommand to a
+// function. A program of the same name can be run as ./status, or after a flag
+// or "--".
 struct Subcommand {
   const char* name;
   // the subcommand's arguments, as usage lines show them

@@ -28,7 +28,8 @@ constexpr NcclResult kNcclInvalidArgument = 4;
 constexpr NcclResult kNcclInvalidUsage = 5;
 constexpr NcclResult kNcclInProgress = 7;
 
-// Encodes a version as ncclGetVersion does (since 2.9).
+// Encodes a version of NCCL as a number, in the form that ncclGetVersion
+// returns since NCCL 2.9.
 constexpr int NcclVersion(int major, int minor, int patch) {
   return major * 10000 + minor * 100 + patch;
 }

@@ -81,7 +81,7 @@ size_t Spread(size_t i, size_t count, size_t size) { return i * size / count; }
 
 Seats SpreadWorkers(const std::vector<LogicalCpu>& allowed, size_t workers,
                     const std::string& why) {
-  // (NUMA node, core) for each core of `allowed`, each core once
+  // one pair (NUMA node, core) for each core that has a CPU in `allowed`
   std::vector<std::pair<int, int>> cores;
   for (const LogicalCpu& cpu : allowed) {
     cores.emplace_back(cpu.numa_node, cpu.core);
@@ -126,9 +126,9 @@ std::vector<int> MaybeAt(const PciDevice* device, const std::vector<int>& nodes,
     }
   }
   if (near.size() == 1) return near;
-  // The firmware names several NUMA nodes near the device, or none. The device
-  // may be at any of them (or, if there is none, at any node) that has CPUs
-  // which this process may use.
+  // The firmware does not name exactly one NUMA node near the device. If it
+  // names several, the device may be at any of them; if none, at any node. Only
+  // nodes with CPUs that this process may use are kept.
   std::vector<int> open;
   for (const int node : near.empty() ? usable : near) {
     if (std::count(usable.begin(), usable.end(), node) > 0) {

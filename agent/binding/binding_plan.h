@@ -42,12 +42,14 @@ struct Seat {
   std::string reason;
 };
 
-// The seats of one machine, and the rule by which they were chosen.
+// The seats of one machine (GPUs or workers that get cores), and the rule by
+// which their NUMA nodes were chosen.
 struct Seats {
   // Worker i has seat i. There may be more seats than workers: as in torchrun,
   // GPUs that this job does not use also get a share of a node's cores.
   std::vector<Seat> seats;
-  // the rule by which the seats were chosen, such as "by the GPUs' NUMA nodes"
+  // the rule by which the seats' NUMA nodes were chosen, such as "by the GPUs'
+  // NUMA nodes"
   std::string how;
 };
 

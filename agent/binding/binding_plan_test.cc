@@ -210,8 +210,8 @@ TEST(BindingPlan, GpusAtAnUnknownNodeAreDistributedEvenly) {
   EXPECT_THAT(CpusOf(plan), ElementsAre("0-1", "0-1", "2-3", "2-3"));
   EXPECT_THAT(plan->how, HasSubstr("does not tell them, spread evenly"));
   EXPECT_THAT(plan->workers[3].reason, HasSubstr("GPU 3 is at is not known"));
-  // GPUs at an unknown node of one socket are distributed over this socket's
-  // nodes.
+  // For these GPUs the firmware names two NUMA nodes of one socket, 2 and 3.
+  // The GPUs are distributed over these two nodes.
   MachineLayout clustered = Synthetic("pack:2 group:2 [numa] core:1 pu:1");
   const auto near = AddGpus({-1, -1}, &clustered);
   for (PciDevice& device : clustered.devices) device.numa_nodes = {2, 3};
@@ -364,7 +364,7 @@ TEST(BindingText, ACardIsShownWithItsWorkers) {
 }
 
 // A machine of 112 cores with two threads each, and eight GPUs with a network
-// card each.
+// card each. BindingText describes its binding in at most 200 bytes.
 TEST(BindingText, AMachineOfEightGpusFitsInto200Bytes) {
   std::vector<std::vector<int>> cpus;
   std::vector<std::string> nics;

@@ -74,15 +74,16 @@ TEST_F(ToolRunTest, ChildrenAreKilledWithTheTool) {
   const ToolOutcome outcome = Shell(
       "tail -f /dev/null & echo $!; exec tail -f /dev/null", seconds(60), 1);
   EXPECT_EQ(outcome.end, End::kCutOff);
-  // The output of the tool above was cut after one byte, so the process id of
-  // its child is unknown. Another shell starts a child in the background and
-  // prints the child's whole process id.
+  // The first tool's output was cut after one byte, so the process id of its
+  // child is unknown. Another shell starts a child in the background and prints
+  // the child's whole process id.
   const ToolOutcome whole =
       Shell("tail -f /dev/null >/dev/null 2>&1 & echo $!", seconds(60));
   const pid_t child = std::atoi(whole.output.c_str());
   ASSERT_GT(child, 0);
-  // RunTool has killed this child at the end of the shell. Waits until the
-  // child is a zombie, or has been reaped by the process that adopts orphans.
+  // RunTool kills all processes of a tool when the tool ends, so `child` is
+  // dead. Waits until it is a zombie, or has been reaped by the process that
+  // adopts orphans.
   while (kill(child, 0) == 0) {
     ASSERT_EQ(whole.end, End::kSucceeded);
     const ToolOutcome state =
@@ -116,8 +117,8 @@ TEST_F(ToolRunTest, VariablesReplaceThoseOfTheSameName) {
   EXPECT_EQ(outcome.output, "MUSTER_TOOL_RUN=new\n");
 }
 
-// The deadline of 2 s leaves the tool enough time to close its output on a busy
-// machine.
+// The deadline of 2 s leaves the tool enough time to close its output first,
+// even on a busy machine.
 TEST_F(ToolRunTest, ToolThatClosesItsOutputAndHangsIsCutOffAtTheDeadline) {
   const ToolOutcome outcome =
       Shell("exec >/dev/null 2>&1; exec tail -f /dev/null", seconds(2));
@@ -135,7 +136,8 @@ TEST_F(ToolRunTest, SignalDispositionsAreDefault) {
   sigemptyset(&term);
   sigaddset(&term, SIGTERM);
   sigprocmask(SIG_BLOCK, &term, &before);
-  // If SIGTERM were blocked or ignored, the shell would continue.
+  // SIGTERM kills the shell before the echo, although this process blocks
+  // SIGTERM: RunTool resets the tool's signal mask.
   const ToolOutcome outcome = Shell("kill -TERM $$; echo survived");
   sigprocmask(SIG_SETMASK, &before, nullptr);
   EXPECT_EQ(outcome.end, End::kFailed);
@@ -204,7 +206,8 @@ TEST(ShellCommand, IsKilledAtItsDeadlineAfterItClosedItsOutput) {
   EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded) << status;
 }
 
-// The command closes its output and then cancels itself.
+// The command closes its output, and then makes `cancel_fd` readable, which
+// cancels the command.
 TEST(ShellCommand, CanBeCancelledAfterItClosedItsOutput) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);

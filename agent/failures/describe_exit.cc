@@ -14,8 +14,8 @@
 namespace muster::agent {
 namespace {
 
-// A hint at the usual cause if a worker died by `signal` and Muster did not
-// send it.
+// The usual cause of a worker's death by `signal`, for the case that Muster did
+// not send the signal; null: no usual cause.
 const char* HintFor(int signal) {
   switch (signal) {
     case SIGKILL:

@@ -12,19 +12,20 @@ namespace muster::agent {
 
 // Removes old records from `folder` before a round starts, because `launch
 // inspect` would mistake them for records of this round. Old records are the
-// flight records (.ring and .json) of this node's `workers` ranks, and this
-// node's file of worker exits (WorkerEndsPath). The files of ranks and nodes
-// that no longer exist in the world of `place` are old records too. Other nodes
-// remove their own files, because they may share the folder and have begun the
-// round already.
+// flight records of this node's `workers` ranks (.ring and .json, the last
+// operations of each rank), and this node's file of worker exits
+// (WorkerEndsPath). The files of ranks and nodes that do not exist in the world
+// of `place` are old records too. Files of other nodes in this world are kept:
+// the nodes may share the folder, and another node may have begun the round
+// already.
 //
 // Files that cannot be removed are kept.
 void RemoveOldRecords(const std::string& folder, const rendezvous::Place& place,
                       int workers);
 
 // A killed process cannot record its own end. When a round breaks, each node
-// therefore writes the exits of its workers to a file. `launch inspect` reads
-// this file together with the flight records.
+// therefore writes the exits of its workers to a file, which `launch inspect`
+// reads together with the workers' flight records.
 
 // The path of the file with the workers' ends:
 // <folder>/workers.<group rank>.json

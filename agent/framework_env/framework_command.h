@@ -12,9 +12,10 @@ inline constexpr char kFrameworkArgument[] = "--framework-process";
 inline constexpr char kTensorFlowWord[] = "tf";
 inline constexpr char kJaxWord[] = "jax";
 
-// The command line that starts `command` through a framework process of this
-// program (framework_process.h). If none of `framework_envs` needs a framework
-// process, the result is `command`. Pure.
+// The command line that starts `command` through a framework process: this
+// program, which prepares the worker for TensorFlow or JAX and then executes
+// `command` (framework_process.h). If none of `framework_envs` needs a
+// framework process, the result is `command`. Pure.
 std::vector<std::string> WithFrameworkProcess(
     const std::vector<FrameworkEnv>& framework_envs,
     std::vector<std::string> command);

@@ -26,8 +26,8 @@
 namespace muster::agent {
 namespace {
 
-// The longest time that a framework process waits for the workers of other
-// nodes to start.
+// The time limit for the start of the other nodes' workers. A framework
+// process, which prepares a worker for TensorFlow or JAX, waits for them.
 constexpr Duration kWorkersStartTimeout = std::chrono::seconds(300);
 
 absl::StatusOr<int> Number(const char* name, int least, int most) {

@@ -42,7 +42,8 @@ for rank in 1 2; do
 done
 grep -qF "['a b']" rank0.txt || complain "arguments: $(cat rank0.txt)"
 
-# A program that cannot be executed gives a shell's message and exit code.
+# A program that the kernel cannot execute is reported with the message and the
+# exit code (126) of a shell.
 printf 'no program' >broken
 chmod +x broken
 timeout 100 "$launch" --standalone --framework-env jax ./broken >out 2>&1 </dev/null

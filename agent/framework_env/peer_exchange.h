@@ -9,7 +9,8 @@
 
 namespace muster::agent {
 
-// The round's store, where workers meet, and the rank of this worker.
+// The key-value store of a round, in which workers exchange addresses, and the
+// rank of this worker.
 struct PeerMeeting {
   std::string host;  // address of the round's store
   int port = 0;

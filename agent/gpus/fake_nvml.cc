@@ -163,8 +163,8 @@ int nvmlDeviceGetMaxMigDeviceCount(void* /*device*/, unsigned* count) {
   return 0;
 }
 
-// Every second instance number is unused, because NVML's instance numbers may
-// have gaps.
+// This fake uses only even instance numbers, because the instance numbers of
+// the real NVML may have gaps, too.
 int nvmlDeviceGetMigDeviceHandleByIndex(void* /*device*/, unsigned index,
                                         void** instance) {
   const int most = Setting("FAKE_NVML_MIG");

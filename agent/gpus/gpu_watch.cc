@@ -55,8 +55,8 @@ struct GpuWatch::State {
   std::condition_variable changed;
   // The following members are guarded by `mutex`.
   bool stop = false;
-  // number of threads that have not ended, of the two that read values and
-  // listen for Xids
+  // number of running threads: at most two, one that reads values and one that
+  // listens for Xids
   int running = 0;
   std::optional<Instant> looked;
   bool has_driver = true;

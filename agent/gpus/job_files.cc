@@ -85,15 +85,16 @@ bool IsOfThisJob(int folder, const std::string& name, const JobFiles& files) {
 
 // Replaces one file atomically. Returns 0, or errno on failure.
 int WriteOne(int folder, const std::string& name, const std::string& line) {
-  // The exporter skips this temporary file, because its name is not a number.
+  // dcgm-exporter ignores this temporary file, because its name is not a
+  // number.
   const std::string beside = absl::StrCat(".", name, ".", getpid());
   unlinkat(folder, beside.c_str(), 0);
   const OwnedFd file(
       openat(folder, beside.c_str(),
              O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
   if (!file.open()) return errno;
-  // The exporter may run as another user, and the umask may deny it read
-  // access.
+  // Makes the file readable by all users, whatever the umask, because
+  // dcgm-exporter may run as another user.
   if (fchmod(file.get(), 0644) == 0 && WriteAll(file.get(), line) &&
       renameat(folder, beside.c_str(), folder, name.c_str()) == 0) {
     return 0;
@@ -132,8 +133,8 @@ std::vector<std::string> MachineGpuAddresses(const std::string& root) {
   DIR* const folder =
       opendir(absl::StrCat(root, "/sys/bus/pci/drivers/nvidia").c_str());
   if (folder == nullptr) return addresses;
-  // Besides the addresses, such as 0000:3b:00.0, the folder has files such as
-  // "bind".
+  // Besides an entry for each GPU, named by its PCI address (0000:3b:00.0), the
+  // folder has files such as "bind".
   while (const dirent* entry = readdir(folder)) {
     const std::string name = entry->d_name;
     if (name.size() == 12 && name[4] == ':' && name[7] == ':' &&

@@ -55,7 +55,8 @@ absl::Status WriteJobFiles(const JobFiles& files);
 void RemoveJobFiles(const JobFiles& files);
 
 // Removes the files of this node's GPUs, whatever job they name. Such files
-// remain if an agent was killed together with its guardian.
+// remain if an agent was killed together with its guardian, the process that
+// removes the files after the agent's death.
 void RemoveStaleJobFiles(const JobFiles& files);
 
 }  // namespace muster::agent

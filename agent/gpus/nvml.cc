@@ -100,8 +100,8 @@ absl::StatusOr<std::vector<Gpu>> ReadFrom(const NvmlLibrary& nvml) {
   for (unsigned i = 0; i < count && i < NvmlLibrary::kMaxGpus; ++i) {
     Device device = nullptr;
     result = nvml.Call("nvmlDeviceGetHandleByIndex_v2", i, &device);
-    // This call fails for a GPU that fell off the bus, because such a GPU keeps
-    // its index. The list of GPUs then cannot be read.
+    // This NVML call fails for a GPU that fell off the bus, because such a GPU
+    // keeps its index. Then the whole list of GPUs cannot be read.
     if (result != kSuccess) {
       return Failed(nvml,
                     "nvmlDeviceGetHandleByIndex for GPU " + std::to_string(i),

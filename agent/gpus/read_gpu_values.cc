@@ -121,8 +121,8 @@ void ReadMemoryErrors(const NvmlLibrary& nvml, Device device, GpuValues& gpu) {
   }
 }
 
-// Adds one error counter of an NVLink to `sum`. Returns whether the driver
-// reports it.
+// Adds one error counter of an NVLink to `sum`. Returns false if the driver
+// does not report this counter.
 bool AddLinkErrors(const NvmlLibrary& nvml, Device device, unsigned link,
                    int counter, int64_t* sum) {
   unsigned long long count = 0;

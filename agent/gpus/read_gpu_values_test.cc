@@ -67,7 +67,7 @@ TEST_F(ReadGpuValuesTest, ValuesAreInBaseUnits) {
   EXPECT_EQ(gpu.remapped_rows->correctable, 7);
   EXPECT_TRUE(gpu.remapped_rows->pending);
   EXPECT_FALSE(gpu.remapped_rows->failed);
-  // the sums over two links
+  // link_errors contains the sums over the GPU's two NVLinks.
   EXPECT_EQ(gpu.link_errors->replay, 10);
   EXPECT_EQ(gpu.link_errors->recovery, 20);
   EXPECT_EQ(gpu.link_errors->crc_flit, 30);

@@ -114,9 +114,9 @@ std::vector<ProcessEntry> Descendants(pid_t root) {
 
 std::vector<ProcessEntry> KillDescendants(
     const std::vector<ProcessEntry>& spared) {
-  // Without a child there is no descendant, because orphans become children of
-  // this process. So this check saves a walk through /proc, which takes
-  // milliseconds on a busy machine.
+  // Checks first whether this process has any child, because the walk through
+  // /proc takes milliseconds on a busy machine. Without a child it has no
+  // descendant either: its descendants' orphans become its own children.
   siginfo_t child = {};
   if (waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) != 0 &&
       errno == ECHILD) {
@@ -137,7 +137,7 @@ std::vector<ProcessEntry> KillDescendants(
   }
   // In a chain of processes that fork and exit, every walk through /proc may
   // miss the newest process. A signal to the chain's process group reaches all
-  // its processes. This process's own group is spared; no worker is in it,
+  // its processes. This process's own group gets no signal; no worker is in it,
   // because every worker leads a group of its own.
   groups.erase(getpgrp());
   for (const pid_t group : groups) {
@@ -198,8 +198,8 @@ bool OrphanSweep::Pass(const std::vector<ProcessEntry>& spared) {
 }
 
 SparedChildren& SparedChildren::OfThisProcess() {
-  // This list of processes that must not be killed is never destroyed. The
-  // destructor of another static object may end a guardian, which uses the
+  // This list of processes that must not be killed is never destroyed, because
+  // the destructor of a static object may destroy a Guardian, which uses the
   // list.
   static auto* const spared = new SparedChildren;
   return *spared;

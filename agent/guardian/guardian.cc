@@ -41,7 +41,8 @@ struct ForkedGuardian {
   // If this process is PID 1: a signalfd for SIGCHLD, because the kernel makes
   // PID 1 the parent of other programs' orphans. Otherwise closed.
   OwnedFd strangers;
-  // The children that this process had before the fork, with their start times.
+  // The children that this process had before it forked the guardian, with
+  // their start times.
   std::vector<ProcessEntry> older_children;
 };
 
@@ -76,8 +77,8 @@ pid_t ForkWithBlockedSignals() {
 // RunGuardian. Only for a process with one thread. Internal: names the step
 // that failed.
 absl::StatusOr<ForkedGuardian> ForkGuardian() {
-  // Resets SIGCHLD to its default. If it were ignored (inherited), the kernel
-  // itself would reap this process's children.
+  // Resets SIGCHLD to its default. If this process had inherited an ignored
+  // SIGCHLD, the kernel itself would reap the children.
   struct sigaction by_default = {};
   by_default.sa_handler = SIG_DFL;
   sigaction(SIGCHLD, &by_default, nullptr);
@@ -159,8 +160,8 @@ bool GuardianLine::Send(const std::string& command,
     pollfd fds[] = {{channel_.fd(), POLLIN | POLLOUT, 0}};
     if (PollUntil(fds, end) == 0) return false;
     // Reads notices while the command is being sent. If agent and guardian both
-    // only wrote, both socket buffers could become full, and each process would
-    // wait for the other.
+    // only wrote until their writes completed, both socket buffers could fill
+    // up, and each process would wait for the other.
     if ((fds[0].revents & POLLIN) != 0) {
       has_unread_ = true;
       if (!channel_.Fill()) return false;

@@ -279,8 +279,9 @@ TEST(GuardianDeath, AllGoneWaitsForTheLastDescendant) {
   StartAll(guardian.get(), {kDaemonOfADeadWorker}, &out);
   EventReader events(guardian.get());
   events.Await<WorkerEnded>();
-  // The guardian reports events in order. If it sent AllGone too early, AllGone
-  // would arrive before the start of the next worker.
+  // The first worker has ended, but its daemon is alive. Events arrive in
+  // order, so if the guardian had sent AllGone too early, AllGone would arrive
+  // before the start of the next worker.
   ASSERT_TRUE(guardian->Start(Staged(1, {"exit", "0"}, out)).ok());
   EXPECT_TRUE(std::holds_alternative<WorkerStarted>(events.Next()));
   EXPECT_TRUE(std::holds_alternative<WorkerEnded>(events.Next()));

@@ -284,9 +284,9 @@ class GuardianLoop {
   // notices are still unsent.
   void GiveSign();
   int MillisecondsToWait() const;
-  // Records a leftover process before a terminating signal is sent to it, so
-  // that AllGone can name the process. No effect for other signals and for a
-  // process that has already ended.
+  // Records `orphan`, a process that a worker left behind, before a terminating
+  // signal is sent to it, so that AllGoneNotice can name the process. No effect
+  // for other signals and for a process that has already ended.
   void RecordBeforeSignal(const ProcessEntry& orphan, int signal);
   void NoteOrphan(pid_t pid, int wait_status);
   void SendNotice(const Notice& notice) { channel_.Queue(Encode(notice)); }
@@ -300,8 +300,8 @@ class GuardianLoop {
   std::map<int, Postponed> postponed_;
   // argv[0] of the program that a worker of this guardian executed last
   std::string program_seen_;
-  // Process groups whose leader, a worker, has been reaped; a descendant of the
-  // worker may still be in them.
+  // Process groups of workers that have been reaped. A descendant of the worker
+  // may still be in the group.
   std::set<pid_t> leaderless_groups_;
   // A process that a worker left behind, and to which a terminating signal was
   // sent since the last AllGoneNotice. If the signal ends the process, its
@@ -500,20 +500,21 @@ void GuardianLoop::Withdraw(const SignalCommand& command) {
 }
 
 void GuardianLoop::Handle(const SignalCommand& command) {
-  // Withdraws postponed starts and reaps before the signal is sent. A process
-  // that has already ended must not be reported as ended by this signal.
+  // Before the signal is sent, withdraws postponed starts and reaps processes
+  // that have already ended. These must not be reported as ended by this
+  // signal.
   Withdraw(command);
   Reap();
-  // No worker was started since the guardian reported that no process is left,
-  // so there is no process to signal.
+  // No process exists that could be signalled, because no worker was started
+  // since the guardian reported that no process is left.
   if (!occupied_) return;
   for (auto& [local_rank, worker] : workers_) {
     if (command.local_rank.value_or(local_rank) != local_rank) continue;
     worker.signalled = true;
     SignalGroup(worker.pid, worker.outcome, command.signal);
     if (Ends(command.signal)) kill(-worker.pid, SIGCONT);
-    // SignalGroup may have waited a second for a worker that is starting, so a
-    // sign of life may be due.
+    // SignalGroup may have waited up to a second for a worker that is starting,
+    // so a sign of life to the agent may be due.
     GiveSign();
     channel_.Flush();
   }

@@ -89,9 +89,9 @@ TEST(GuardianProcess, TakesLittleMemoryEvenAfterALargeEnvironment) {
   EXPECT_LT(kib, 1024);
 }
 
-// The main function of the first process (PID 1) of a container. The kernel
-// makes PID 1 the parent of every orphan, and PID 1 must reap it. Returns an
-// exit code.
+// The main function of PID 1 of a container. The kernel makes this process the
+// parent of every orphan, so it must reap the orphans. Returns 0 if all checks
+// succeed, else a number that identifies the failed check.
 int RunAsPid1() {
   if (getpid() != 1) return 10;
   // Mounts a /proc of this PID namespace, because the guardian searches /proc
@@ -110,14 +110,15 @@ int RunAsPid1() {
   }
   pid_t orphan = 0;
   if (read(ends[0], &orphan, sizeof orphan) != sizeof orphan) return 13;
-  // Waits until the process `stranger`, which has exited, and its orphan have
-  // been reaped. Only then their pids vanish.
+  // Waits until two exited processes, `stranger` and its orphaned child, have
+  // been reaped: kill then finds no process with their pids.
   while (kill(stranger, 0) == 0 || kill(orphan, 0) == 0) {
     pollfd fd = {guardian->fd(), POLLIN, 0};
     if (poll(&fd, 1, 30000) != 1) return 14;
     if (!guardian->Next().empty()) return 15;
   }
-  // The guardian of a PID 1 starts a worker and reports its exit as usual.
+  // The guardian of an agent that is PID 1 starts a worker and reports its exit
+  // as usual.
   const OutputPipe out;
   EventReader events(guardian.get());
   if (!guardian->Start(Staged(0, {"exit", "5"}, out)).ok()) return 16;

@@ -236,8 +236,8 @@ TEST_F(GuardianTest, RefusesWhatNoProcessCanBeGiven) {
   spec.environment = {{"A", std::string(9 << 20, 'x')}};
   EXPECT_THAT(std::string(guardian_->Start(spec).message()),
               HasSubstr("bytes, more than 8388608"));
-  // Start has refused all requests above as invalid. The guardian still starts
-  // a valid worker.
+  // The guardian is not affected by the invalid requests, which Start has
+  // refused: it still starts a valid worker.
   EXPECT_EQ(OutputOf({"say-stdin"}), "null");
 }
 
@@ -338,8 +338,8 @@ TEST_F(GuardianTest, AWorkerLeadsASession) {
   EXPECT_EQ(session, std::to_string(events_.Await<WorkerStarted>().pid));
 }
 
-// The start and the signal reach the guardian together, so that the signal is
-// handled just after the worker's fork.
+// The guardian gets the start and the signal together, so it sends the signal
+// just after the worker's fork. The signal must still end the worker.
 TEST_F(GuardianTest, ASignalRightAfterTheStartIsNotLost) {
   for (int i = 0; i < 50; ++i) {
     Start(0, {"pause"});
@@ -353,8 +353,9 @@ TEST_F(GuardianTest, ExitSaysWhetherTheWorkerWasSignalled) {
   Start(0, {"say-pid", "pause"});
   const int pid = std::stoi(out_.Line());
   const OwnedFd process = OpenPidFd(pid);
-  // While the guardian is stopped, the worker exits and a request to signal the
-  // worker is sent. So the guardian finds both at the same time.
+  // Stops the guardian until the worker has exited and a request to signal the
+  // worker has been sent. So the guardian finds the exit and the request at the
+  // same time, and must not report that the worker was signalled.
   ASSERT_EQ(kill(guardian_->pid(), SIGSTOP), 0);
   ASSERT_EQ(kill(pid, SIGKILL), 0);
   EXPECT_TRUE(!process.open() || Ends(process));
@@ -462,8 +463,8 @@ TEST_F(GuardianTest, SaysAllGoneOnceForManyThatEndWhileOthersStart) {
 
 TEST_F(GuardianTest, StaleAllGoneIsDropped) {
   Start(0, {"say-pid", "exit", "0"});
-  // Waits until the worker has exited, so that the guardian reaps it before it
-  // handles the next start.
+  // Waits until worker 0 has exited, so that the guardian reaps worker 0 before
+  // it handles the start of worker 1.
   const OwnedFd worker = OpenPidFd(std::stoi(out_.Line()));
   ASSERT_TRUE(!worker.open() || Ends(worker));
   Start(1, {"say-pid", "pause"});
@@ -510,8 +511,8 @@ TEST_F(GuardianTest, IsDeafToTheSignalsThatEndAnAgent) {
 TEST_F(GuardianTest, SignalsWithoutWorkersHaveNoEffect) {
   guardian_->SignalAll(SIGTERM, Guardian::Reach::kProcessGroups);
   guardian_->SignalAll(SIGKILL, Guardian::Reach::kEverything);
-  // The signals above were sent while there was no worker. They do not reach
-  // this worker, which runs to its end.
+  // SIGTERM and SIGKILL were sent while there was no worker. They must not
+  // reach a worker that starts later: it runs to its end.
   EXPECT_EQ(OutputOf({"say-stdin"}), "null");
 }
 

@@ -59,9 +59,9 @@ namespace {
 // machine.
 constexpr int kSessionTurnMilliseconds = 1;
 constexpr int kMaxSessionTurns = 1000;
-// The longest path that a message about a failed start contains, in bytes. The
-// message then fits in PIPE_BUF bytes, so that one write sends it whole and one
-// read receives it whole.
+// The maximum length in bytes of the path in a message about a failed start.
+// The message then fits in PIPE_BUF bytes, so that one write sends it whole and
+// one read receives it whole.
 constexpr size_t kMaxPathBytes = PIPE_BUF - 64;
 
 std::string EncodeFailure(const StartFailure& failure) {
@@ -101,8 +101,8 @@ StartFailure BecomeProgram(const SpawnRequest& request, pid_t parent,
   prctl(PR_SET_PTRACER, agent);
 #endif
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // If the parent died before the prctl above, the kernel sends no parent-death
-  // signal.
+  // If the parent died before prctl(PR_SET_PDEATHSIG), the kernel sends no
+  // parent-death signal, so this process kills itself.
   if (getppid() != parent) raise(SIGKILL);
   if (request.stdin_fd >= 0 && dup2(request.stdin_fd, STDIN_FILENO) < 0) {
     return {"stdin", "", errno};

@@ -20,9 +20,9 @@ enum class SeenBefore { kYes, kNo };
 // with a mistyped name fails at once. Pure.
 bool IsPassing(const StartFailure& failure, SeenBefore seen);
 
-// The delay before the next attempt to start a program, after `failed`
-// attempts: 50 ms, doubled each time. nullopt: no further attempt is made,
-// after delays of 6.35 s in total. Pure.
+// The delay before the next attempt to start a program, after `failed` attempts
+// have failed: 50 ms, doubled each time. nullopt: no further attempt; the
+// delays so far add up to 6.35 s. Pure.
 std::optional<Duration> DelayOfRetry(int failed);
 
 }  // namespace muster::agent

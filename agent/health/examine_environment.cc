@@ -49,8 +49,8 @@ void ExamineLoopback(const NodeFacts& facts, const std::string& setting,
                      const std::vector<std::string>& chosen,
                      std::vector<Finding>& findings) {
   const auto usable = Usable(facts.network);
-  // If the node has only loopback interfaces, there is no better choice, and
-  // nothing is reported.
+  // Reports nothing if the node has only loopback interfaces, because the user
+  // could choose no better interface then.
   if (AllLoopback(facts.network, chosen) &&
       !AllLoopback(facts.network, usable)) {
     findings.push_back(

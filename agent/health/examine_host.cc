@@ -345,8 +345,8 @@ std::vector<Finding> ExamineCoordinator(const CoordinatorFacts& coordinator,
         absl::StrCat("this node speaks from ", coordinator.local_address,
                      ", the coordinator sees ", coordinator.seen_address)));
   }
-  // A loopback address is no reason for a finding. If the coordinator is on
-  // this machine, it sees a loopback address, whatever address the peers use.
+  // No finding if the coordinator sees this node at a loopback address. A
+  // coordinator on this machine always does, whatever address the peers use.
   const std::string& advertised = coordinator.advertised_address;
   if (!coordinator.seen_address.empty() && !advertised.empty() &&
       advertised != coordinator.seen_address &&

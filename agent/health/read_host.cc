@@ -64,8 +64,9 @@ void ReadMemory(const std::string& root, HostFacts& facts) {
 }
 
 // The folder of this process's control group. /proc/self/cgroup has "0::/a/b"
-// in version 2, "5:memory:/a/b" in version 1. In a container this folder often
-// does not exist. The group's folder is then the root of the hierarchy.
+// in version 2, "5:memory:/a/b" in version 1. In a container the folder with
+// this path often does not exist; then the root of the hierarchy is the group's
+// folder.
 std::string GroupFolder(const std::string& root, const std::string& kind) {
   const std::string text =
       ReadBeginning(root + "/proc/self/cgroup", kMaxKernelFileBytes)

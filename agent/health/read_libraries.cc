@@ -88,7 +88,8 @@ std::vector<std::string> Prefixes(
   return prefixes;
 }
 
-// The folders that may contain the Python packages of a prefix.
+// The folders that may contain the packages of the Python installation whose
+// prefix is `prefix`.
 std::vector<std::string> PackageFolders(const std::string& prefix) {
   std::vector<std::string> folders;
   for (const std::string& name : ListFolder(prefix + "/lib")) {

@@ -12,12 +12,13 @@ namespace muster::agent {
 // The maximum number of bytes read from a file in /proc or /sys.
 inline constexpr size_t kMaxKernelFileBytes = 64 << 10;
 
-// The content of a short file without surrounding blanks and line ends; empty
-// if the file does not exist. Does not block on devices and pipes.
+// The content of a short file, without the blanks and line ends at its
+// beginning and end; empty if the file does not exist. Does not block on
+// devices and pipes.
 std::string ReadWord(const std::string& path);
 
 // The decimal integer at the beginning of a file; nullopt if the file begins
-// with other text ("max") or cannot be read.
+// with other text (a cgroup file may contain "max") or cannot be read.
 std::optional<int64_t> ReadCount(const std::string& path);
 
 // The sorted names in a folder, without . and ..; at most `most` of them.

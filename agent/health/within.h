@@ -13,7 +13,8 @@
 namespace muster::agent {
 
 // Counts and limits the calls in this process that may never return. Without a
-// limit, repeated checks would accumulate threads. Thread-safe.
+// limit, repeated checks would leave more and more threads that hang.
+// Thread-safe.
 class StuckCalls {
  public:
   // Runs `work` in a thread of its own. All signals are blocked in the thread.

@@ -12,7 +12,7 @@
 
 namespace muster::agent {
 
-// Which messages about the whole job this node prints. If the outputs of all
+// The messages about the whole job that this node prints. If the outputs of all
 // nodes are merged, as in a Slurm step, each message must come from one node
 // only. The coordinator's directive can assign a message to a node.
 enum class JobMessages {

@@ -106,9 +106,8 @@ struct SilentWorker {
   WorkerState state = WorkerState::kOther;
 };
 
-// A worker counts as silent together with the overdue worker if the two fell
-// silent within a short time: the overdue worker's deadline divided by this
-// number.
+// The overdue worker's deadline, divided by this number, is the longest time
+// between the last reports of two workers that count as silent together.
 inline constexpr int kTogetherDivisor = 10;
 
 // Chooses the worker to blame for a hang. `overdue`: the worker that fell

@@ -204,8 +204,9 @@ TEST_F(HangWatchTest, OverdueReturnsTheWorkerThatFellSilentFirst) {
   Hear(0);
   now_ += seconds(29);
   EXPECT_EQ(Culprit(), -1);
-  // The agent was suspended for a minute, so all three workers are overdue.
-  // Worker 1, which fell silent first, is blamed.
+  // A minute passes without a call of Overdue, for instance because the agent
+  // was suspended. Now all three workers are overdue, and worker 1, which fell
+  // silent first, is blamed.
   now_ += minutes(1);
   EXPECT_EQ(Culprit(), 1);
 }
@@ -360,8 +361,8 @@ TEST(HangBlame, EqualWorkersGiveARemark) {
 }
 
 // Worker 1 has been silent 400 ms longer than worker 0, but is not overdue,
-// because its deadline is longer. The remark about other silent workers
-// mentions worker 1 nevertheless.
+// because its deadline is longer. Nevertheless the remark counts worker 1 among
+// the workers that fell silent together.
 TEST(HangBlame, WorkerSilentSlightlyEarlierIsCounted) {
   SilentWorker patient = Silent(1, milliseconds(5400));
   patient.silence.deadline = seconds(6);

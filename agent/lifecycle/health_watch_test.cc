@@ -38,7 +38,7 @@ TEST(HealthWatch, AWaitingNodeIsLookedAtAgainAndAgain) {
   EXPECT_FALSE(watch.Due(kNow + seconds(29)).has_value());
   const auto again = watch.Due(kNow + seconds(30));
   ASSERT_TRUE(again.has_value());
-  // While the second check runs, the result of the first one is valid.
+  // Until the second check ends, the result of the first one remains valid.
   EXPECT_EQ(watch.health(), rendezvous::Health::kUnhealthy);
   EXPECT_TRUE(watch.Found(kNow + seconds(31), *again, ""));
   EXPECT_EQ(watch.health(), rendezvous::Health::kHealthy);

@@ -124,9 +124,10 @@ void Lifecycle::On(const DirectiveCame& event) {
     Notice(absl::StrCat("round ", round_, " broke because ", directive.reason,
                         "; what was named before followed from it"));
   }
-  // Reports the receipt of an order to stop the round. If this node runs no
-  // worker, the order changes nothing here, so no other report would confirm
-  // it. Every other directive has an effect that the next report shows.
+  // A report that follows at once confirms to the coordinator that this node
+  // has received the order to stop the round. On a node without workers the
+  // order changes nothing, so that no later report would show its receipt.
+  // Every other directive has an effect that the next report shows.
   if ((newer || was_due) &&
       directive.kind == rendezvous::DirectiveKind::kStop) {
     changed_ = true;
@@ -192,11 +193,11 @@ void Lifecycle::On(const WorkerDown& event) {
     pids_[event.local_rank] = 0;
   }
   if (IsEndOfHungWorker(event)) {
-    // The exit is not recorded as a failure: this worker was already reported
-    // as hung.
+    // Nothing is recorded here, because this worker was already reported as
+    // hung.
   } else if (!event.failure.has_value() || IsEndByPreemption(*event.failure)) {
-    // The exit is no failure: the worker exited with 0, or the preemption
-    // explains the exit.
+    // Nothing is recorded here, because the exit is no failure: the worker
+    // exited with 0, or the preemption explains the exit.
   } else {
     rendezvous::Failure failure = *event.failure;
     const bool stopping = phase_ == rendezvous::NodePhase::kStopping;
@@ -282,8 +283,8 @@ void Lifecycle::On(const GuardianDied& event) {
   kill_at_.reset();
   health_.RoundEnded();
   if (leave_.has_value()) return;
-  // The coordinator learns from leaving_ in the reports only why the guardian
-  // was lost. The text for GiveUp, which this node prints for the user, also
+  // The reports give the coordinator only the reason of the guardian's loss
+  // (leaving_). The text for GiveUp, which this node prints for the user, also
   // says that the node leaves the job.
   leaving_ = leaving_.value_or(event.reason);
   GiveUp(kWorkersLostExitCode,
@@ -499,8 +500,9 @@ void Lifecycle::CheckCoordinatorAbsence() {
                           directive_.has_value() &&
                           directive_->kind == rendezvous::DirectiveKind::kStop;
     if (!stopping) {
-      // Without a cancellation the signal only made this node leave the job.
-      // The exit code is then that of a node that the coordinator has released.
+      // The signal has cancelled the job (cancel_), or has only made this node
+      // leave the job. In the second case the exit code is that of a node that
+      // the coordinator has released (leaving_exit_code_).
       GiveUp(cancel_.has_value() ? 128 + cancel_->signal : leaving_exit_code_,
              "stopped by a signal; the coordinator did not answer");
       return;
@@ -576,8 +578,8 @@ void Lifecycle::SendReport() {
   sent_.push_back({.sequence = sequence_, .at = now_});
   while (now_ > sent_.front().at + config_.spec.order_life()) sent_.pop_front();
   // A report without seen_epoch asks the coordinator to send its directive
-  // again. The last directive may have been lost, so reports omit seen_epoch
-  // until an answer arrives.
+  // again. While an answer is overdue, reports omit seen_epoch, because the
+  // last directive may have been lost.
   if (directive_.has_value() && !unanswered_since_.has_value()) {
     report.seen_epoch = directive_->epoch;
     report.seen_revision = directive_->revision;

@@ -71,7 +71,8 @@ class Lifecycle {
   // the actions that the caller must perform.
   LifecycleStep Step(Instant now, const LifecycleEvent& event);
 
-  // The time at which Step must be called with ClockTicked at the latest.
+  // The latest time for the next call of Step, with ClockTicked if no other
+  // event comes before; nullopt: no limit.
   std::optional<Instant> NextDeadline() const;
 
   rendezvous::NodePhase phase() const { return phase_; }
@@ -163,9 +164,10 @@ class Lifecycle {
   void Stop(int signal, Duration grace);
   // --- Functions that handle silent workers (lifecycle_hang.cc).
   //
-  // Moves the workers' deadlines if this process was suspended. `due`: the time
-  // at which the caller had to call Step. A much later call shows the
-  // suspension; the time lost by it does not count as the workers' silence.
+  // Moves the workers' deadlines if this process was suspended, so that the
+  // lost time does not count as the workers' silence. `due`: the time at which
+  // the caller had to call Step. A call much later than `due` shows that the
+  // process was suspended.
   void ForgiveSilence(Instant due);
   void RecordProgress(const WorkerSaid& said);
   void CheckForSilence();
@@ -179,9 +181,9 @@ class Lifecycle {
   // Records the hang as the failure of the suspected worker. If the round is
   // running, also stops all workers.
   void ReportHang();
-  // Whether `event` is the exit of a worker that is reported as hung; the exit
-  // is then not another failure. May first decide about a suspected worker: the
-  // function then reports its hang, or drops the suspicion.
+  // Whether `event` is the exit of a worker that is reported as hung. Such an
+  // exit is no further failure. If a hang is only suspected, the function first
+  // decides about the suspicion: it reports the hang, or drops the suspicion.
   bool IsEndOfHungWorker(const WorkerDown& event);
   std::optional<Instant> HangDeadline() const;
   // --- Functions that handle announced preemptions (lifecycle_preemption.cc).
@@ -206,8 +208,8 @@ class Lifecycle {
   // no running round, so it sends the verdict before the workers have ended.
   bool WorkersKeepGrace() const;
   std::optional<rendezvous::PreemptionNotice> PreemptionNow() const;
-  // --- Functions for what this node offers for the next round: its health, a
-  // port and an NCCL id (lifecycle_offers.cc).
+  // --- Functions for the node's health, and for the port and the NCCL id that
+  // it offers for the next round (lifecycle_offers.cc).
   //
   // Whether this node needs no health check, because it will most likely join
   // no further round.
@@ -217,10 +219,10 @@ class Lifecycle {
   // (Directive::pair_check). Cancels a measurement that the directive no longer
   // orders.
   void FollowPairCheck();
-  // Stores the reason in Directive::check_fault: why the coordinator found this
-  // node bad by the measurements between pairs of nodes (--network-check). The
-  // reports of this node repeat the reason, so that a new coordinator learns
-  // it.
+  // Takes over Directive::check_fault: the reason why the coordinator found
+  // this node bad by the measurements between pairs of nodes (--network-check).
+  // The reports of this node repeat the reason, so that a new coordinator
+  // learns it.
   void TakeCheckFault(const rendezvous::Directive& directive);
   // Closes the round's store, once per round, so that the requests of clients
   // that wait in the store fail. Clients on other nodes may wait there even if
@@ -339,8 +341,8 @@ class Lifecycle {
   // While this node is connected to a standby: the time at which it tries the
   // next standby.
   std::optional<Instant> standby_until_;
-  // number of standbys to which this node was connected and which did not
-  // become the coordinator
+  // number of standbys that this node has left because they did not become the
+  // coordinator
   uint64_t standbys_tried_ = 0;
   bool connected_ = false;
   bool ever_answered_ = false;
@@ -358,8 +360,8 @@ class Lifecycle {
     Instant caught;
   };
   std::optional<Preemption> preemption_;
-  // The time until which the action AnnouncePreemption may take; nullopt: the
-  // action is not in progress.
+  // The deadline of the action AnnouncePreemption, which includes the user's
+  // preemption command; nullopt: the action is not in progress.
   std::optional<Instant> announcing_until_;
   HealthWatch health_;
   // pair_check_: epoch and number of the newest measurement with another node.

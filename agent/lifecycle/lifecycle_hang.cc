@@ -61,8 +61,8 @@ void Lifecycle::RecordProgress(const WorkerSaid& said) {
   watch_.RecordProgress(now_, said.local_rank, said.message);
   if (!said.message.alive) return;
   ledger_.Hear(now_, said.message);
-  // Only a report of the suspected worker clears the suspicion, and only while
-  // the worker is not being stopped.
+  // A suspicion is cleared only by a report of the suspected worker, and only
+  // while the round is running: once the workers are being stopped, it remains.
   if (phase_ != rendezvous::NodePhase::kRunning || !suspicion_.has_value() ||
       suspicion_->failure.local_rank != said.local_rank) {
     return;
@@ -236,9 +236,9 @@ bool Lifecycle::IsEndOfHungWorker(const WorkerDown& event) {
   }
   if (phase_ == rendezvous::NodePhase::kRunning &&
       !(died && suspicion_->looked)) {
-    // Drops the suspicion without a report of a hang. The worker succeeded, or
-    // it failed before its stack was requested, and then its own error says
-    // more.
+    // Drops the suspicion without a report of a hang. Either the worker
+    // succeeded, or it failed before its stack was requested. In the second
+    // case the worker's own error explains more than a hang would.
     suspicion_.reset();
     return false;
   }

@@ -84,8 +84,8 @@ TEST_F(LifecycleHang, SuspensionBeforeTheStackComesReportsNoHang) {
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
 }
 
-// A busy machine may delay a call of Step by 100 ms. Such a delay does not
-// count as a suspension, and the deadlines do not move.
+// A call of Step that is 100 ms late, as on a busy machine, does not count as a
+// suspension, and the workers' deadlines do not move.
 TEST_F(LifecycleHang, AStepThatIsALittleLateForgivesNothing) {
   const Duration to_next = *agent_.lifecycle().NextDeadline() - agent_.now();
   agent_.PassTimeSuspended(to_next + milliseconds(100));
@@ -159,10 +159,9 @@ TEST_F(LifecycleHang, StoppedWorkerIsReportedInABrokenRound) {
     agent.TellStop(1);
     EXPECT_EQ(agent.looks.size(), 1u);
     EXPECT_THAT(agent.signals, ElementsAre(SIGTERM));
-    // When a round is being stopped, the stack of a worker is requested only if
-    // the worker has been silent for more than 15 s, half of its deadline. If
-    // the round is stopped 10 ms before the deadline, the silence is 29.99 s;
-    // if 16 s before, it is 14 s.
+    // While a round is being stopped, the stack of a worker is requested only
+    // if the worker has been silent for more than half of its deadline, here 15
+    // s. With `before` = 10 ms the silence is 29.99 s; with 16 s it is 14 s.
     ASSERT_EQ(agent.stacks_asked.size(), before == 10 ? 1u : 0u);
     agent.Step(Taken(/*local_rank=*/0));
     const std::vector<rendezvous::Failure>& failures =

@@ -12,18 +12,17 @@
 namespace muster::agent {
 namespace {
 
-// A node that is connected to a standby leaves it after this time, plus a
-// random time below kStandbySpread, and tries the next standby, unless the
-// standby has asked it for a promise. With a promise a node declares that it
-// will not obey a coordinator with a lower epoch. A standby with the promises
-// of a majority becomes the coordinator. The node leaves, because the other
-// nodes may not reach this standby. It does not leave at once, because the
-// nodes learn of the loss of their coordinator at different times, and because
-// standbys that reach each other bring their nodes together (Standby::Meet).
+// The time, plus a random time below kStandbySpread, after which a node
+// disconnects from a standby and tries the next standby. The node does not
+// stay, because the other nodes may be unable to reach this standby. It does
+// not disconnect at once, because nodes notice the loss of their coordinator at
+// different times, and because standbys that reach each other bring their nodes
+// together (Standby::Meet).
 constexpr Duration kStandbyTime = std::chrono::seconds(5);
 constexpr Duration kStandbySpread = std::chrono::seconds(5);
-// Replaces kStandbyTime if the standby has asked this node for a promise,
-// because such a standby may soon have the promises of a majority.
+// Replaces kStandbyTime if the standby has asked this node for a promise: the
+// node promises to obey no coordinator with a lower epoch. Such a standby may
+// soon have the promises of a majority, and then becomes the coordinator.
 constexpr Duration kPromiseTime = std::chrono::seconds(10);
 // The pauses before the next attempt to connect. kMovePause: after the
 // coordinator has moved. kWrongCoordinatorPause: after the coordinator of
@@ -45,8 +44,8 @@ void Lifecycle::On(const LinkUp& event) {
 void Lifecycle::On(const LinkDown& event) {
   link_error_ = std::string(event.why.message());
   if (absl::IsUnauthenticated(event.why) && MayMeetAnotherJob()) {
-    // The refusal may come from the coordinator of another job, which expects
-    // another token than this node has.
+    // The refusal may come from the coordinator of another job, whose token
+    // differs from this node's token. So the node tries again.
     Retry(link_error_);
     return;
   }
@@ -78,8 +77,9 @@ bool Lifecycle::ComesFromAnother(const rendezvous::Directive& directive) {
       StandBy(directive);
       return true;
     case rendezvous::DirectiveKind::kRefused:
-      // A coordinator of another job may listen at the port of a former
-      // standby: tries the next known endpoint.
+      // The refusal may come from a coordinator of another job that now listens
+      // at the port of a former standby. If standbys are known, the next known
+      // endpoint is tried.
       if (!directive.another_job || standbys_.empty()) break;
       GoTo("", kMovePause);
       return true;
@@ -147,17 +147,18 @@ void Lifecycle::FollowCoordinator(const rendezvous::Directive& directive) {
   standby_until_.reset();
   if (directive.epoch > promised_epoch_) {
     promised_epoch_ = directive.epoch;
-    // Sends a report at once if a coordinator waits for it: an elected
+    // Sends a report at once if an elected coordinator waits for it: such a
     // coordinator gives this node a place only after a report has confirmed the
-    // coordinator's epoch. While electorate.epoch is 0 no coordinator has been
-    // elected, and none waits for the report.
+    // coordinator's epoch. If electorate.epoch is 0, no coordinator was
+    // elected, so the report is not awaited.
     const bool is_awaited = directive.electorate.epoch != 0;
     changed_ = changed_ || is_awaited;
   }
   if (directive.epoch == 0) return;
   if (directive.job_age > Duration::zero()) {
-    // Keeps the earliest start time of all directives. A directive may be
-    // delayed, and a new coordinator may not know when the job began.
+    // Keeps the earliest start time of the job that any directive has given. A
+    // directive may be delayed, and a new coordinator may not know when the job
+    // began.
     const Instant began = now_ - directive.job_age;
     job_began_ = std::min(job_began_.value_or(began), began);
   }

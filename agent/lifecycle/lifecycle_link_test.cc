@@ -54,9 +54,9 @@ TEST(LifecycleReports, HoldTheAgeOfTheJob) {
   agent.Tell(wait);
   agent.Wait(seconds(5));
   EXPECT_EQ(agent.reports.back().job_age, seconds(105));
-  // The directive of a new coordinator gives a smaller job age: 2 s, the time
-  // since this coordinator started, or zero if it knows none. The agent
-  // continues to report the larger age, 105 s.
+  // A new coordinator's directive gives a smaller job age: 2 s, the time since
+  // this coordinator itself started, or zero if the coordinator does not know
+  // the age. The agent continues to report the larger age, 105 s.
   for (const Duration age : {Duration(seconds(2)), Duration::zero()}) {
     wait.job_age = age;
     agent.Tell(wait);
@@ -75,8 +75,9 @@ rendezvous::Directive OrderAnswering(uint64_t report) {
   return order;
 }
 
-// The coordinator may have been lost since it sent the order, and the next
-// coordinator may have begun another world without this node.
+// A delayed order to begin a round is not obeyed: the coordinator that sent it
+// may have been lost since, and the next coordinator may have begun another
+// world without this node.
 TEST(LifecycleOrders, AnOrderThatWasDelayedTooLongBeginsNoRound) {
   const Duration life = LifecycleFixture::QuickConfig().spec.order_life();
   LifecycleFixture agent;
@@ -307,7 +308,8 @@ TEST(LifecycleAbsence, CoordinatorThatNeverComesEndsTheAgent) {
   EXPECT_THAT(agent.notices,
               ElementsAre("no coordinator at head:29400 yet (connection "
                           "refused); trying for 20 s"));
-  // The lost connection gives no second notice.
+  // The user has been notified once that no coordinator answers. Another failed
+  // attempt to connect gives no second notice.
   agent.Disconnect(absl::UnavailableError("connection refused"));
   EXPECT_EQ(agent.notices.size(), 1u);
   agent.Wait(milliseconds(17'999));

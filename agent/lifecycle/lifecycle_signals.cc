@@ -1,5 +1,5 @@
-// The part of Lifecycle that handles the signals that this node receives, and
-// those that it forwards to the workers.
+// The part of Lifecycle that handles signals: those that this node receives,
+// and those that it forwards to the workers.
 
 #include <algorithm>
 #include <csignal>

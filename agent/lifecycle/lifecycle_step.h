@@ -85,9 +85,9 @@ struct NcclRootLost {
   std::string what;
 };
 // Event: progress reports of workers of the current round. One event contains
-// all reports that can be read at this moment. If each report had an event of
-// its own, the last workers would seem silent after a suspension of this
-// process.
+// all reports that can be read at this moment. With one event for each report,
+// a worker whose report is handled last would seem silent after a suspension of
+// this process.
 struct WorkersReported {
   std::vector<WorkerSaid> said;
 };
@@ -154,8 +154,9 @@ struct SignalWorkers {
   // sent; nullopt: the signal is sent to the process groups of all workers.
   std::optional<int> local_rank;
 };
-// Action: read the state of these workers' processes, because a stopped process
-// explains a silence. The agent answers at once with WorkersSeen.
+// Action: read the state of these workers' processes. A process that was
+// stopped by a signal explains why its worker is silent. The agent answers at
+// once with WorkersSeen.
 struct LookAtWorkers {
   struct Worker {
     int local_rank = 0;
@@ -165,8 +166,8 @@ struct LookAtWorkers {
   std::vector<Worker> workers;
 };
 // Action: read the stacks of these workers before any of them is killed. The
-// first worker is suspected to hang; the others may wait for it. StackTaken
-// follows for the first.
+// first worker is suspected to hang; the others may wait for it. The event
+// StackTaken follows, for the first worker only.
 struct TakeStacks {
   struct Worker {
     int local_rank = 0;
@@ -228,8 +229,9 @@ struct Leave {
 struct Reconnect {
   // time between disconnecting and connecting
   Duration pause = Duration::zero();
-  // The coordinator's endpoint to try first, HOST:PORT. Empty: the agent goes
-  // on in its list of known endpoints, after the one that it tried last.
+  // The coordinator's endpoint to try first, HOST:PORT. Empty: the agent tries
+  // the endpoint that follows, in its list of known endpoints, the last one
+  // that it tried.
   std::string endpoint;
 };
 

@@ -118,7 +118,7 @@ TEST(LifecycleWorkers, AFailureStopsTheOthersAndIsReported) {
             rendezvous::FailureKind::kExitCode);
   EXPECT_THAT(agent.notices, ElementsAre("rank 3 (local rank 1) failed: "
                                          "exit code 3"));
-  // Muster's signal caused the exit of the other worker. This exit is neither
+  // The other worker exits because of Muster's signal. Its exit is neither
   // reported nor printed yet.
   agent.Fails(0, rendezvous::FailureKind::kSignal);
   EXPECT_EQ(agent.reports.size(), 1u);
@@ -550,10 +550,10 @@ TEST(LifecycleEnds, AnExceptionAfterTheFirstFailuresDidNotComeFirst) {
   EXPECT_FALSE(agent.reports.back().failures[1].raised_first);
 }
 
-// The agent may notice a worker's exit up to 1 s late. In this test it notices
-// the first exit 2 s before a peer's exit, so the first exit happened at most 3
-// s before the peer's. If the peer's exception was recorded more than 3 s
-// before, it came first.
+// The agent may notice a worker's exit up to 1 s late. Worker 1's exit is
+// noticed 2 s before worker 0's exit, so worker 1 may have failed up to 3 s
+// before it. If worker 0 recorded its exception more than 3 s before its exit,
+// this exception came first.
 TEST(LifecycleEnds, AFailureWithoutARecordMayBeASecondOld) {
   for (const int ago : {3000, 3001}) {
     LifecycleFixture agent;

@@ -40,8 +40,8 @@ NcclIdOffer::Renewal NcclIdOffer::Spend(const rendezvous::Place& place) {
 
 NcclIdOffer::Renewal NcclIdOffer::Distrust(int round) {
   // The coordinator repeats its order to stop the round until the next round
-  // begins. Only the first of these orders discards the id. An id that is made
-  // later is unused and is kept.
+  // begins. Only the first of these orders discards the id. An id that was made
+  // after that order is unused, and is kept.
   if (round == distrusted_round_) return Renewal::kNotNeeded;
   distrusted_round_ = round;
   if (id_.empty()) return Renewal::kNotNeeded;

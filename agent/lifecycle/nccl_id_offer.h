@@ -14,8 +14,8 @@ namespace muster::agent {
 // process of an id serves one world only. Pure.
 class NcclIdOffer {
  public:
-  // `timeout`: the longest time that the first report waits for an id, so that
-  // round 1 has one. Zero if no id is being made.
+  // `timeout`: the longest time that this node's first report waits for an NCCL
+  // id, so that round 1 can use one; zero if no id is being made.
   NcclIdOffer(Duration timeout, Instant now);
 
   void Take(std::string id);
@@ -31,9 +31,9 @@ class NcclIdOffer {
   // offered may have been used in a round.
   enum class Renewal { kNotNeeded, kNeeded };
   // Called when a round begins on this node. If the round uses this node's id,
-  // the node no longer offers it. If this node has group rank 0 and the round
-  // does not use its id, the id must be renewed, because another round, which
-  // never began on this node, may have used it.
+  // the node no longer offers the id. If this node has group rank 0 and the
+  // round uses another id or none, this node's id must be renewed: an earlier
+  // round that never began on this node may have used it.
   Renewal Spend(const rendezvous::Place& place);
   // Called when round `round` was broken before it began on this node. Other
   // nodes may have used this node's id in that round.

@@ -41,9 +41,9 @@ class NodeLedger {
   // Records a worker's progress report. Has an effect only after Train, until
   // the next call of Enter.
   void Hear(Instant now, const ProgressMessage& message);
-  // Records that round `round` has ended early. The following time counts as
-  // lost to the end of this round, until the workers make a step that no
-  // earlier round has reached.
+  // Records that round `round` has ended early. From now on, time that is
+  // neither idle, stalled nor spent on checkpoints counts as lost because of
+  // this end, until the workers make a step that no earlier round has reached.
   void Break(Instant now, int round);
 
   // Returns the times so far, as if the current activity ended at `now`.
@@ -68,13 +68,14 @@ class NodeLedger {
 
   Instant since_;
   rendezvous::Activity activity_ = rendezvous::Activity::kWaiting;
-  // What the workers' steps have shown since the call of Train, as these steps
-  // then determine the node's activity; nullopt: `activity_` is the node's
-  // activity.
+  // The state of the workers' steps since the call of Train. While it is set,
+  // these steps determine the node's activity; nullopt: `activity_` is the
+  // node's activity.
   std::optional<Training> training_;
   rendezvous::NodeTime time_;
-  // Whether the current time counts as lost by the newest round that ended
-  // early, and is added to its loss, the last entry of time_.losses.
+  // Whether the time that passes now counts as lost because a round ended
+  // early. It is then added to the last entry of time_.losses, the newest such
+  // round.
   bool recovers_ = false;
 };
 

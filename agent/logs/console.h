@@ -17,7 +17,7 @@ namespace muster::agent {
 // if the reader of a pipe has closed its end.
 inline constexpr int kOutputLostExitCode = 74;
 
-// The file descriptors of the console.
+// The descriptors to which the console's stdout and stderr are written.
 struct ConsoleFds {
   int out = 1;
   int err = 2;
@@ -58,9 +58,9 @@ class Console {
   // Prints one of Muster's own lines on stderr, or on stdout if stderr fails.
   void Tell(const std::string& line);
 
-  // WaitForRoom waits until each stream has room, Wait until everything is
-  // written. Both return false if `limits` ended the wait. The limits apply to
-  // both streams together.
+  // WaitForRoom waits until each stream has room. Wait waits until everything
+  // is written. Both return false if `limits` ended the wait. The limits apply
+  // to both streams together.
   bool WaitForRoom(const ConsoleWriter::WaitLimits& limits);
   bool Wait(const ConsoleWriter::WaitLimits& limits);
   // MakeRoom is like WaitForRoom, and Finish like Wait, for the end of a job:

@@ -69,9 +69,8 @@ TEST_F(ConsoleTest, BothStreamsAreWaitedForAtTheSameTime) {
        }});
   EXPECT_TRUE(given_up());
   EXPECT_GT(console.err()->loss().unread, 0);
-  // The wait for stdout has used up the time limit, which it shares with the
-  // wait for stderr. So the wait for stderr asks for signals (end_signals) once
-  // and then ends.
+  // The two waits share one time limit, and the wait for stdout has used it up.
+  // So the wait for stderr calls end_signals once and then ends.
   EXPECT_EQ(asked - asked_for_out, 1);
   for (const int fd : others) close(fd);
 }

@@ -104,9 +104,9 @@ struct ConsoleWriter::State {
   WriteEnd WriteUnlessWoken(std::string_view text);
   std::string LeadOf(const Text& batch) const;
   Text NextBatch();
-  // Updates the state after an attempt to write `batch` and, before it, `lead`,
-  // a note about lost bytes. Returns a call of on_error that the caller must
-  // make without holding `mutex`; empty: no call.
+  // Updates the state after an attempt to write `batch`, preceded by `lead`, a
+  // note about lost bytes. Returns a function that calls on_error, which the
+  // caller must run without holding `mutex`; empty: there is nothing to call.
   std::function<void()> After(WriteEnd end, const std::string& lead,
                               const Text& batch);
 
@@ -296,8 +296,8 @@ void ConsoleWriter::State::Run() {
   changed.notify_all();
 }
 
-// Whether text of `bytes` bytes may be queued. If not, the text is counted as
-// dropped or discarded.
+// Whether text of `bytes` bytes may be queued. If not, counts the text as
+// dropped or discarded, unless nothing can be written any more (`left`).
 bool ConsoleWriter::State::Takes(size_t bytes, Source source) {
   if (left || bytes == 0) return false;
   const auto count = static_cast<int64_t>(bytes);

@@ -73,7 +73,7 @@ struct LogPlan {
   // <directory>/<run_id>/attempt_<n>/filtered_stdout.log.
   std::vector<std::string> stdout_filters;
   std::vector<std::string> stderr_filters;
-  // Which log files are rotated. kOfShownStreams: the files of streams whose
+  // The log files that are rotated. kOfShownStreams: those of streams whose
   // whole output the console shows too. kOfAllStreams: all files, at the user's
   // request, although rotation may delete the only copy of some output.
   enum class Rotation { kOfShownStreams, kOfAllStreams };

@@ -134,8 +134,8 @@ class LogRelay::Impl {
   uint64_t next_id_ = kWakeId + 1;
   // readers of the streams that have not ended, by stream id
   std::map<uint64_t, Reader> open_;
-  // A stream whose pipe is not read: since when, and whether the console or the
-  // queue of the files is full.
+  // The cause of a pause in which a stream's pipe is not read: the console or
+  // the queue of the files is full. `since`: the start of the pause.
   struct Hold {
     Instant since;
     HeldUp::By by;
@@ -298,9 +298,9 @@ void LogRelay::Impl::Run() {
       wake_->Clear();
       may_have_room = true;
     }
-    // At the time `room` the file system begins to count as hung, and output
-    // that does not fit in the queue of writes is dropped from then on. So the
-    // streams that wait for room in this queue are read again.
+    // At the time `room` the file system begins to count as hung. From then on,
+    // output that does not fit in the queue of writes is dropped. So the
+    // streams that wait for room in this queue can be read again.
     may_have_room = may_have_room || (room && MonotonicNow() >= *room);
     if (may_have_room) ResumeAll();
     ShowPartials();
@@ -426,8 +426,8 @@ bool LogRelay::Impl::FinishFiles(const ConsoleWriter::WaitLimits& limits) {
   FileQueue::WaitLimits files;
   files.end_signals = limits.end_signals;
   if (files_.Finish(files)) return folders_.Finish(files);
-  // Waits only briefly for the folder work, because most likely the folders lie
-  // on the file system that hangs.
+  // Waits only briefly for the other work in the log folder (folders_), because
+  // the folders most likely lie on the file system that hangs.
   files.without_progress = std::chrono::seconds(1);
   folders_.Finish(files);
   return false;

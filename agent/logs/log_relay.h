@@ -98,9 +98,9 @@ class LogRelay {
   // is missing after the worker's exit.
   std::vector<std::string> StderrTail(int local_rank);
 
-  // How long this worker's pipes have not been read, and whether a full console
-  // (kConsole) or slow log files (kFiles) are the cause. A time of zero: the
-  // pipes are being read.
+  // The time for which this worker's pipes have not been read, and the cause: a
+  // full console (kConsole) or slow log files (kFiles). Zero: the pipes are
+  // being read.
   struct HeldUp {
     enum class By { kConsole, kFiles };
     Duration time = Duration::zero();

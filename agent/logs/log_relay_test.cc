@@ -146,8 +146,8 @@ class LogRelayTest : public ::testing::Test {
   std::string folder_;
   FakeConsole out_;
   FakeConsole err_;
-  // The relay under test. It is declared after the consoles out_ and err_, to
-  // which it writes, so that it is destroyed before them.
+  // The relay under test. It writes to the consoles out_ and err_. It is
+  // declared after them, and is therefore destroyed first.
   std::unique_ptr<LogRelay> relay_;
 };
 

@@ -108,9 +108,10 @@ std::shared_ptr<QueuedFile> LogRouter::FilteredFile(int attempt,
     file = NewFile(AttemptFolder(run_folder_, attempt) +
                        (stream == StreamSet::kOut ? "/filtered_stdout.log"
                                                   : "/filtered_stderr.log"),
-                   // The lines that this file lacks after an error are not
-                   // lost, because each worker's own log file has them too.
-                   // kConsole says that there is such a second copy.
+                   // The value kConsole says that there is a second copy. It is
+                   // true here: each worker's own log file also has the lines
+                   // of this file, so that an error of this file loses no
+                   // lines.
                    LogAccount::Copies::kConsole);
   }
   return file;

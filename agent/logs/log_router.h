@@ -66,9 +66,9 @@ class LogRouter {
   bool BeginRound(const std::string& run_tag);
   std::string DirectoryOf(int attempt, int rank) const;
 
-  // Makes the sinks of a stream and requests the creation of the worker's
-  // folder and file. Errors are printed on the console; the returned sinks are
-  // usable in any case.
+  // Makes the sinks (destinations) of a stream, and requests the creation of
+  // the worker's folder and file. Errors are printed on the console; the
+  // returned sinks are usable even then.
   StreamSinks SinksFor(const LoggedWorker& worker, StreamSet stream);
 
   // The terminal to which the stream is passed unchanged; nullopt: the stream

@@ -10,7 +10,8 @@ namespace muster::agent {
 struct LinePart {
   enum class Place {
     kContinues,  // the text follows the text of the line that is already shown
-    // the text replaces the text that is shown: a progress bar's next state
+    // The text replaces the text that is shown, as the next state of a progress
+    // bar does.
     kRedraws,
   };
 

@@ -126,8 +126,9 @@ std::optional<Instant> PipeReader::NextDeadline() {
 
 void PipeReader::TimePassed(Instant now) {
   std::lock_guard<std::mutex> lock(mutex_);
-  // An unfinished line is not shown yet if the rest of the line may still be in
-  // the pipe. The rest stays in the pipe while the console is full.
+  // Does not show an unfinished line yet if the rest of the line may still be
+  // in the pipe: if the pipe holds bytes, or is not read because the console is
+  // full.
   int waiting = 0;
   const bool has_more =
       !ended_ && ioctl(fd_, FIONREAD, &waiting) == 0 && waiting > 0;

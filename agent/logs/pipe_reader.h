@@ -39,11 +39,11 @@ class PipeReader {
   };
   static absl::StatusOr<Made> Make(int capacity_bytes, WorkerStream stream);
 
-  // A callback that gets a worker's bytes unchanged, and an empty text at their
-  // end. MakeTerminal is like Make, but makes a pseudo-terminal with the size
-  // and modes of `terminal`, and its reader passes the bytes to `pass` as well
-  // as to `stream`. nullopt: no pseudo-terminal is available; `stream` is
-  // unchanged.
+  // The type of a callback that gets a worker's bytes unchanged, and an empty
+  // text at their end. MakeTerminal is like Make, but makes a pseudo-terminal
+  // with the size and modes of `terminal`. Its reader passes the bytes to
+  // `pass` and to `stream`. nullopt: no pseudo-terminal is available; `stream`
+  // is unchanged.
   using Pass = std::function<void(std::string_view)>;
   static std::optional<Made> MakeTerminal(int terminal, Pass pass,
                                           WorkerStream* stream);

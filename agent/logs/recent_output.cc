@@ -42,9 +42,8 @@ void RecentOutput::Append(const Worker& worker, Stream stream,
   if (bytes.size() > kMaxBytesPerWorker) {
     const size_t skipped = bytes.size() - kMaxBytesPerWorker;
     kept.offset += skipped;
-    // Removes the older blocks, because readers look for a gap only before the
-    // oldest block. The gap of skipped bytes is then before the first new
-    // block.
+    // Removes the older blocks, so that the gap of skipped bytes lies before
+    // the oldest block. Readers look for a gap only there.
     kept.blocks.clear();
     kept.bytes = 0;
     bytes.remove_prefix(skipped);
@@ -111,8 +110,8 @@ std::vector<RecentOutput::Block> RecentOutput::Read(int local_rank,
   const auto found = kept_.find(local_rank);
   if (found == kept_.end()) return blocks;
   // The reader has read up to the offset `from`. A block that marks the end of
-  // a stream is empty and may begin at `from`. The reader may get such a block
-  // twice, which does no harm.
+  // a stream is empty, and its offset may equal `from`. So the reader may get
+  // such a block twice, which does no harm.
   for (auto block = found->second.blocks.rbegin();
        block != found->second.blocks.rend() && block->offset >= from; ++block) {
     blocks.push_back(*block);

@@ -149,7 +149,8 @@ class OutputReader {
     Instant shown_state;
     RecentOutput::Block newest;  // the newest block read, without its bytes
     size_t ended = 0;            // number of lines that ended in `newest`
-    // Whether the beginning of the current line was returned as a line.
+    // Whether the beginning of the current line was already returned, as a line
+    // of its own.
     bool is_rest = false;
   };
   struct Source {

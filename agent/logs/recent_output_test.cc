@@ -207,8 +207,8 @@ TEST_F(RecentOutputTest, SlowFollowerIsToldEachMissingByte) {
   ASSERT_THAT(part.notes, SizeIs(1));
   size_t shown = 0;
   for (const OutputLine& line : part.lines) shown += line.text.size();
-  // The note counts exactly the bytes that the answer's lines lack. No byte is
-  // lost in a long line, because such a line is cut into several lines.
+  // The note counts exactly the bytes that are missing in the answer's lines.
+  // Long lines lose no bytes, because they are cut into several lines.
   EXPECT_THAT(part.notes[0],
               HasSubstr(absl::StrCat("rank 4: ", 11 + kPiece - shown,
                                      " bytes were skipped")));

@@ -85,8 +85,8 @@ class WorkerStream {
   TailBuffer tail_;
   // The number of bytes of the current line that the console shows.
   size_t shown_ = 0;
-  // Whether the current line replaces the line before it, a state of a progress
-  // bar, which ended with "\r".
+  // Whether the current line replaces the line before it, which ended with
+  // "\r". The replaced line is an earlier state of a progress bar.
   bool redraws_ = false;
   // arrival time of the oldest byte that is not shown
   std::optional<Instant> partial_since_;

@@ -15,9 +15,8 @@ std::vector<Label> LabelsOf(int index, const std::string& uuid) {
   return {{"gpu", std::to_string(index)}, {"UUID", uuid}};
 }
 
-// The samples of one metric that have the same value of the metric's additional
-// label, one sample for each GPU. `label_value`: this value, if the metric has
-// such a label.
+// A sample of one metric, read from each GPU. `label_value`: the value of the
+// metric's additional label in these samples, if the metric has such a label.
 struct GpuSample {
   const char* label_value;
   // returns the sample's value; nullopt: the GPU has no sample

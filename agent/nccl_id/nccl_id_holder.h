@@ -77,8 +77,8 @@ class NcclIdHolder {
  public:
   // The longest time that a process may take to make an id.
   static constexpr Duration kCreationTimeout = std::chrono::seconds(10);
-  // After the processes of this number of unused NCCL ids have died in
-  // succession, no more ids are made.
+  // If the processes of this many unused NCCL ids die in succession, no more
+  // ids are made.
   static constexpr int kMaxLosses = 3;
 
   // `program` is the program that makes ids, see NcclIdProgram; empty: no ids

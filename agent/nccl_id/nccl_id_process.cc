@@ -85,8 +85,9 @@ int RunNcclIdProcess(const NcclIdProcessOptions& options) {
   const OwnedFd answer = BecomeNcclIdProcess();
   const std::string line = Answer(options);
   if (!Say(answer, line)) return 1;
-  // Keeps stdout open until the agent closes stdin. So on every kernel, end of
-  // file on this stdout shows the agent that the process has died.
+  // Waits until the agent closes stdin, and keeps stdout open until then. So
+  // end of file on this stdout always shows the agent that the process has
+  // died.
   if (line.rfind("id ", 0) == 0) AwaitEndOfInput();
   // Exits without joining NCCL's threads, which may be waiting for ranks.
   _exit(0);

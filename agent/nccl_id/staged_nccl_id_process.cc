@@ -1,5 +1,6 @@
-// An NCCL id process for tests, with fakes of NVIDIA's libraries.
-// STAGED_NCCL_ID selects a fault: "hang", "die" or "nonsense".
+// An NCCL id process for tests, with fakes of NVIDIA's libraries. The
+// environment variable STAGED_NCCL_ID selects a fault: "hang", "die",
+// "nonsense" (a malformed id) or "no-nccl" (there is no NCCL library).
 
 #include <unistd.h>
 

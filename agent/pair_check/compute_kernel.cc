@@ -18,13 +18,14 @@ namespace {
 // short, so that on a busy core some of them fit between the time slices of
 // other processes.
 constexpr int kRepetitions = 100;
-// The number of passes over the data in one repetition, which takes a fraction
-// of a millisecond.
+// The number of passes over the data in one repetition. A repetition takes a
+// fraction of a millisecond.
 constexpr int kPasses = 300;
 constexpr size_t kMaxCores = 1024;
 
 // One repetition of the arithmetic: multiplications and additions on data in
-// the first-level cache. The result depends on each operation.
+// the first-level cache. The result depends on each operation, so that the
+// compiler cannot remove any of them.
 double Compute(double seed) {
   std::array<double, 512> values;
   for (size_t i = 0; i < values.size(); ++i) {
@@ -43,7 +44,8 @@ double TimeOnCore(int core) {
   cpu_set_t cores;
   CPU_ZERO(&cores);
   CPU_SET(core, &cores);
-  // If the core went offline, the thread runs on another one.
+  // The error is ignored: if the core has gone offline, the thread runs on
+  // another core.
   pthread_setaffinity_np(pthread_self(), sizeof(cores), &cores);
   double shortest = 0;
   volatile double sink = 1;

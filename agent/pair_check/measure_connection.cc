@@ -65,8 +65,8 @@ constexpr size_t kChunkBytes = 64 << 10;
 constexpr char kMore = 0;
 constexpr char kEnd = 1;
 // The limit of unsent bytes that the kernel holds for the connection
-// (TCP_NOTSENT_LOWAT). With more of them, a slow connection would need seconds
-// to end the measurement.
+// (TCP_NOTSENT_LOWAT). With more unsent bytes, a slow connection would need
+// seconds to send them after the measurement, before the end mark kEnd.
 constexpr int kMaxUnsentBytes = 128 << 10;
 
 enum class Speaker { kClient, kServer };
@@ -91,8 +91,8 @@ absl::Status Broken(int error) {
       absl::StrCat("the connection broke: ", std::strerror(error)));
 }
 
-// Limits the time for which a measurement may wait: until a deadline, or until
-// `cancel_fd` is readable.
+// The end of a measurement that waits: at `deadline`, or as soon as `cancel_fd`
+// is readable.
 struct Limit {
   Instant deadline;
   int cancel_fd = -1;
@@ -104,7 +104,9 @@ struct Limit {
             .cancel_fd = cancel_fd};
   }
 
-  // Waits until `fd` is ready for `events`.
+  // Waits until `fd` is ready for `events`, or until `until`; both are OK.
+  // Cancelled: `cancel_fd` is readable. DeadlineExceeded: `deadline` has
+  // passed.
   absl::Status Await(int fd, short events, Instant until) const {
     pollfd fds[] = {{.fd = fd, .events = events, .revents = 0},
                     {.fd = cancel_fd, .events = POLLIN, .revents = 0}};
@@ -123,7 +125,8 @@ struct Limit {
   }
 };
 
-// The connection to the partner, with the messages of a measurement.
+// The connection to the partner node. Each function sends or receives the
+// messages of one step of the measurement.
 class Conversation {
  public:
   Conversation(StreamSocket socket, const Limit& limit)
@@ -191,7 +194,8 @@ class Conversation {
     return absl::OkStatus();
   }
 
-  // Sends data until the partner has measured its rate.
+  // Sends data until the partner has measured the rate at which the data
+  // arrives.
   absl::Status SendBulk() {
     const std::vector<char> chunk(kChunkBytes, kMore);
     while (true) {
@@ -293,7 +297,8 @@ struct Candidate {
   std::string hello;
 
   // Continues the handshake and reads the hello. Returns false if the
-  // connection is not the partner's.
+  // connection does not come from the partner; true if it does, or if this is
+  // not known yet.
   bool Advance(const std::string& expected) {
     if (socket.tls != nullptr && !is_encrypted) {
       const absl::StatusOr<short> wanted = socket.tls->Handshake();

@@ -21,19 +21,20 @@ struct ConnectionLimits {
   Duration meet = std::chrono::seconds(4);
   // Time limit of the whole measurement.
   Duration total = std::chrono::seconds(8);
-  // Data that arrives within `warm_up` after the first data does not count. The
-  // rate is measured over the `window` after `warm_up`.
+  // Data that arrives within `warm_up` after the first byte does not count for
+  // the rate. The rate is measured over the time `window` that follows.
   Duration warm_up = std::chrono::milliseconds(50);
   Duration window = std::chrono::milliseconds(200);
 };
 
 // Measures the TCP connections to and from the partner of `check`: the round
 // trip and the rate. The partner calls this function with the other role at
-// about the same time. First the client (kConnect) connects and sends data,
-// then the server does. The ends prove to each other that they know
-// `check.key`. With Encryption::kWorkers the connection is encrypted like the
-// workers' connections, and the rate is that of encrypted data. Connections of
-// other programs are closed, and do not delay the partner.
+// about the same time. First the end with the role kConnect connects to the
+// other end and sends data; then the two ends exchange these roles. The ends
+// prove to each other that they know `check.key`. With Encryption::kWorkers the
+// connection is encrypted like the workers' connections, and the rate is that
+// of encrypted data. Connections of other programs are closed, and do not delay
+// the partner.
 //
 // Blocks for about half a second, at most for `limits.total`. Uses one core.
 // `port`: the port to listen on; other sockets that are bound to it must have

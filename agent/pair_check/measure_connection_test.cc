@@ -85,7 +85,8 @@ TEST_F(MeasureConnectionTest, BothEndsMeasure) {
 TEST_F(MeasureConnectionTest, TheServerMayComeLater) {
   auto client =
       Start(Check(PairCheck::Role::kConnect), Encryption::kNone, kPatient);
-  // The client's first attempt is refused, because nobody listens yet.
+  // The server does not listen yet, so the client's first attempt to connect
+  // must be refused.
   EXPECT_FALSE(ConnectTcp("127.0.0.1", PortOf(PairCheck::Role::kServe),
                           MonotonicNow() + seconds(5))
                    .ok());

@@ -57,8 +57,8 @@ PairMeter::PairMeter(const rendezvous::JobSpec& spec)
 void PairMeter::Measure(uint64_t epoch, const PairCheck& check,
                         std::function<void(PairMeasurement)> done) {
   const PairMeasurement empty{.epoch = epoch, .number = check.number};
-  // The task's thread writes `*result`, and `done` gets it only after the task
-  // has ended.
+  // No lock is needed: the task's thread writes `*result`, and `done` gets
+  // `*result` only after the task has ended.
   auto result = std::make_shared<PairMeasurement>(empty);
   task_.Start(
       [=, encryption = encryption_, port = this->port()](int cancel_fd) {

@@ -13,8 +13,8 @@
 namespace muster::agent {
 
 // Performs this node's measurements with other nodes (--network-check) in
-// threads of its own. The port is reserved all the time, but this process
-// listens on it only during a measurement. Not thread-safe.
+// threads of its own. The constructor reserves a port for the measurements.
+// This process listens on the port only during a measurement. Not thread-safe.
 class PairMeter {
  public:
   // `spec`: the job's settings. If the job has no network check, or no port is
@@ -23,7 +23,7 @@ class PairMeter {
 
   int port() const { return port_.has_value() ? port_->port() : 0; }
 
-  // Starts a measurement in place of an earlier one. Another thread calls
+  // Cancels a running measurement and starts a new one. Another thread calls
   // `done` with the result, within about 10 seconds. `done` is not called after
   // Drop or another Measure. `epoch`: the epoch of the directive that orders
   // the measurement; it is copied into the result.

@@ -15,8 +15,9 @@
 namespace muster::agent {
 namespace {
 
-// Binds a new socket to a free port on all addresses of `family`. An IPv6
-// socket also covers IPv4, so that servers of both families find the port free.
+// Binds a new socket to a free port on all addresses of `family`. A socket of
+// family AF_INET6 is bound to the port for IPv4 as well, so the port is
+// reserved in both families.
 absl::StatusOr<OwnedFd> BindAnyPort(int family,
                                     PortReservation::Sharing sharing) {
   OwnedFd fd(socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));

@@ -58,8 +58,8 @@ TEST_P(PortReservationOf, AServerThatReusesAddressesListensOnThePort) {
   const OwnedFd server = Socket(GetParam(), Reuse::kYes);
   ASSERT_EQ(Bind(server, GetParam(), reservation->port()), 0);
   ASSERT_EQ(listen(server.get(), 16), 0);
-  // A client's connection reaches the server, because the reservation's socket
-  // does not listen.
+  // The reservation's socket is bound to the same port, but does not listen. So
+  // a client that connects to the port must reach the server.
   const OwnedFd client = Socket(AF_INET, Reuse::kNo);
   sockaddr_in to = {};
   to.sin_family = AF_INET;
@@ -103,8 +103,8 @@ TEST_P(PortReservationOf, KernelAssignsThePortToNoOther) {
   const auto reservation = PortReservation::Take(Sharing::kWithServers);
   ASSERT_TRUE(reservation.ok());
   const auto port = static_cast<uint32_t>(reservation->port());
-  // Limits the ephemeral ports of the socket to the reserved port, so that the
-  // kernel could choose only this port.
+  // A range of ephemeral ports that contains only the reserved port. A socket
+  // with this range must get no port from the kernel.
   const uint32_t only = port << 16 | port;
   for (const Reuse reuse : {Reuse::kNo, Reuse::kYes}) {
     const OwnedFd other = Socket(GetParam(), reuse);

@@ -28,9 +28,9 @@ class PreemptionFile {
   PreemptionFile& operator=(const PreemptionFile&) = delete;
 
   // Sets the folder for the file: the folder of the worker sockets
-  // (ProgressSockets). If this process is killed, the guardian removes that
-  // folder together with the file (RemoveSocketFolder). Empty: no file is
-  // written.
+  // (ProgressSockets). If this process is killed, its helper process, the
+  // guardian, removes that folder together with the file (RemoveSocketFolder).
+  // Empty: no file is written.
   void PutInto(const std::string& folder);
 
   // The path of the file; empty if no folder is set.
@@ -71,10 +71,10 @@ class PreemptionAnnouncer {
 
   PreemptionFile& file() { return file_; }
 
-  // Announces the preemption: starts the command of --on-preempt. `done` is
-  // called once, from this or another thread, when the command has ended, also
-  // if it failed; it is not called after End. A failure is printed in one line
-  // and has no other effect.
+  // Announces the preemption: starts the command of --on-preempt. When the
+  // command has ended, successfully or not, `done` is called once, from this or
+  // another thread. `done` is not called after End. A failure of the command is
+  // printed in one line and has no other effect.
   void Announce(const rendezvous::PreemptionNotice& notice,
                 std::function<void()> done);
 

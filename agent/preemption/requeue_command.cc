@@ -46,8 +46,8 @@ absl::StatusOr<std::vector<std::string>> RequeueCommand(
 
 std::string AgainstRequeue(const std::string& shown) {
   const std::string state = StateOf(shown);
-  // If Slurm's output `shown` has no state of the job, nothing speaks against
-  // the requeue: `scontrol requeue` will fail and print the reason.
+  // If Slurm's output `shown` has no state of the job, the requeue is
+  // permitted: `scontrol requeue` will fail by itself and print the reason.
   if (state.empty()) return "";
   // Slurm lets a preempted job run for its partition's GraceTime. The job may
   // be requeued while it still runs.

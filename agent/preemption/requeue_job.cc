@@ -16,8 +16,8 @@ namespace {
 // preemption often affects many jobs.
 constexpr Duration kSlurmTimeout = std::chrono::seconds(30);
 
-// How often a query of Slurm's controller is tried: Slurm signals every process
-// of a step, and may so kill scontrol.
+// How often a query of Slurm's controller is tried. When Slurm preempts a job,
+// it signals every process of a step, which may kill scontrol.
 constexpr int kTries = 3;
 
 constexpr Duration kPause = std::chrono::milliseconds(100);

@@ -9,11 +9,11 @@ namespace muster::agent {
 // hang. It applies only to workers that have reported in this round. A worker
 // that has not reported yet may be compiling, or may not report at all.
 enum class HangDetection {
-  // "auto": the longest permitted silence is the worker's WATCHDOG_S, else a
-  // learned value (hang_watch.h)
+  // "auto": the longest permitted silence is the value WATCHDOG_S that the
+  // worker has reported; without this report, a learned value (hang_watch.h)
   kLearned,
-  // SECONDS: the longest permitted silence is the worker's WATCHDOG_S, else
-  // HangPolicy::timeout
+  // SECONDS: the longest permitted silence is the value WATCHDOG_S that the
+  // worker has reported; without this report, HangPolicy::timeout
   kGiven,
   kOff,  // "off": no silence counts as a hang; WATCHDOG_S is ignored
 };

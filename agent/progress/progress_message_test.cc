@@ -166,7 +166,8 @@ TEST(ParseProgress, AStatusIsFitToBeShown) {
 
 TEST(ParseProgress, TooLongDatagramIsReadToItsLastWholeLine) {
   const std::string padding = "X=" + std::string(kMaxProgressBytes - 20, 'x');
-  // The size limit cuts the datagram within STEP's number.
+  // The size limit cuts the datagram within the number of STEP. So the line
+  // STEP is incomplete and must be ignored.
   const std::string datagram = "LOSS=1\n" + padding + "\nSTEP=123456789012345";
   ASSERT_GT(datagram.size(), kMaxProgressBytes);
   EXPECT_EQ(ParseProgress(datagram).loss, 1);

@@ -176,8 +176,9 @@ TEST_F(ProgressSocketsTest, AFloodIsReadNoFasterThanItsShare) {
     sent += Flood(flooder);
     sockets_.Take(now_);
   }
-  // The worker could send this many datagrams: those that Take has read (at
-  // most kBurst), and those that are still in the socket.
+  // All calls of Take had the same time `now_`, so Take has read kBurst
+  // datagrams of the flooder and no more. The other datagrams that the flooder
+  // could send are still in the socket.
   EXPECT_GE(sent, ProgressSockets::kBurst);
   EXPECT_LE(sent, ProgressSockets::kBurst + MaxQueued());
   // A paused socket does not make fd() readable; NextTake returns the time to

@@ -34,8 +34,9 @@ WorkerState ReadWorkerState(int64_t pid) {
       ReadBeginning(absl::StrCat("/proc/", pid, "/stat"), kMaxFileBytes);
   if (!stat.has_value()) return WorkerState::kEnded;
   switch (StateLetter(*stat)) {
-    // Stopped by a signal. 't' (traced) does not count: a debugger, perhaps our
-    // gdb, has stopped the process.
+    // A signal has stopped the process. The state 't' (traced) does not count
+    // as stopped: it comes from a debugger, perhaps the gdb that StackTaker
+    // runs.
     case 'T':
       return WorkerState::kStopped;
     case 'D':

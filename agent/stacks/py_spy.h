@@ -11,7 +11,7 @@ namespace muster::agent {
 // The Python frames of a process, or the reason why there are none.
 struct PythonStacks {
   std::string dump;  // output of `py-spy dump`; empty: there is no dump
-  // why there is no dump, in one line; empty if there is one
+  // the reason why there is no dump, in one line; empty if there is a dump
   std::string why_not;
 };
 

@@ -36,8 +36,8 @@ absl::StatusOr<std::string> RoundStore::Listen(const StorePlan& plan,
       return address;
     }
     last = server.status();
-    // The server cannot listen because this host does not have `address`: tries
-    // the next address of the plan. Any other error ends the search.
+    // InvalidArgument: this host does not have `address`, so the next address
+    // of the plan is tried. Any other error ends the search.
     if (!absl::IsInvalidArgument(last)) break;
   }
   return last;

@@ -17,8 +17,9 @@ struct StorePlan {
   std::vector<std::string> listen;
   // The addresses from which clients are served.
   AddressSet clients;
-  // The addresses of this host. If the round has a channel key, the store
-  // serves only clients from these addresses in clear text.
+  // The addresses of this host. If the round has a channel key
+  // (--encrypt=workers), the store serves clients from these addresses in clear
+  // text, and all other clients only over TLS.
   AddressSet own_host;
   // The memory limits of the store in bytes. max_store_bytes: for its content.
   // max_buffer_bytes: for data that is received but not handled, or sent but

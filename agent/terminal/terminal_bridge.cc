@@ -50,9 +50,9 @@ TerminalBridge::TerminalBridge(OnModes on_modes)
 TerminalBridge::~TerminalBridge() { Release(); }
 
 std::vector<int> TerminalBridge::Signals() {
-  // Looks for the terminal only once. The kernel also sends SIGCONT when the
-  // terminal hangs up. FindTerminal would then find no terminal, and the agent
-  // would not recognise SIGCONT as a signal of job control.
+  // The result of the first call is kept. When the terminal hangs up, the
+  // kernel sends SIGCONT, and FindTerminal would find no terminal any more. The
+  // agent would then not recognise SIGCONT as a signal of job control.
   static const bool has_terminal = FindTerminal() >= 0;
   if (!has_terminal) return {};
   return {SIGWINCH, SIGTSTP, SIGCONT};
@@ -78,10 +78,10 @@ void TerminalBridge::Resized() {
 }
 
 // Reads the terminal's size once, and gives all pseudo-terminals this size. If
-// the size were read for each of them, the size could change in between: only
-// the controlling pseudo-terminal, which is resized last, would get the new
-// size. The next call would then resize only the other pseudo-terminals, and
-// the kernel sends the worker no SIGWINCH for these.
+// the size were read once per pseudo-terminal, it could change in between. Then
+// only the controlling pseudo-terminal, which is resized last, would get the
+// new size. The next call would resize only the other ones, and for those the
+// kernel sends the worker no SIGWINCH.
 void TerminalBridge::ResizeLocked() {
   const std::optional<winsize> size = ReadWindowSize(terminal_);
   if (!size) return;

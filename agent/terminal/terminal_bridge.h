@@ -68,9 +68,9 @@ class TerminalBridge {
   void Run(int master);
   void Wake();
   bool IsEnding();
-  // Whether this process may now read the keys that are typed at the terminal,
-  // which only the foreground may. If so, also sets the terminal's modes for
-  // forwarding the keys to the worker.
+  // Whether this process is in the terminal's foreground and may read the typed
+  // keys. If so, also sets the terminal's modes for forwarding the keys to the
+  // worker.
   bool TakeForeground();
   // Corrects the first keys that are read after a change of the terminal's
   // modes, because they may have been typed before the change
@@ -89,8 +89,9 @@ class TerminalBridge {
   bool stopped_ = false;
   // Whether the terminal is now set to the modes in which keys are forwarded.
   bool forwarding_ = false;
-  // The modes in which bytes that are still unread may have been typed;
-  // nullopt: there are no such bytes.
+  // The terminal's modes just before they were set for forwarding, if typed
+  // bytes were unread then: these bytes were typed in these modes. nullopt:
+  // there are no such bytes.
   std::optional<termios> typed_in_;
   // The terminal's modes; known once this process has been in the foreground.
   std::optional<TerminalModes> modes_;

@@ -23,7 +23,8 @@ constexpr char kEnable[] = "TORCHELASTIC_ENABLE_FILE_TIMER";
 constexpr char kFile[] = "TORCHELASTIC_TIMER_FILE";
 
 // The longest time between two checks for expired timers. Timers use the
-// machine's wall clock, which may be set forward.
+// machine's wall clock. If it is set forward, a timer expires earlier than the
+// time that was left suggests.
 constexpr Duration kLongestPause = std::chrono::seconds(1);
 constexpr int kMaxParents = 1024;
 
@@ -142,7 +143,7 @@ void WorkerTimers::Reap(const FileTimers::Expired& expired) {
   const std::optional<ProcessEntry> process =
       pid == expired.pid ? DescendantOf(guardian_, pid) : std::nullopt;
   // Sends no signal if the process has ended, or is not a descendant of the
-  // guardian.
+  // guardian, the workers' parent process.
   if (!process.has_value() || process->state == 'Z') return;
   if (expired.signal == 0) {
     Notice(absl::StrCat(timer, " expired; it asks for no signal"));

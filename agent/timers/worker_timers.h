@@ -39,9 +39,9 @@ class WorkerTimers {
   WorkerTimers& operator=(const WorkerTimers&) = delete;
 
   // Begins a round: drops all timers and makes a new pipe, by which workers set
-  // timers, in `folder` if the options name no path. A timer that expires
-  // signals its process only if that is a descendant of `guardian`. An error is
-  // printed, and the round then has no pipe.
+  // timers, in `folder` if the options name no path. A process gets the signal
+  // of its expired timer only if the process is a descendant of `guardian`. An
+  // error is printed, and the round then has no pipe.
   void Open(const std::string& folder, pid_t guardian);
 
   // The path of the pipe, for TORCHELASTIC_TIMER_FILE; empty: there is no pipe.

@@ -128,8 +128,8 @@ TEST_F(WorkerTimersTest, InvalidRequestIsPrintedOnce) {
 
 TEST_F(WorkerTimersTest, ThePipeThatWasNamedIsServedAndRemoved) {
   const std::string path = folder_ + "/named";
-  // Like a pipe that a killed launcher has left behind: `timers` must replace
-  // it.
+  // Makes a pipe that no process reads, as a killed launcher leaves behind.
+  // `timers` must replace this pipe.
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
   {
     WorkerTimers timers(Enabled(path));

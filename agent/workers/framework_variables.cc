@@ -16,9 +16,10 @@ void AddMpi(const WorkerPlace& place, Variables& variables) {
                                      {"OMPI_COMM_WORLD_SIZE", size},
                                      {"OMPI_COMM_WORLD_LOCAL_RANK", local_rank},
                                      {"OMPI_COMM_WORLD_LOCAL_SIZE", local_size},
-                                     // Open MPI's value counts all of the
+                                     // In Open MPI, this rank counts all of the
                                      // user's processes on the node. Muster
-                                     // sets the local rank.
+                                     // sets the local rank, which counts only
+                                     // this job's workers.
                                      {"OMPI_COMM_WORLD_NODE_RANK", local_rank},
                                      {"OMPI_UNIVERSE_SIZE", size},
                                      {"PMI_RANK", rank},

@@ -43,10 +43,10 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
   auto set_number = [&set](const char* name, int value) {
     set(name, std::to_string(value));
   };
-  // Sets the variable `name` to `path`; an empty path means that the worker has
-  // no such file. If this agent is itself a worker of an outer job, its
-  // environment has a path for the outer worker: the empty path then replaces
-  // the outer path.
+  // Sets the variable `name` to `path`. An empty path means that the worker has
+  // no such file: then the variable is set only if the agent's environment has
+  // it. That is so if the agent is itself a worker of an outer job; the empty
+  // path then replaces the path of the outer worker.
   auto set_unless_absent = [&](const char* name, const std::string& path) {
     if (!path.empty() || inherited.count(name) > 0) set(name, path);
   };

@@ -19,8 +19,8 @@ namespace muster {
 namespace {
 
 void SetOption(int fd, int level, int name, int value) {
-  // Errors are ignored: if the option cannot be set, a lost peer is only
-  // noticed later.
+  // An error is ignored: without the option, the loss of the peer is noticed
+  // too, but later.
   setsockopt(fd, level, name, &value, sizeof(value));
 }
 

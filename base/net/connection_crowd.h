@@ -28,10 +28,10 @@ class ConnectionCrowd {
     Id oldest = 0;
   };
 
-  // Adds the connection `id` of a peer in `network`. Requires that `id` is not
-  // in the crowd.
+  // Adds the connection `id` of a peer in `network`. Requires that no
+  // connection has this id yet.
   void Add(Id id, const std::string& network);
-  // Removes the connection `id`. Returns false if `id` is not in the crowd.
+  // Removes the connection `id`. Returns false if there is no such connection.
   bool Remove(Id id);
 
   size_t size() const { return networks_.size(); }
@@ -39,11 +39,10 @@ class ConnectionCrowd {
   // The network of each connection by the connection's id, the oldest first.
   const std::map<Id, std::string>& connections() const { return networks_; }
 
-  // The oldest connection. Requires that the crowd is not empty.
+  // The id of the oldest connection. Requires that there is a connection.
   Id Oldest() const { return networks_.begin()->first; }
-  // The network with the most connections. If several networks have equally
-  // many connections, the network with the oldest connection. Requires that the
-  // crowd is not empty.
+  // The network with the most connections; among networks with equally many,
+  // the one with the oldest connection. Requires that there is a connection.
   Share Largest() const;
 
  private:
@@ -63,8 +62,9 @@ class ConnectionCrowd {
   std::map<Id, std::string> networks_;
   std::map<std::string, std::set<Id>> by_network_;
   // All networks that have connections, in the order of SmallerShare, as
-  // pointers into by_network_. A network must be removed before its set of
-  // connections changes, and added again afterwards.
+  // pointers into by_network_. Before the connections of a network change, the
+  // network must be removed from this set, because its position depends on
+  // them; afterwards it is added again.
   std::set<const Network*, SmallerShare> by_size_;
 };
 

@@ -72,7 +72,7 @@ LookUpOrAddresses Start(const HostAndPort& name, const ResolveLimits& limits) {
   return answer;
 }
 
-// Waits for a look-up for at most `left`, and takes the waiting time from
+// Waits for a look-up for at most `left`, and subtracts the waiting time from
 // `left`. `timeout`: the time limit of all look-ups, for the message.
 Addresses Await(const std::string& host, Answer& answer,
                 const ResolveLimits& limits, Duration timeout, Duration& left) {

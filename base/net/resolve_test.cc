@@ -77,9 +77,9 @@ TEST(ResolveTest, SeveralNamesAreLookedUpAtTheSameTime) {
                       int port) -> absl::StatusOr<std::vector<SocketAddress>> {
          if (host == "none") return absl::UnavailableError("unknown here");
          if (host == "last") last_begun.set_value();
-         // Waits until the look-up of "last" has begun. If the names were
-         // looked up one by one, "last" would not begin, and this look-up would
-         // time out.
+         // The look-up of "slow" waits here until the look-up of "last" has
+         // begun. If the names were looked up one by one, "last" would never
+         // begin, and "slow" would time out.
          begun.wait();
          return std::vector<SocketAddress>{*NumericAddress("10.0.0.2", port)};
        }});

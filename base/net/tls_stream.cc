@@ -89,8 +89,9 @@ SSL_SESSION* NewSession(SSL* ssl) {
 int OfferKey(SSL* ssl, const EVP_MD* hash, const unsigned char** identity,
              size_t* identity_bytes, SSL_SESSION** session) {
   *session = nullptr;
-  // Offer no key if the handshake uses another hash than SHA-256, the only one
-  // that the key allows. OpenSSL passes null while the hash is not known.
+  // The key can be used only with SHA-256, so no key is offered if the
+  // handshake uses another hash. OpenSSL passes null while the hash is not
+  // known.
   if (hash != nullptr && EVP_MD_get_type(hash) != NID_sha256) return 0;
   *session = NewSession(ssl);
   if (*session == nullptr) return 0;
@@ -107,8 +108,8 @@ int FindKey(SSL* ssl, const unsigned char* identity, size_t identity_bytes,
   *session = nullptr;
   const std::string_view offered(reinterpret_cast<const char*>(identity),
                                  identity_bytes);
-  // Return 1 without a session: OpenSSL then refuses the client. 0 would report
-  // an internal error.
+  // The client offers another key. The result 1 without a session makes OpenSSL
+  // refuse the client; 0 would report an internal error.
   if (offered != KeyOf(ssl).identity) return 1;
   *session = NewSession(ssl);
   return *session != nullptr ? 1 : 0;

@@ -56,8 +56,10 @@ class TlsStream {
   // The handling of bytes that have arrived at the socket, but that the current
   // Read does not need.
   enum class Buffering {
-    // Read takes all bytes that have arrived, with few system calls. Poll the
-    // socket only after a Read that has failed with EAGAIN.
+    // Read takes all bytes that have arrived, with few system calls, and keeps
+    // those that it does not need yet in this object. The socket does not poll
+    // as readable for these bytes, so poll it only after Read has failed with
+    // EAGAIN.
     kAhead,
     // Read leaves bytes that it does not need in the socket, which then polls
     // as readable. A Read must ask for kMaxRecordBytes or more. An idle stream

@@ -255,8 +255,8 @@ TEST(TlsStream, RandomBytesAreRefused) {
   for (unsigned seed = 0; seed < 50; ++seed) {
     auto sockets = SocketPair();
     std::mt19937 random(seed);
-    // For every second seed, the random bytes begin like a TLS handshake
-    // record.
+    // Random bytes that the server must refuse. For every second seed they
+    // begin like a TLS handshake record.
     std::string bytes(400, '\0');
     for (char& byte : bytes) byte = static_cast<char>(random());
     if (seed % 2 == 0) bytes.replace(0, 5, "\x16\x03\x01\x01\x80", 5);

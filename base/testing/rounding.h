@@ -27,9 +27,9 @@ inline constexpr double kBfloat16Roundoff = 0x1p-8;
 // Returns a bound for the relative error of `operations` roundings in a row:
 // the smaller one of two bounds. First, the worst case, in which all errors add
 // up (Higham, Accuracy and Stability of Numerical Algorithms, 2002, chapter 3).
-// Second, eight standard deviations of a sum of independent errors. One
-// standard deviation is sqrt(operations / 3) roundoffs; the probability of a
-// larger sum is 1e-15 (Higham and Mary, 2019).
+// Second, eight standard deviations of a sum of independent errors, where one
+// standard deviation is sqrt(operations / 3) roundoffs. The probability that a
+// sum exceeds eight standard deviations is 1e-15 (Higham and Mary, 2019).
 inline double RoundingGrowth(double operations, double unit_roundoff) {
   return std::min(operations, 8 * std::sqrt(operations / 3)) * unit_roundoff;
 }

@@ -10,8 +10,9 @@
 # nodes.
 #
 # MUSTER_NODE is the pod's host name or, with hostNetwork, the node's name. The
-# host name and the reason come from the pod. The name is checked; kubectl gets
-# each as one word.
+# pod itself reports this name and the reason (MUSTER_REASON), so neither is
+# trusted: the script checks the name, and passes the name and the reason to
+# kubectl in one argument each.
 set -eu
 case $MUSTER_NODE in
   '' | -* | *[!A-Za-z0-9._-]*)

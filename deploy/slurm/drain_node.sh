@@ -8,8 +8,9 @@
 # runs `scontrol update NodeName=... State=RESUME`. The user of the coordinator
 # needs Slurm's right to do this (AdminLevel Operator, or SlurmUser).
 #
-# The host name and the reason come from the node. The name is checked; scontrol
-# gets each as one word.
+# The node itself reports its host name (MUSTER_NODE) and the reason
+# (MUSTER_REASON), so neither is trusted: the script checks the name, and passes
+# the name and the reason to scontrol in one argument each.
 set -eu
 node=${MUSTER_NODE%%.*}  # Slurm's names are mostly host names without a domain
 case $node in

@@ -14,8 +14,9 @@
 
 namespace muster::launcher {
 
-// Fixture for the tests of a cluster's defaults. Parses command lines of
-// `launch`; one function, for example SlurmDefaults, reads the defaults from an
+// Fixture for tests of the flag defaults that a cluster's environment gives.
+// Parses command lines of `launch`. The constructor gets the function under
+// test, for example SlurmDefaults, which reads the defaults from an
 // environment.
 class DefaultsFixture : public ::testing::Test {
  protected:

@@ -10,7 +10,7 @@ namespace muster::launcher {
 namespace {
 
 // The ways in which Accelerate turns the value of a key into the text of an
-// environment variable. The comments are expressions of Python.
+// environment variable.
 enum class Form {
   kText,        // Python's str(value)
   kLower,       // Python's str(value).lower()
@@ -25,9 +25,9 @@ struct Rule {
   const char* fallback;  // the value if the section does not have the key
 };
 
-// The rules for FSDP. The tables of rules have the order of the source of
-// `accelerate launch` (accelerate/utils/launch.py), and the defaults of its
-// flags.
+// The rules for FSDP. Every table of rules has the same order as the source of
+// `accelerate launch` (accelerate/utils/launch.py), and the default of a key is
+// that of Accelerate's flag for this key.
 constexpr Rule kFsdp[] = {
     {"fsdp_version", "FSDP_VERSION", Form::kText, "1"},
     {"fsdp_sharding_strategy", "FSDP_SHARDING_STRATEGY", Form::kText,
@@ -174,8 +174,10 @@ class Writer {
     for (const Rule& rule : rules) AddRule(rule, given);
   }
 
-  // Removes each of `variables` if the variable named `size` is "1": Accelerate
-  // sets them only for a larger size.
+  // Removes each of `variables` if the value of the variable `size` is "1".
+  // `size` names the size of one kind of parallelism, such as
+  // PARALLELISM_CONFIG_CP_SIZE. Accelerate sets `variables` only for a larger
+  // size.
   void DropUnless(const std::string& size,
                   const std::vector<std::string>& variables) {
     if (variables_[size] != "1") return;

@@ -19,8 +19,8 @@ absl::StatusOr<ConfigMeaning> ReadConfig(
     const std::string& text, const std::vector<Flag>& flags,
     const ConfigSurroundings& surroundings);
 
-// Returns the value for the argument `surroundings` of ReadConfig: the facts
-// for the configuration file at `path`.
+// Reads the facts about the configuration file at `path` and its environment
+// that ReadConfig needs (its argument `surroundings`).
 ConfigSurroundings SurroundingsOf(
     const std::string& path,
     const std::map<std::string, std::string>& environment);

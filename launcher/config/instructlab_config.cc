@@ -13,8 +13,8 @@ namespace {
 constexpr char kTrain[] = "train";
 constexpr char kMoreArguments[] = "additional_args";
 
-// A key of InstructLab's training that has nothing to do with nodes, so no
-// error may suggest node_rank in its place.
+// The key for the rank of a LoRA adapter. Its name resembles node_rank, but
+// ReadSection must not reject it as a misspelled node_rank.
 constexpr char kLoraRank[] = "lora_rank";
 
 const std::vector<std::string>& TorchrunKeys() {

@@ -8,8 +8,9 @@
 namespace muster::launcher {
 
 // The text that Python's str() returns for the value as read by yaml.safe_load.
-// Examples: "None", "True", "0.1" for 0.10; a list in Python's notation. Any
-// other text is returned unchanged.
+// Examples: "None" for null, "True" for yes, "0.1" for 0.10; a list in Python's
+// notation. A map gives "{}". The text of any other scalar is returned
+// unchanged.
 std::string PythonText(const YamlValue& value);
 
 std::string Lower(std::string text);

@@ -100,7 +100,8 @@ namespace {
 
 constexpr int kMaxInFull = 32;
 
-// The results of all nodes, and the nodes' names on the page.
+// The results of all nodes, and the nodes' names on the doctor's page (its
+// output).
 struct Named {
   const std::vector<NodeSeen>& nodes;
   // the name of each node on the page, indexed by the node's rank; "rank N" for

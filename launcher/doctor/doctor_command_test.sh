@@ -78,7 +78,8 @@ output=$(MUSTER_TOKEN=secret timeout 60 "$launch" --standalone --no-python \
 port=$(python3 -c 'import random, socket; s = socket.socket()
 while s.connect_ex(("127.0.0.1", p := random.randrange(10000, 32000))) == 0: pass
 print(p)')
-# nodes FORMAT...: writes out.N and code.N for each node N.
+# nodes FORMAT...: runs the doctor with the flags FORMAT on nodes 0 to 2. Writes
+# the output of node N to out.N, and its exit code to code.N.
 nodes() {
   local node
   for node in 0 1 2; do

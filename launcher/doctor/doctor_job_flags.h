@@ -32,7 +32,7 @@ bool NeverRan(int exit_code);
 
 // Returns flags that let the job start with the nodes that have joined. These
 // flags are placed after the given flags and override them. A job with the
-// static backend keeps its meeting point.
+// static backend keeps the address at which its nodes meet (--master-addr).
 std::vector<std::string> FlagsForPartialJob(const RunOptions& options);
 
 // Returns the arguments of the job that `launch doctor --nodes` starts. The

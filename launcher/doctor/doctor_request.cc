@@ -63,7 +63,8 @@ absl::StatusOr<std::vector<rendezvous::Endpoint>> ReadCoordinator(
 std::vector<std::string> LaunchArguments(const CommandLine& line) {
   std::vector<std::string> arguments;
   for (const auto& [name, values] : line.values) {
-    // The doctor and the job both have these flags.
+    // Flags of both the doctor and the job. The doctor also passes them to the
+    // job.
     const bool shared = name == "log-dir" || name == "token-file" ||
                         name == "tls-cert" || name == "tls-key" ||
                         name == "tls-ca";

@@ -15,14 +15,15 @@ namespace {
 
 constexpr int kLabel = 9;  // width of the label column: " warning" and a blank
 
-// Maximum number of lines of one kind that the page shows; --json shows all.
+// Maximum number of lines of one kind that the doctor's page shows; --json
+// shows all.
 constexpr int kMaxOfAKind = 6;
-// If a kind of findings has more lines than this, the page leaves out the
-// kind's lines of severity kOk.
+// If a kind of findings has more lines than this, the doctor's page leaves out
+// the kind's lines of severity kOk.
 constexpr int kMaxFineOfAKind = 3;
 
-// One line of the page: a finding and, on a page of several nodes, the nodes
-// that have this finding.
+// One line of the doctor's page: a finding and, on a page of several nodes, the
+// nodes that have this finding.
 struct Line {
   agent::Finding finding;
   std::vector<std::string> hosts;
@@ -43,7 +44,8 @@ Ink InkOf(agent::Severity severity) {
 }
 
 // Whether a line of the page is followed by advice on how to solve the problem.
-// Of several findings of one kind, only the last one is.
+// If successive lines show findings of one kind, advice follows only the last
+// of these lines.
 enum class Remedy { kLeftOut, kTold };
 
 void AppendLine(const Line& line, Remedy remedy, const TextTarget& target,
@@ -147,8 +149,8 @@ std::vector<Line> OfGroup(const std::vector<Line>& lines,
     }
   }
   // `first` keeps the lines of one kind together: it has the index of each
-  // kind's first line. The page shows lines of severity kOk first, then the
-  // others from the worst severity to the mildest.
+  // kind's first line. The doctor's page shows lines of severity kOk first,
+  // then the others from the worst severity to the mildest.
   std::map<std::string, size_t> first;
   for (size_t i = 0; i < chosen.size(); ++i) {
     first.emplace(chosen[i].finding.id, i);

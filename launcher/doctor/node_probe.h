@@ -45,8 +45,8 @@ struct Probe {
   Duration clock_ahead = Duration::zero();
 };
 
-// Connects to all `targets` (addresses, not host names) at the same time, each
-// until `deadline`. Returns one result for each target.
+// Connects to all `targets` (addresses, not host names) at the same time. Gives
+// up each attempt at `deadline`. Returns one result for each target.
 std::vector<Probe> ProbeAll(const std::vector<rendezvous::Endpoint>& targets,
                             Instant deadline);
 

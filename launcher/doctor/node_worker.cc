@@ -136,9 +136,9 @@ absl::StatusOr<std::vector<NodeSeen>> ExchangeReports(const NodePlace& place,
   for (const auto& [other, endpoint] : targets) probes[other] = results[i++];
   told = store.Set(Key(place.rank, "probes"), ProbesJson(probes));
   if (!told.ok()) return told;
-  // Every worker waits until rank 0 has the results of all nodes, because its
-  // ProbeListener must stay open for the probes of other nodes. `end`: rank 0's
-  // time limit for these results.
+  // Every worker waits until rank 0 has the results of all nodes, because the
+  // worker's ProbeListener must stay open for the probes of other nodes. `end`:
+  // rank 0's time limit for these results.
   const Instant end = deadline + 2 * place.connect_timeout;
   std::vector<NodeSeen> all;
   if (place.rank != 0) {

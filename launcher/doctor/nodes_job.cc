@@ -106,8 +106,9 @@ absl::StatusOr<CapturedOutput> Capture(const Environment& environment) {
       NonEmptyEnvironmentValue(environment, "TMPDIR").value_or("/tmp"));
 }
 
-// Decodes the page in `output`, the output of the job. Prints the other lines
-// on stderr. If there is no page, the result has no nodes.
+// Decodes the doctor's page from `output`, the output of the job. Prints all
+// other lines of `output` on stderr. If there is no page, the result has no
+// nodes.
 NodesPage PageIn(const std::string& output) {
   const ReadOutcome outcome = ReadOutcomeLines(output);
   std::fputs(outcome.rest.c_str(), stderr);
@@ -136,7 +137,7 @@ absl::StatusOr<int> Tell(const DoctorRequest& request,
 }
 
 // Changes the plan so that the job starts with all hosts that answer. Node
-// ranks are removed: ranks of missing hosts would leave gaps.
+// ranks are removed, because without some hosts the ranks would have gaps.
 void StartWithReachableHosts(const RunOptions& options, RemotePlan& plan) {
   plan.least = 1;
   plan.beginning = Beginning::kWithAllThatAnswer;

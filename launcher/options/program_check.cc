@@ -115,8 +115,9 @@ constexpr int kThreadsOfATakeover = 3;
 constexpr int kDescriptorsOfATakeover = 6;
 
 // The number of workers that the options give, at most kMaxTried. "gpu" and
-// "auto" count as one worker. If a limit of the process is too low for the real
-// number of workers, the system call that fails reports the error.
+// "auto" count as one worker. The result is only an estimate: if the limits of
+// the process do not suffice for all workers, a later system call fails and
+// reports the error.
 int AskedWorkers(const RunOptions& options) {
   constexpr int kMaxTried = 64;
   const absl::StatusOr<int64_t> number =

@@ -11,8 +11,8 @@
 namespace muster::launcher {
 namespace {
 
-// Maximum number of workers without GPUs for each core. A remark is printed if
-// a node has more.
+// Maximum number of workers per core on a node without GPUs. If a node has more
+// workers, a remark is printed.
 constexpr int kMaxWithoutGpus = 4;
 
 bool HasGpus(const WorkerSlots& slots, const MachineFacts& facts) {
@@ -20,16 +20,16 @@ bool HasGpus(const WorkerSlots& slots, const MachineFacts& facts) {
   const std::string visible =
       NonEmptyEnvironmentValue(facts.environment, "CUDA_VISIBLE_DEVICES")
           .value_or("-1");
-  // The first entry names a GPU if it is a number or an id. To hide all GPUs,
-  // people write -1 or another word.
+  // The first entry of CUDA_VISIBLE_DEVICES names a GPU if it is a number or an
+  // id. To hide all GPUs, people set the variable to -1 or to a word.
   return (visible[0] >= '0' && visible[0] <= '9') ||
          visible.rfind("GPU-", 0) == 0 || visible.rfind("MIG-", 0) == 0;
 }
 
-// Returns the first MiB of a regular file; empty if the file cannot be read.
-// The first MiB has the imports of a script. It also has the names of the
-// libraries that an executable needs, because linkers put the table of dynamic
-// strings before the code.
+// Returns the first MiB of a regular file; empty if the file cannot be read. In
+// a script, the first MiB contains the imports. In an executable, it contains
+// the names of the needed libraries, because linkers put the dynamic string
+// table before the code.
 std::string Beginning(const std::string& path) {
   constexpr size_t kMaxBytes = 1 << 20;
   std::error_code error;
@@ -85,7 +85,8 @@ bool NamesMpiLibrary(std::string_view executable) {
   for (const std::string_view name : {"libmpi.so", "libmpich.so"}) {
     for (size_t at = executable.find(name); at != std::string_view::npos;
          at = executable.find(name, at + 1)) {
-      // Accept only a whole entry of the string table: a NUL precedes the name.
+      // Accept the library's name only at the beginning of an entry of the ELF
+      // string table, where the byte before it is NUL.
       if (at > 0 && executable[at - 1] == '\0') return true;
     }
   }

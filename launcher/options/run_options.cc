@@ -73,8 +73,8 @@ void CheckRemoteStart(FlagValues& values, RunOptions& options) {
   }
 }
 
-// Refuses is_host=1 if several endpoints are given: they belong to daemons, and
-// one of the daemons hosts the coordinator.
+// Refuses is_host=1 if --rdzv-endpoint has several endpoints. These are
+// endpoints of rendezvousd daemons, which host the coordinator themselves.
 void CheckHosting(const RunOptions& options, FlagValues& values) {
   if (options.endpoints.size() < 2 || options.hosting != Hosting::kAlways ||
       options.standalone == Standalone::kYes) {
@@ -117,7 +117,8 @@ void CheckStore(const RunOptions& options, FlagValues& values) {
                "worker's own; give one of the two");
   }
   // Refuse --worker-store for TensorFlow and JAX. Their workers exchange
-  // addresses in the agents' store before any worker could serve a store.
+  // addresses in the agents' store at the beginning, when no worker can serve a
+  // store yet.
   for (const agent::FrameworkEnv framework : options.framework_envs) {
     if (framework == agent::FrameworkEnv::kTensorFlow ||
         framework == agent::FrameworkEnv::kJax) {
@@ -147,8 +148,9 @@ void Derive(const FlagValues& values, const std::optional<Duration>& rejoin,
   if (options.rdzv_conf.count("rejoin_timeout") == 0) {
     spec.rejoin_timeout = rejoin.value_or(spec.join_timeout);
   }
-  // With --encrypt=workers a worker may use clear text only to the agent of its
-  // own node. So the worker's store connection must go through that agent.
+  // With --encrypt=workers, a worker may use clear text only on a connection to
+  // the agent of its own node. So the worker must reach the store through this
+  // agent.
   if (spec.encryption == rendezvous::Encryption::kWorkers) {
     options.store_path = agent::StorePath::kThroughAgent;
   }
@@ -159,9 +161,9 @@ void Derive(const FlagValues& values, const std::optional<Duration>& rejoin,
         "--rdzv-conf: store_type=file has no effect: nodes meet at a "
         "coordinator, see --rdzv-endpoint");
   }
-  // Slurm gives each node its own number of GPUs. The job's command contains
-  // the variable's name instead of the number, so that the commands of all
-  // nodes are equal.
+  // Slurm gives each node its own number of GPUs. The job's command shown to
+  // people contains the name of Slurm's variable instead of this number, so
+  // that the commands of all nodes are equal.
   const std::string origin = values.Origin("nproc-per-node");
   if (origin.rfind("SLURM_", 0) == 0) options.workers_asked = "$" + origin;
   options.remote.given = values.Given();
@@ -190,8 +192,9 @@ absl::StatusOr<ParsedOptions> ParseRunOptions(
     parsed.shell = completion->second.back();
     return parsed;
   }
-  // The last value of a repeated flag counts, as with torchrun. But a repeated
-  // --config is refused, because it would be hard to see which file counts.
+  // If a flag is repeated, its last value is used, as in torchrun. But a
+  // repeated --config is refused, because users could not easily see which file
+  // is used.
   const auto config = line->values.find("config");
   if (config != line->values.end() && config->second.size() > 1) {
     return absl::InvalidArgumentError(
@@ -200,7 +203,8 @@ absl::StatusOr<ParsedOptions> ParseRunOptions(
   }
   FlagValues values(flags, *line, environment);
   RunOptions& options = parsed.options;
-  // Read --cluster first, because the defaults from `source` depend on it.
+  // Read --cluster first: the defaults of the other flags, which the function
+  // `source` returns, depend on the value of --cluster.
   if (const Flag* cluster = FindFlag(flags, "cluster")) {
     ReadFlag(*cluster, values, options);
     if (!values.status().ok()) return values.status();

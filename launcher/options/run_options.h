@@ -29,7 +29,8 @@ namespace muster::launcher {
 enum class RendezvousBackend { kStatic, kDynamic };
 enum class Standalone { kNo, kYes };
 // The value of is_host in --rdzv-conf: whether this node hosts the coordinator.
-// kIfOwner: is_host is not given (see ChooseCoordinator).
+// kIfOwner: is_host is not given, and the node decides by its rank and
+// addresses (ChooseCoordinator).
 enum class Hosting { kIfOwner, kAlways, kNever };
 enum class Verbosity { kNotices, kQuiet };
 enum class LocalRanks { kReal, kVirtual };
@@ -61,9 +62,9 @@ struct RemoteOptions {
   Duration ssh_timeout = std::chrono::seconds(30);
   // Maximum number of hosts to which one machine opens ssh connections.
   int ssh_fan_out = 32;
-  // The text of every flag that the command line, the environment, a file or a
-  // cluster gave. The command lines of the agents on other nodes are made from
-  // these texts.
+  // The flags that the command line, the environment, a file or a cluster set.
+  // Key: the flag's name. Value: its text. The command lines of the agents on
+  // other nodes are made from this map.
   std::map<std::string, std::string> given;
   // Used only in an agent that another `launch` started. endpoint_fd: the
   // descriptor to which the agent writes its coordinator's port; -1: the port
@@ -85,12 +86,13 @@ struct RemoteOptions {
 // (`Flag::read`), then together with the other values (ParseRunOptions). The
 // values do not depend on this machine. docs/CLI.md describes each flag.
 struct RunOptions {
-  // The fields up to absent_hint are about the nodes and their meeting point. A
+  // The fields up to absent_hint are about the nodes and the rendezvous. A
   // field without a default is nullopt or empty if its flag is not given.
   Standalone standalone = Standalone::kNo;
   RendezvousBackend backend = RendezvousBackend::kStatic;
-  // Endpoints of --rdzv-endpoint. If there are several, they belong to daemons
-  // that share their state.
+  // Endpoints of --rdzv-endpoint. Several endpoints belong to rendezvousd
+  // daemons that share their state. In an agent that was started over ssh, they
+  // may also belong to other nodes, one of which has taken over as coordinator.
   std::vector<rendezvous::Endpoint> endpoints;
   std::string run_id = "none";
   Hosting hosting = Hosting::kIfOwner;
@@ -122,15 +124,16 @@ struct RunOptions {
   RemoteOptions remote;
   agent::AgentPolicy policy;
   Duration close_timeout = std::chrono::seconds(30);
-  // how to find out why other nodes are missing (Defaults::absent_hint)
+  // hint for the user, printed if the job ends because nodes are missing: how
+  // to find out why (Defaults::absent_hint)
   std::string absent_hint;
 
   // The number of workers on a node, as text: a number, gpu, cpu or auto. This
   // field and those up to `health` are about the workers.
   std::string workers_per_node = "1";
-  // The number of workers in the job's command, as text. If Slurm gave the
-  // number, this is "$" and the variable's name, so that the commands of all
-  // nodes are equal. Empty: `workers_per_node` is used.
+  // The number of workers in the job's command, as text. If a variable of Slurm
+  // gave the number, the text is "$" and the variable's name, so that the
+  // commands of all nodes are equal. Empty: `workers_per_node` is used.
   std::string workers_asked;
   std::vector<std::string> gpus;
   LocalRanks local_ranks = LocalRanks::kReal;

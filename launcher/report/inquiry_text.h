@@ -29,9 +29,9 @@ struct StackGroup {
 };
 
 // Puts equal stacks into groups. The smallest groups come first: a rank that
-// executes other code than most ranks is probably the rank for which they wait.
-// Groups of the same size are ordered by their lowest rank. All stacks that
-// could not be read are in one group, the last.
+// executes other code than most ranks is probably the rank for which the other
+// ranks wait. Groups of the same size are ordered by their lowest rank. All
+// stacks that could not be read are in one group, the last.
 //
 // Two stacks are equal if the frames of their main threads are equal. Without
 // frames, the kernel's descriptions of the main threads must be equal, except

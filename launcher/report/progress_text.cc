@@ -87,8 +87,9 @@ std::vector<std::string> Row(const RankProgress& rank,
           PrintableLine(said.status)};
 }
 
-// Removes each column, from number `first` on, whose cells are empty in all
-// rows from number `row` on.
+// Removes the empty columns among the columns `first`, `first` + 1, ... A
+// column is empty if its cells are empty in the rows `row`, `row` + 1, ... (the
+// rows before may be headings).
 void DropEmptyColumns(std::vector<std::vector<std::string>>& rows, long row,
                       size_t first) {
   for (size_t column = rows[0].size(); column-- > first;) {

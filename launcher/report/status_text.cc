@@ -183,8 +183,9 @@ std::vector<std::vector<std::string>> NodeRows(
 // be without slow ranks. The last line is left out if only networks are slow.
 std::vector<std::string> SlowRankLines(const rendezvous::JobStatus& job) {
   std::vector<std::string> lines;
-  // Whether a rank is slow for another reason than its network. The coordinator
-  // computes no gain for slow networks.
+  // Whether a rank is slow for another reason than its network. Only then is it
+  // known how much shorter a step would be without slow ranks: the coordinator
+  // does not compute this gain for slow networks.
   const bool has_gain =
       std::ranges::any_of(job.slow_ranks, [](const rendezvous::SlowRank& slow) {
         return slow.phase != rendezvous::SlowPhase::kNetwork;

@@ -151,10 +151,10 @@ std::string_view WithoutLeadingBlanks(std::string_view text) {
 }
 
 // Returns the offset at which to break `line`, which is longer than `columns`.
-// Normally the line is broken at the last blank that fits. If the piece before
-// that blank would be at most half full, a very long word follows (often a
-// path), and the line is broken after this word. If no blank follows the word,
-// returns the size of `line`.
+// Normally this is the last blank that fits. But if the piece before this blank
+// would be at most half as wide as `columns`, the next word is very long (often
+// a path): then the line is broken after that word. If no blank follows the
+// word, returns the size of `line`.
 size_t BreakAt(std::string_view line, int columns) {
   size_t most = ByteAfter(line, columns);
   size_t blank = line.rfind(' ', most);
@@ -199,8 +199,8 @@ std::vector<std::string> Wrap(std::string_view line, int columns, int hang) {
   columns = std::max(columns, hang + 8);
   std::vector<std::string> pieces;
   size_t leading = std::min(line.find_first_not_of(' '), line.size());
-  // The indentation of all pieces except the first; at most half of `columns`
-  // wide.
+  // Indentation of all lines of the result except the first; at most half of
+  // `columns` wide.
   std::string indent(std::min<size_t>(leading + hang, columns / 2), ' ');
   std::string rest(line);
   while (Columns(rest) > columns) {

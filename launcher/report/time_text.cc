@@ -35,7 +35,7 @@ std::string Share(double part, double all) {
   return absl::StrFormat("%.1f %%", all > 0 ? 100 * part / all : 0.0);
 }
 
-// Formats the cause of a loss: "worker on h2".
+// Formats the cause of lost time: "worker on h2".
 std::string CauseText(LossCause cause, const std::string& host) {
   const std::string name = Shorten(PrintableLine(host), kMaxHostColumns);
   switch (cause) {
@@ -53,7 +53,8 @@ std::string CauseText(LossCause cause, const std::string& host) {
   return "";
 }
 
-// Formats the largest losses among `incidents`, summed by cause and host.
+// Formats the largest amounts of lost time among `incidents`, summed by cause
+// and host.
 std::string Largest(const std::vector<Incident>& incidents) {
   std::map<std::string, double> lost;
   for (const Incident& incident : incidents) {

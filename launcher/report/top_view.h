@@ -21,8 +21,7 @@ enum class TopKey {
   kDown,
   kPageUp,
   kPageDown,
-  // key that shows the chosen rank and its output instead of the table, or the
-  // table again
+  // key that switches between the table and the chosen rank with its output
   kOpen,
   kFollow,  // key that stops new output from being shown, or shows it again
   kRank,    // key that orders the table by rank
@@ -57,7 +56,8 @@ TopChoice AfterKey(const TopChoice& choice, TopKey key,
                    const rendezvous::JobStatus& job, size_t rows);
 
 struct TopScreen {
-  // at most `rows` lines, each at most `columns` wide
+  // the screen's lines: at most `rows`, each at most `columns` characters wide
+  // (arguments of ScreenOf)
   std::vector<std::string> lines;
   // Index in `lines` of the table's line about the chosen rank; nullopt: no
   // line shows it.
@@ -66,8 +66,8 @@ struct TopScreen {
 
 // The content of a terminal with `rows` lines of `columns` characters. The
 // table is scrolled so that the chosen rank is visible. `output` belongs to the
-// rank that RankWithOutput returns. Its last lines fill the rest of the screen,
-// folded at `columns`.
+// rank that RankWithOutput returns; the last lines of `output`, folded at
+// `columns`, fill the rest of the screen.
 TopScreen ScreenOf(const rendezvous::JobStatus& job, const TopChoice& choice,
                    const rendezvous::OutputTail& output, size_t rows,
                    int columns);

@@ -108,8 +108,8 @@ class Page {
     Add("<td class=\"", css_class, "\">", html, "</td>");
   }
   void Lines(const std::vector<std::string>& lines, absl::string_view label);
-  // Adds lines in a scrollable box, as Lines does. The box first shows the last
-  // lines.
+  // Adds lines in a scrollable box, as Lines does. When the page is opened, the
+  // box is scrolled to the last lines.
   void LastLines(const std::vector<std::string>& lines,
                  absl::string_view label);
 
@@ -372,8 +372,8 @@ void Page::Lane() {
   const bool has_older = first > 0 || report_.rounds_dropped > 0;
   const double from = has_older ? report_.rounds[first].begin : FirstTime();
   const double width = LastTime() - from;
-  // A record that was written when its round began gives a time line without
-  // width: draw nothing.
+  // The time line has no width if the record was written when its only round
+  // began. Then draw nothing.
   if (width < 1e-3) return;
   std::vector<BarPart> parts;
   double at = from;

@@ -270,7 +270,8 @@ TEST(ReportPageTest, RecordAloneSaysWhatTheJournalDoesNotKnow) {
   EXPECT_THAT(page, Not(HasSubstr("no slow rank was found")));
   EXPECT_THAT(page, HasSubstr("<td class=\"num\">0 to 7</td>"));
   EXPECT_THAT(page, HasSubstr("<td class=\"num\">3</td>"));
-  // The page has no time line, because it would be empty.
+  // The report's only round begins at the time of its last entry. A time line
+  // of this round would have no width, so the page has none.
   EXPECT_THAT(page, Not(HasSubstr("class=\"lane\"")));
 }
 

@@ -600,8 +600,8 @@ void RunReader::ReadOutputs(std::vector<WantedOutput> wanted) {
     if (!output.streams.empty() || !output.error_message.empty()) {
       report_.outputs.push_back(std::move(output));
     } else if (!folders_.empty()) {
-      // Only if there is a log folder: without any, FindMissingNodes reports
-      // that no worker's file was read.
+      // Name the rank's missing files only if a log folder was given. Without
+      // any folder, FindMissingNodes reports that no worker's file was read.
       absent[one.host].push_back(
           absl::StrCat("rank ", one.rank, " in round ", one.round));
     }

@@ -40,8 +40,9 @@ std::vector<ReportInterruption> InterruptionsOf(
     const bool has_next = i + 1 < report.rounds.size();
     const auto incident = incidents.find(round.number);
     const bool is_broken = round.ended_by == ReportRound::End::kBroken;
-    // A cancelled job also breaks its round. Such a break is not an
-    // interruption, because no time is lost.
+    // Skip the last round of a cancelled job. It is broken, too, but no time is
+    // lost, so it is not an interruption. Such a round has no incident, no next
+    // round and no cause.
     if (!is_broken || (incident == incidents.end() && !has_next &&
                        !round.cause.has_value())) {
       continue;

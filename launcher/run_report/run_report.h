@@ -158,8 +158,9 @@ struct ReportMachine {
 // The content of the report of one run. Texts are bounded, but may have any
 // characters.
 struct RunReport {
-  // Maximum sizes of the lists below. A longer list keeps only its newest
-  // entries.
+  // Maximum sizes of the lists below. Lists of rounds and decisions that grow
+  // longer lose their oldest entries, and a list of samples every second entry.
+  // Further nodes are omitted.
   static constexpr size_t kMaxRounds = 500;
   static constexpr size_t kMaxNotes = 200;
   static constexpr size_t kMaxSamples = 600;

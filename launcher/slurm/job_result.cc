@@ -54,7 +54,7 @@ std::string TakeResultPath() {
 void TellResult(const std::string& path, int exit_code) {
   if (path.empty() || EnvironmentVariable("SLURM_PROCID") != "0") return;
   // Opened without O_CREAT: the file exists only on the machine where `launch
-  // --slurm` runs.
+  // --slurm` runs, and must not be created on other machines.
   const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
   if (fd < 0) return;
   const std::string line = absl::StrCat(exit_code, "\n");

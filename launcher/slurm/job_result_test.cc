@@ -38,8 +38,8 @@ TEST(JobResult, TheFileIsDeletedAndNeverCreatedElsewhere) {
   }
   struct stat found;
   EXPECT_NE(stat(path.c_str(), &found), 0);
-  // As on another machine, the file does not exist. TellResult must not create
-  // it.
+  // The file does not exist, as if this process ran on another machine than
+  // `launch --slurm`. TellResult must not create the file.
   TellResult(path, 1);
   EXPECT_NE(stat(path.c_str(), &found), 0);
 }

@@ -43,8 +43,8 @@ sigset_t Caught(const RunOptions& options) {
         &options.policy.signals_to_leave, &options.preemption.signals}) {
     for (const int number : *list) sigaddset(&signals, number);
   }
-  // SIGUSR1 is the usual notice before Slurm ends a job (sbatch --signal). Its
-  // default action would end this process.
+  // Catch SIGUSR1, which is the usual notice before Slurm ends a job (sbatch
+  // --signal). The signal's default action would end this process.
   sigaddset(&signals, SIGUSR1);
   for (int number = 1; number < NSIG; ++number) {
     if (IsIgnored(number)) sigdelset(&signals, number);

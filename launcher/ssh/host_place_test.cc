@@ -29,7 +29,7 @@ TEST(HostPlaceTest, AClaimantWaitsForTheEndOfTheHolder) {
 
   holder.reset();
   EXPECT_EQ(claimant.Serve(), Event::kTaken);
-  // The claimant is the holder now.
+  // `claimant` has the host now, so `next` must claim the host from it.
   HostPlace next(RunOfThisTest(), 1);
   EXPECT_EQ(next.Serve(), Event::kNone);
   EXPECT_EQ(claimant.Serve(), Event::kClaimed);

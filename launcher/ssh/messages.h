@@ -30,7 +30,8 @@ struct RemoteHost {
   std::string name;                // name for messages; also the node's id
   std::string destination;         // argument of ssh: the destination
   std::vector<std::string> flags;  // flags for this host's agent only
-  // Variables for this host's agent only; they override the job's.
+  // Variables for this host's agent only; they override the variables for all
+  // agents (BeNode::environment).
   std::map<std::string, std::string> environment;
   bool operator==(const RemoteHost&) const = default;
 };

@@ -28,20 +28,21 @@ constexpr Duration kVerdictSlack = std::chrono::seconds(5);
 // agent.
 constexpr Duration kSparesWait = std::chrono::seconds(3);
 
-// If an agent is killed, or its host lost, more than kMaxDeaths times within
-// kDeathsWithin, it is not started again. So a job in which an agent is killed
-// again and again, for instance because memory is short, ends.
+// If an agent is killed, or the connection to its host lost, more than
+// kMaxDeaths times within kDeathsWithin, the agent is not started again. So a
+// job ends if, for instance, its agent is killed again and again because memory
+// is short.
 constexpr Duration kDeathsWithin = std::chrono::minutes(10);
 constexpr int kMaxDeaths = 10;
 
-// How long a lost host is connected to again; long enough for a reboot. The
-// first attempt comes at once. Then the wait between two attempts doubles from
-// kFirstWait to kLongestWait.
+// Time during which this process tries to connect to a lost host again; long
+// enough for a reboot. The first attempt comes at once. Then the wait between
+// two attempts doubles from kFirstWait to kLongestWait.
 constexpr Duration kSoughtFor = std::chrono::minutes(10);
 constexpr Duration kFirstWait = std::chrono::seconds(1);
 constexpr Duration kLongestWait = std::chrono::seconds(16);
-// With a coordinator that the user runs: how long a job with too few hosts
-// waits for a lost host that is connected to again.
+// Time for which a job with too few hosts waits until a lost host is connected
+// again, if the user runs the coordinator.
 constexpr Duration kSoughtForVerdict = std::chrono::seconds(10);
 
 std::string HowEnded(int exit_code) {
@@ -264,7 +265,8 @@ void RemoteJob::CountDeath(Instant now, HostState& host) {
 }
 
 bool RemoteJob::MayStartAgain(uint32_t host) const {
-  // The page of `launch doctor` names a host whose agent was killed.
+  // In a job of `launch doctor`, no agent is started again: a host whose agent
+  // was killed is reported on the doctor's page instead.
   const bool is_doctor = plan_.beginning == Beginning::kWithAllThatAnswer;
   return !IsEnding() && !is_doctor && !plan_.alone &&
          hosts_[host].deaths <= kMaxDeaths;
@@ -465,8 +467,9 @@ void RemoteJob::Await(Instant now, uint32_t host) {
     return;
   }
   if (awaited_.empty()) awaited_ = WhyItEnds(host);
-  // The coordinator's verdict comes after the other agents have stopped their
-  // workers. If the coordinator is lost as well, no verdict comes.
+  // Set a deadline. If a verdict of the coordinator is expected (is_judged),
+  // the deadline allows the other agents time to stop their workers first.
+  // Otherwise this process waits only until the lost host is back.
   Expect(now,
          plan_.rejoin_timeout.value_or(kSoughtForVerdict) + kVerdictSlack +
              (is_judged ? std::chrono::milliseconds(plan_.node.stop_timeout_ms)
@@ -546,7 +549,8 @@ void RemoteJob::StartAll(Instant now) {
   // In a job of several hosts, start no agent until the coordinator's address
   // is known: each agent needs the address.
   if (endpoints_.empty() && !plan_.alone) {
-    // The host that is to host it may have been connected to again.
+    // Start the agent that hosts the coordinator as soon as its host is up. The
+    // host may have been lost and connected to again.
     if (hosts_[*coordinator_].phase == Phase::kUp) {
       Start(*coordinator_, MeetingFlagsOf(*coordinator_));
     }
@@ -568,8 +572,9 @@ std::vector<std::string> RemoteJob::MeetingFlagsOf(uint32_t host) const {
   if (!plan_.is_taken_over || !is_coordinated_elsewhere_) {
     return MeetingFlags(plan_, endpoints_);
   }
-  // The first coordinator's host is lost. Any other agent knows where the job's
-  // coordinator is now.
+  // The host of the first coordinator is lost. Every running agent knows where
+  // the coordinator is now, so the new agent gets the endpoints of these
+  // agents.
   std::vector<rendezvous::Endpoint> endpoints;
   for (uint32_t i = 0; i < hosts_.size(); ++i) {
     const HostState& other = hosts_[i];
@@ -647,7 +652,8 @@ void RemoteJob::LetIdleHostsGo(Instant now) {
   if (AwaitsHosts()) return;
   JudgeIfUnknown(now);
   if (Count(Phase::kSought) > 0) {
-    // ssh may be connecting to a lost host. There is no need to wait for it.
+    // ssh may still be trying to connect to a lost host. End the job without
+    // waiting for it.
     End();
     return;
   }

@@ -131,8 +131,8 @@ class RemoteJob {
   // Whether the job cannot continue until a host is back: too few hosts are
   // left, or the host with the only coordinator is absent.
   bool LacksHosts() const;
-  // Whether a job without a running agent waits for lost hosts to come back. It
-  // does if the first coordinator has not listened yet, so that no round can
+  // Whether a job without a running agent waits for lost hosts to come back.
+  // True if the first coordinator has not listened yet, so that no round can
   // have begun, or if the user runs the coordinator. Otherwise no process is
   // left that knows the job's rounds, or whether the job has ended.
   bool AwaitsHosts() const;
@@ -168,9 +168,9 @@ class RemoteJob {
                  const std::string& how);
   // Handles the loss of a host that takes part; `what` says how it was lost.
   void Lose(Instant now, uint32_t host, const std::string& what);
-  // Sets a deadline after the loss of `host`, without which the job cannot
-  // continue. By then enough hosts must be back (LacksHosts), or the
-  // coordinator must have given a verdict. Otherwise this process makes one.
+  // Sets a deadline after the loss of `host`, which the job needs. By the
+  // deadline enough hosts must be back (LacksHosts), or the coordinator must
+  // have given a verdict. Otherwise this process makes the verdict.
   void Await(Instant now, uint32_t host);
   // Returns the reason for a verdict on the loss of `host`: how the host was
   // lost, and why the job cannot continue without it.

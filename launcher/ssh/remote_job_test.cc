@@ -92,7 +92,8 @@ class RemoteJobTest : public ::testing::Test {
   std::vector<std::string> Lost(uint32_t host) {
     return Words(job_->Step(now_, HostLost{host, "cut"}));
   }
-  // Loses the host and connects to it again, as often as that is allowed.
+  // Loses the host and connects to it again, ten times, which is the maximum
+  // within ten minutes.
   void LoseTenTimes(uint32_t host) {
     for (int i = 0; i < 10; ++i) {
       EXPECT_THAT(Lost(host), ElementsAre(HasSubstr("error "),
@@ -111,7 +112,8 @@ class RemoteJobTest : public ::testing::Test {
     return Words(job_->SignalCaught(now_, signal));
   }
   std::vector<std::string> Closed() { return Words(job_->AllClosed(now_)); }
-  // Advances the clock to the next deadline and lets it pass.
+  // Advances the clock to the job's next deadline. Returns the effects of
+  // TimePassed at that time.
   std::vector<std::string> Wait() {
     now_ = job_->NextDeadline().value();
     return Words(job_->TimePassed(now_));
@@ -427,15 +429,17 @@ TEST_F(RemoteJobTest, AnotherHostTakesOverFromALostCoordinator) {
                           "start 2 "
                           "--rdzv-endpoint=10.0.0.2:4711,10.0.0.4:4711 "
                           "--rdzv-conf=is_host=0 (other)"));
-  // The first host hosts the coordinator no more.
+  // The coordinator has moved to another host. So the agent of host 0 gets
+  // is_host=0 and the endpoints of the other agents.
   EXPECT_THAT(Up(0), ElementsAre("error h0: is connected again",
                                  "start 0 --rdzv-endpoint=10.0.0.2:4711,"
                                  "10.0.0.4:4711 --rdzv-conf=is_host=0 "
                                  "(first)"));
 }
 
-// The coordinator is lost, and no other host can take over, for instance
-// because no round has begun yet. The agents then end without a verdict.
+// The coordinator's host is lost, and no other host takes over, for instance
+// because no round has begun yet. The other agents then end without a verdict,
+// and the message names the loss of the coordinator's host.
 TEST_F(RemoteJobTest, AgentsThatFindNoCoordinatorNameItsLoss) {
   RunWithSuccessors(3, 2);
   Lost(0);
@@ -465,7 +469,8 @@ TEST_F(RemoteJobTest, TheFirstHostIsNeededUntilItsCoordinatorListens) {
 TEST_F(RemoteJobTest, AStopForgetsTheVerdictThatIsAwaited) {
   Run(3, 3);
   Lost(2);
-  // An agent that refuses its flags ends the job at once.
+  // An agent that exits with code 127 (program not found) ends the job at once,
+  // although a verdict on the loss of host 2 was awaited.
   EXPECT_THAT(Ended(1, 127),
               ElementsAre(HasSubstr("status 127"), "signal 15 to all"));
   EXPECT_THAT(Wait(), ElementsAre("error h0: its agent did not end in time",
@@ -552,7 +557,8 @@ TEST_F(RemoteJobTest, ALostHostIsConnectedToUntilItIsBack) {
   EXPECT_THAT(Up(2), ElementsAre("error h2: is connected again",
                                  HasSubstr("start 2 ")));
   EXPECT_EQ(job_->NextDeadline(), std::nullopt);
-  // The next loss is reported like the first one.
+  // Host 2 is lost again after it was back. This loss is reported, and a
+  // connection attempt is made at once, as after the first loss.
   EXPECT_THAT(Lost(2), ElementsAre(HasSubstr("error h2: cut; "), "connect 2"));
   EXPECT_THAT(Lost(2), ElementsAre(HasSubstr("error h2: cut; launch tries")));
 }
@@ -603,8 +609,8 @@ TEST_F(RemoteJobTest, OneOfTwoHostsThatAreBackDoesNotEndTheWait) {
   EXPECT_EQ(job_->NextDeadline(), std::nullopt);
 }
 
-// Nobody is left who knows the job's rounds, or whether it has ended. So it is
-// not begun anew.
+// After all hosts are lost, no process knows the job's rounds, or whether the
+// job has ended. So the job is not started again.
 TEST_F(RemoteJobTest, TheLossOfAllHostsEndsTheJob) {
   RunWithSuccessors(3, 2);
   Lost(0);
@@ -831,7 +837,8 @@ TEST_F(RemoteJobTest, LosingACoordinatorWithoutSuccessorsEndsTheJob) {
 TEST_F(RemoteJobTest, ACoordinatorWithoutSuccessorsMayComeBack) {
   Run(3, 1);
   Lost(0);
-  // Other hosts that are back do not end the wait for the coordinator's host.
+  // Host 1 is lost as well and is connected again. The job still waits for host
+  // 0, which hosts the coordinator.
   Lost(1);
   Up(1);
   EXPECT_NE(job_->NextDeadline(), std::nullopt);

@@ -16,10 +16,11 @@ namespace muster::launcher {
 namespace {
 
 constexpr Duration kRejoinTimeout = std::chrono::seconds(10);
-// Time for which the agents look for a coordinator that one of them hosts. A
-// killed agent is started again at once, and another one takes over in seconds.
-// If no other one can take over, the host of the lost coordinator may come back
-// within the rejoin time-out; kCoordinatorSlack is the time that it then needs.
+// kCoordinatorTimeout: time for which an agent looks for a coordinator that
+// another agent hosts. A killed agent is started again at once, and a successor
+// takes over in seconds. Without a successor, the lost host may come back
+// within the rejoin timeout; kCoordinatorSlack is the time that its coordinator
+// then needs to start.
 constexpr Duration kCoordinatorTimeout = std::chrono::seconds(60);
 constexpr Duration kCoordinatorSlack = std::chrono::seconds(10);
 
@@ -168,9 +169,9 @@ void SetRejoinTimeout(const RunOptions& options, RemotePlan& plan) {
 }
 
 // Whether one of `hosts` will host the coordinator. If not, the coordinator
-// runs elsewhere and does not know a token that this process makes. If several
-// endpoints are given, they belong to daemons, so no host hosts the
-// coordinator.
+// runs elsewhere and does not know a token that this process makes. Several
+// endpoints belong to rendezvousd daemons, which host the coordinator
+// themselves.
 bool IsHostedByOne(const RunOptions& options, const std::vector<Host>& hosts) {
   if (options.endpoints.size() > 1) return false;
   return options.endpoints.empty() ||

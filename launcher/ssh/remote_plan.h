@@ -59,8 +59,8 @@ struct RemotePlan {
   std::string rendezvous_conf;
   // Time for which the coordinator waits for a lost node before it ends the
   // job. nullopt: the job has a single host, or the user gave the coordinator's
-  // endpoint. With a given endpoint, nodes that were started separately may
-  // join, and all nodes must have the same settings.
+  // endpoint. In the latter case nodes that were started separately may join,
+  // and all nodes must have the same settings, so the plan adds none.
   std::optional<Duration> rejoin_timeout;
   // Whether another agent takes over if the host with the coordinator is lost
   // (--takeover).

@@ -206,8 +206,9 @@ TEST(RemotePlan, TheTokenIsNeverAFlag) {
   // elsewhere and does not know a fresh token. No token is sent.
   EXPECT_THAT(Plan({"--rdzv-endpoint=x"}, "a")->node.environment,
               Not(Contains(Key("MUSTER_TOKEN"))));
-  // Two endpoints belong to daemons, even if one of them is on host a of the
-  // job. A daemon does not know a fresh token, so no token is sent.
+  // Several endpoints belong to rendezvousd daemons, even if one of them names
+  // host a of the job. A daemon does not know a fresh token, so no token is
+  // sent.
   EXPECT_THAT(Plan({"--rdzv-endpoint=a,x"}, "a")->node.environment,
               Not(Contains(Key("MUSTER_TOKEN"))));
 }
@@ -258,9 +259,9 @@ TEST(RemotePlan, FlagsGiveTheMeetingPoint) {
   ASSERT_EQ(said.endpoints.size(), 1u);
   EXPECT_THAT(MeetingFlags(said, said.endpoints),
               ElementsAre("--rdzv-endpoint=x:5"));
-  // With a given endpoint the plan sets no rejoin timeout. Nodes that were
-  // started separately may join the job, and all nodes must have the same
-  // settings.
+  // If the user gives an endpoint, the plan sets no rejoin timeout. Nodes that
+  // were started separately may join the job without this setting, and all
+  // nodes must have the same settings.
   EXPECT_EQ(said.rejoin_timeout, std::nullopt);
 }
 

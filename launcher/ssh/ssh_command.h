@@ -20,7 +20,8 @@ std::vector<std::string> SshCommand(const std::string& ssh_program,
                                     const SshSettings& settings,
                                     const std::string& destination);
 
-// How an ssh connection ended on which the remote `launch` had not answered.
+// The end of an ssh connection on which the remote `launch` gave no valid
+// answer.
 struct SshEnd {
   enum class Cause { kExited, kTimedOut, kForeignAnswer };
   Cause cause = Cause::kExited;

@@ -175,7 +175,9 @@ class SshNode {
         if (start_) StartOwn(*std::exchange(start_, std::nullopt));
         break;
       case HostPlace::Event::kClaimed:
-        // `launch` has given up the connection to this process.
+        // A newer process has claimed the host. This shows that the starting
+        // `launch` has given up its connection to this process, so nothing more
+        // is written to the connection.
         up_closed_ = true;
         up_.clear();
         Leave();
@@ -210,11 +212,11 @@ class SshNode {
     }
   }
 
-  // Passes the agent's messages on. If the last one says that the agent was
-  // killed, deletes agent_, so that the agent can be started again. Once this
-  // process leaves, it starts no agent again. So it does not pass this message
-  // on, and `launch` learns from the end of the connection that the host is
-  // lost.
+  // Passes the agent's messages on to `launch`. If the last one says that the
+  // agent was killed, deletes agent_, so that the agent can be started again.
+  // After Leave, no agent is started again. In this case the message is not
+  // passed on, and `launch` learns from the end of the connection that the host
+  // is lost.
   void ServeAgent(Intake intake) {
     std::vector<UpMessage> came = agent_->Serve(intake);
     const bool is_killed =
@@ -297,7 +299,8 @@ class SshNode {
   // Null until the first message has arrived.
   std::unique_ptr<HostPlace> place_;
   bool has_place_ = false;  // whether `place_` was taken
-  // The order to start the agent that came before `place_` was taken.
+  // The order to start the agent, if it arrived before this process had taken
+  // the host (`place_`); executed once the host is taken.
   std::optional<StartAgent> start_;
   // whether the attempt to start this host's agent has failed
   bool failed_ = false;

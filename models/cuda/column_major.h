@@ -41,10 +41,10 @@ struct ColumnMajorPlan {
 };
 
 // Describes a row-major product for a column-major library, such as cuBLASLt.
-// Such a library takes a row-major matrix for its transpose. So the plan
-// computes the transposed result: plan.a describes product.b, plan.b describes
-// product.a, and the bias has one element per row of plan.result instead of one
-// per column of product.result. Pure.
+// Such a library reads a row-major matrix as the transpose of this matrix. So
+// the plan computes the transposed result: plan.a describes product.b, plan.b
+// describes product.a, and the bias has one element per row of plan.result
+// instead of one per column of product.result. Pure.
 ColumnMajorPlan InColumnMajor(const Product& product);
 
 }  // namespace muster::models::cuda

@@ -59,8 +59,8 @@ TEST(ColumnMajorTest, OtherAddendGivesAnotherPlan) {
   product.bias = At(20);
   EXPECT_NE(InColumnMajor(product), plain);
   EXPECT_EQ(InColumnMajor(product).bias_alignment, 4);
-  // The plan must not depend on Product::factor, nor on the address of `a` if
-  // the alignment is the same.
+  // Remove the bias again. The plan must not depend on Product::factor, nor on
+  // the address of `a` if the alignment of `a` is the same.
   product.bias = nullptr;
   product.factor = 2;
   product.a.data = At(65536);

@@ -98,8 +98,8 @@ TEST_F(CublasProductsTest, AllForms) {
   }
 }
 
-// The matrices of a batch lie side by side in the same rows, like the heads of
-// attention.
+// The matrices of a batch may lie side by side in the same rows, like the heads
+// of attention. The products must be right in this layout, too.
 TEST_F(CublasProductsTest, BatchesWithGaps) {
   constexpr int64_t kTime = 3;
   constexpr int64_t kHeads = 2;

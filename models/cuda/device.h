@@ -46,9 +46,9 @@ struct Matrix {
 
 enum class MatrixForm { kPlain, kTransposed };
 
-// For each of `batch` products: result = factor a b + addend + bias. The
-// matrices a and b are taken as they are or transposed. Sums are computed in
-// float32 and rounded once to the result's type.
+// For each of `batch` products: result = factor * a * b + addend + bias. The
+// matrices `a` and `b` are used as they are or transposed (MatrixForm). Sums
+// are computed in float32 and rounded once to the result's type.
 struct Product {
   MatrixForm a_form = MatrixForm::kPlain;
   Matrix a;
@@ -75,9 +75,9 @@ class Products {
   virtual absl::Status Multiply(const Product& product, CudaStream stream) = 0;
 };
 
-// A GPU for the models: the SDK's CudaDevice, and matrix products. Methods
-// without a Stream parameter enqueue their work on the compute stream,
-// stream(), and so do the models' kernels.
+// A GPU for the models: the SDK's CudaDevice, plus matrix products. Methods
+// without a Stream parameter enqueue their work on the compute stream, which
+// stream() returns. The models' kernels use the same stream.
 class Device : public CudaDevice {
  public:
   // Makes a device. Prepare and SetProducts must be called before other

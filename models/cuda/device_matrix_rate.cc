@@ -51,8 +51,8 @@ absl::StatusOr<double> MeasureDeviceMatrixRate(Device& device, ElementType type,
   const auto square = [&](const char* data) {
     return Matrix{type, data, size, size, size, 0};
   };
-  // The first run is not measured, because the library chooses its algorithm
-  // during that run.
+  // The timing marks at the beginning and at the end of each run. Run 0 does
+  // not count, because the library chooses its algorithm during that run.
   std::vector<int> begins;
   std::vector<int> ends;
   for (int run = 0; run <= kRuns; ++run) {

@@ -51,8 +51,8 @@ struct GptBlockActivations {
 // A transformer block: attention and a two-layer perceptron. A layer norm
 // precedes each of the two, and the output of each is added to the residual
 // stream. Arrays have one row of `width` values per position, batch * time
-// rows. Between calls the block keeps nothing but the activations, which belong
-// to the caller. Not thread-safe.
+// rows. The block keeps no data between calls: the activations belong to the
+// caller. Not thread-safe.
 class GptBlock {
  public:
   GptBlock(const GptConfig& config, int64_t batch, int64_t time);

@@ -113,8 +113,8 @@ absl::StatusOr<std::unique_ptr<Optimizer>> GptPipeline::MakeOptimizer(
   for (const int i : group.tensors) tensors.push_back(chunk.weights->tensor(i));
   const Reducer* const reducer = group.reducer.get();
   if (options_.state == GptPipelineOptions::State::kSharded) {
-    // The optimizer and the reducer may use the same process group, because the
-    // reducer uses it only between Begin and Finish.
+    // The optimizer may use the reducer's process group, because the reducer
+    // uses this group only between Begin and Finish.
     auto sharded = ShardedOptimizer::Create(ranks, *reducer, options_.rule,
                                             std::move(tensors));
     if (!sharded.ok()) return sharded.status();

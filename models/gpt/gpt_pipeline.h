@@ -46,10 +46,11 @@ struct GptPipelineStep {
 };
 
 // One rank's part of a transformer that is trained with pipeline and data
-// parallelism in a DeviceMesh(pp, dp). The ranks of a dp group have the same
-// stage and train it on different data. Reducers average the gradients of a
-// stage over dp while the pipeline runs. The weights equal those of a training
-// on one rank, up to the order of sums. Not thread-safe.
+// parallelism, in a DeviceMesh with the dimensions pp (pipeline) and dp (data).
+// The ranks of a dp group have the same stage and train it on different data.
+// Reducers average the gradients of a stage over its dp group while the
+// pipeline runs. The weights equal those of a training on one rank, up to the
+// order of sums. Not thread-safe.
 class GptPipeline {
  public:
   // Provides the tokens and targets of a micro-batch. Micro-batch m of
@@ -57,12 +58,12 @@ class GptPipeline {
   // in the step.
   using Source = GptPipelineStage::Source;
 
-  // Collective over `world`, which has p * dp ranks for a schedule of p ranks;
-  // the ranks of one dp group are consecutive. `world` may be destroyed before
-  // this object. InvalidArgument: the number of ranks is not a multiple of p,
-  // there are too few layers, a pipeline of one rank has several stages, or
-  // micro-batches are empty or longer than the context. Other errors are those
-  // of groups, PipelineRuntime and Reducer.
+  // Collective over `world`, which has p * d ranks: p ranks per pipeline, as in
+  // the schedule, and d pipelines. The ranks of one dp group are consecutive.
+  // `world` may be destroyed before this object. InvalidArgument: the number of
+  // ranks is not a multiple of p, there are too few layers, a pipeline of one
+  // rank has several stages, or micro-batches are empty or longer than the
+  // context. Other errors are those of groups, PipelineRuntime and Reducer.
   static absl::StatusOr<std::unique_ptr<GptPipeline>> Create(
       ProcessGroup& world, PipelineSchedule schedule,
       const GptPipelineOptions& options, Source source);

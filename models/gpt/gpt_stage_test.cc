@@ -64,9 +64,10 @@ TEST_P(AnyBiases, SmallWeightsKnowNothing) {
   std::vector<float> gradients;
   // With small random weights all 19 tokens are nearly equally likely, so the
   // loss is near log(19). A logit is the product of a vector of length sqrt(8)
-  // and a row of 8 elements with a standard deviation of 0.02. The loss is the
-  // mean over 12 positions. The bound allows four standard deviations of this
-  // mean, and deviation^2 / 2, the mean of a logit's exponential minus 1.
+  // and a row of 8 elements with a standard deviation of 0.02, so `deviation`
+  // is the standard deviation of a logit. The loss is a mean over 12 positions,
+  // and may differ from log(19) by four standard deviations of this mean, plus
+  // deviation^2 / 2, by which the mean of e^logit exceeds 1.
   const double deviation = 0.02 * std::sqrt(8.0);
   EXPECT_NEAR(WholePass(&weights, &gradients, GptStage::Checkpointing::kNone),
               std::log(19.0),
@@ -86,9 +87,10 @@ TEST_P(AnyBiases, DescendingLowersTheLoss) {
     }
     loss = WholePass(&weights, &gradients, GptStage::Checkpointing::kNone);
   }
-  // One step of gradient descent reduces the loss by about 0.01 times the
-  // square of the gradient's norm, and this norm is larger than 1. So several
-  // steps reduce the loss by far more than rounding errors.
+  // One step of gradient descent, with a learning rate of 0.01, reduces the
+  // loss by about 0.01 times the square of the gradient's norm. This norm is
+  // larger than 1, so 30 steps reduce the loss by far more than rounding
+  // errors.
   EXPECT_LT(loss, first - 0.1);
 }
 
@@ -109,8 +111,9 @@ TEST_P(AnyBiases, MemoryThatWasUsedBeforeChangesNoBit) {
     return std::vector<float>(first, first + weights.count());
   };
   const std::vector<float> fresh = pass();
-  // Two other micro-batches use the model's memory before the pass is repeated:
-  // one with and one without a backward pass.
+  // Before the pass is repeated, two other micro-batches use the model's
+  // memory: one with and one without a backward pass. The repeated pass must
+  // give the same gradients.
   for (const bool backward : {true, false}) {
     GptMicroBatch other = Tokens();
     std::swap(other.tokens, other.targets);
@@ -135,8 +138,8 @@ TEST_P(AnyBiases, CheckpointingChangesNoBit) {
 }
 
 // Two stages, with the backward pass in two parts, give the same results as the
-// whole model. Only the gradient of the token table differs: each stage has its
-// own.
+// whole model. Only the gradient of the token table differs, because each stage
+// computes a part of it.
 TEST_P(AnyBiases, StagesTogetherAreTheModel) {
   GptWeights whole(config(), {0, 4});
   whole.Initialize(1);

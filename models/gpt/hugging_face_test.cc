@@ -101,8 +101,9 @@ TEST_F(HuggingFace, AStageTakesItsOwn) {
   }
 }
 
-// Reads a file like GPT-2's own, with names without "transformer." and with
-// attention masks. Reads files with 16-bit types.
+// The reader must accept a file like GPT-2's own, whose names lack the prefix
+// "transformer." and which contains attention masks. The tensors of this file
+// have a 16-bit type.
 TEST_F(HuggingFace, NamesWithoutPrefixAndNarrowTypesAreRead) {
   GptWeights whole(Config(GptConfig::Biases::kAll), {0, 2});
   whole.Initialize(5);

@@ -129,12 +129,12 @@ class CudaGptStageTest : public testing::Test {
 
   static constexpr bool kWide = std::is_same_v<T, float>;
 
-  // The growth of rounding errors, in units of the type's rounding error. With
-  // float32, the kernels and the CPU both round. The longest chain of roundings
-  // consists of the longest dot product and a gradient's sum over the tokens.
-  // With bfloat16, only the kernels round. Between two weights they round three
-  // values: the outputs of a normalization, of a matrix product and of the
-  // addition to the residual stream.
+  // Returns the growth of rounding errors, in units of the type's rounding
+  // error. With float32, the kernels and the CPU both round. The longest chain
+  // of roundings consists of the longest dot product and the sum of a gradient
+  // over the tokens. With bfloat16, only the kernels round to the type. Between
+  // two weights they round three values: the output of a normalization, the
+  // output of a matrix product, and the sum with the residual stream.
   static double Growth() {
     return kWide ? 2 * RoundingGrowth<float>(4 * kConfig.width + kBatch * kTime)
                  : RoundingGrowth(3, kBfloat16Roundoff);
@@ -425,9 +425,9 @@ TYPED_TEST(CudaGptStageTest, TrainsAsTheCpuDoes) {
   }
   GptWeights read(kConfig, {0, 2});
   weights->CopyTo(&read);
-  // The trained weights. With float32 they are the weights themselves. With
-  // bfloat16 the optimizer's master weights replace the rounded weights in this
-  // array.
+  // The trained weights. With bfloat16, the weights in `read` are rounded, so
+  // the optimizer's float32 master weights replace them below. With float32
+  // there are no master weights.
   std::vector<float> trained(read.data(), read.data() + read.count());
   int64_t at = 0;
   for (const CheckpointSlice& slice : optimizer->State()) {

@@ -9,7 +9,7 @@ namespace muster::models {
 
 // An allocator of memory that is aligned to cache lines. A large std::vector
 // with the standard allocator begins 16 bytes after the start of a cache line,
-// so every 64-byte register would span two lines.
+// so every load of a 64-byte register would touch two lines.
 template <typename T>
 struct LineAllocator {
   using value_type = T;

@@ -35,7 +35,8 @@ TEST(CrossEntropyTest, GradientIsThatOfDifferences) {
 TEST(CrossEntropyTest, WithoutKnowledgeItIsTheLogarithmOfTheClasses) {
   const std::vector<float> logits(65, 3.0f);
   const int32_t target = 12;
-  // The sum of 65 terms e^0 is exact, and the two logarithms round once each.
+  // All 65 logits are equal, so the sum of 65 terms e^0 is exact. The
+  // logarithms in CrossEntropy and in the expected value round once each.
   EXPECT_NEAR(CrossEntropy(logits.data(), &target, 1, 65), std::log(65.0),
               RoundingBound<double>(1, std::log(65.0)));
 }
@@ -43,7 +44,8 @@ TEST(CrossEntropyTest, WithoutKnowledgeItIsTheLogarithmOfTheClasses) {
 TEST(CrossEntropyTest, LargeLogitsDoNotOverflow) {
   std::vector<float> logits = {1e4f, -1e4f};
   const int32_t wrong = 1;
-  // The other class adds e^-20000 to 1, which changes no bit.
+  // The loss is log(1 + e^-20000) + 20000. In floating point, 1 + e^-20000 is
+  // exactly 1, so the logarithm is 0.
   EXPECT_EQ(CrossEntropy(logits.data(), &wrong, 1, 2), 2e4);
   CrossEntropyWithGradient(logits.data(), &wrong, 1, 2, 1.0f);
   EXPECT_EQ(logits[0], 1);

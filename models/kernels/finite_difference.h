@@ -44,10 +44,10 @@ inline LossSum Dot(const std::vector<double>& a, const std::vector<double>& b) {
 // of `at`; its result has at most `operations` successive roundings.
 //
 // The derivative is computed by central differences D(h) and D(2h) in double,
-// extrapolated (Richardson): (4 D(h) - D(2h)) / 3. Each term of the error
-// series is about h^2 times the previous term, so an error of h |D(2h) - D(h)|
-// is allowed, in addition to the rounding error of the loss divided by 2 h and
-// 4 h.
+// extrapolated (Richardson): (4 D(h) - D(2h)) / 3. The error of this formula is
+// about h^2 |D(2h) - D(h)|, because each term of the error series is about h^2
+// times the previous term. To be safe, an error of h |D(2h) - D(h)| is allowed,
+// plus the effect of the rounding error of the loss on D(h) and D(2h).
 inline int64_t WrongEntry(std::vector<double>& at,
                           const std::vector<double>& gradient, int operations,
                           const std::function<LossSum()>& loss) {

@@ -30,8 +30,8 @@ double Amplification(double x) {
 // in float: the share's denominator is at most about e^88.
 const double kLeastShare = std::exp(-87.0);
 
-// The sum of the magnitudes of the terms of GELU's slope, divided by the share
-// (see Amplification).
+// GELU's slope is a sum of terms. Returns an upper bound of the sum of their
+// magnitudes, divided by the share (see Amplification).
 double Steepness(double x) { return 1 + 2 * std::abs(x) * (1 + 0.14 * x * x); }
 
 TEST(GeluTest, GradientIsThatOfDifferences) {
@@ -47,8 +47,8 @@ TEST(GeluTest, GradientIsThatOfDifferences) {
   loss();
   std::vector<double> gradient = upstream;
   GeluBackward(slope.data(), 40, gradient.data());
-  // The successive roundings are those of an output, and 40 additions of the
-  // loss.
+  // An output has kOperations successive roundings, and the loss adds 40
+  // outputs.
   ExpectGradient(input, gradient, kOperations + 40, loss);
 }
 
@@ -59,8 +59,8 @@ TEST(GeluTest, IsItsDefinition) {
     GeluForward(&x, 1, &got, &slope);
     const double inner =
         std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x);
-    // The expected value contains 1 + tanh, which may be a difference of
-    // numbers near 1, so its error is relative to 1.
+    // The expected value contains 1 + tanh. If tanh is near -1, this sum is
+    // small, but its rounding error is as large as that of numbers near 1.
     EXPECT_NEAR(got, 0.5 * x * (1 + std::tanh(inner)),
                 RoundingBound<double>(kOperations,
                                       std::abs(x) * (1 + Amplification(x))))

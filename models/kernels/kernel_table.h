@@ -32,9 +32,9 @@ constexpr int64_t ProbabilitiesCount(const AttentionShape& shape) {
 inline constexpr int64_t kAttentionPanel = 16;
 
 // Rounds a number of columns up to a multiple of kAttentionPanel. Static, so
-// that each source file that includes this header has its own copy. Of several
-// non-static copies the linker would keep only one, possibly that of
-// kernels_avx2.cc, which processors without AVX2 cannot run.
+// that each source file that includes this header has its own copy. If the
+// function were not static, the linker would keep only one copy, possibly that
+// of kernels_avx2.cc, which processors without AVX2 cannot run.
 static constexpr int64_t InPanels(int64_t columns) {
   return (columns + kAttentionPanel - 1) / kAttentionPanel * kAttentionPanel;
 }

@@ -182,8 +182,9 @@ TYPED_TEST(KernelsTest, AttentionIsItsDefinition) {
   }
 }
 
-// The reference is computed by the baseline kernels in double, which other
-// tests compare with finite differences.
+// The kernels for every kind of processor must equal the reference up to
+// rounding. The reference is computed in double by the baseline kernels. Other
+// tests compare the baseline kernels with finite differences.
 TYPED_TEST(KernelsTest, ProcessorsDifferByRoundingAlone) {
   for (const int64_t width : {5, 8, 61, 128}) {
     SCOPED_TRACE(width);

@@ -32,12 +32,13 @@ void CheckShapes(Form a_form, const MatrixView<const T>& a, Form b_form,
       << " x " << columns << " into " << c.rows << " x " << c.columns;
 }
 
-// The number of rows or columns of c for one thread is a multiple of kGrain.
-// kGrain is a multiple of the tile sizes of Muster's and OpenBLAS's kernels.
+// Each thread gets a multiple of kGrain rows or columns of `c`, except the last
+// thread. kGrain is a multiple of the tile sizes of Muster's and OpenBLAS's
+// kernels.
 constexpr int64_t kGrain = 96;
-// Minimum number of multiplications for each further thread. It exceeds 100^3,
-// because up to this size OpenBLAS 0.3.21 uses kernels with other rounding
-// (sgemm_small_matrix_permit).
+// Minimum number of multiplications for each further thread. This number is
+// greater than 100^3, because OpenBLAS 0.3.21 computes products of up to this
+// size with kernels that round differently (sgemm_small_matrix_permit).
 constexpr int64_t kWorth = 1 << 20;
 
 // Calls part(begin, end) for consecutive parts of [0, length), each on a thread
@@ -56,8 +57,9 @@ void InParts(int64_t length, int64_t work, Part part) {
   });
 }
 
-// Multiplies with OpenBLAS. Each thread computes some rows of c. A division of
-// c by columns would change the rounding of OpenBLAS's kernel for Haswell.
+// Multiplies with OpenBLAS. Each thread computes some rows of `c`. If each
+// computed some columns instead, OpenBLAS's kernel for Haswell would round
+// differently.
 template <typename T, typename Product>
 void Multiply(Form a_form, const MatrixView<const T>& a, Form b_form,
               const MatrixView<const T>& b, T alpha, T beta,
@@ -90,9 +92,9 @@ SingleProduct OwnProduct() {
   return own;
 }
 
-// Multiplies with Muster's own kernel. Each thread computes some rows of c, or
-// some columns if c has more columns than rows. The division changes no bit of
-// the result.
+// Multiplies with Muster's own kernel. Each thread computes some rows of `c`,
+// or some columns if `c` has more columns than rows. The result is
+// bit-identical, however `c` is divided.
 void MultiplyInParts(SingleProduct product, int64_t inner, float alpha,
                      const ProductFactor& a, const ProductFactor& b, float beta,
                      const MatrixView<float>& c) {

@@ -20,11 +20,12 @@ struct MatrixView {
 
 enum class Form { kPlain, kTransposed };
 
-// Computes c = alpha a b + beta c, where a and b are taken as they are or
-// transposed. Runs on MatrixThreads() threads (matrix_threads.h), each of which
-// computes some rows or columns of c. Uses product_avx512.h for floats on a
-// processor with AVX-512, otherwise OpenBLAS, which then runs on one thread per
-// part. The result does not depend on the number of threads, bit for bit.
+// Computes c = alpha * a * b + beta * c, where `a` and `b` are used as they are
+// or transposed (Form). Runs on MatrixThreads() threads (matrix_threads.h),
+// each of which computes some rows or columns of `c`. Uses product_avx512.h for
+// floats on a processor with AVX-512, otherwise OpenBLAS, which then runs on
+// one thread per part. The result does not depend on the number of threads, bit
+// for bit.
 void MatrixProduct(Form a_form, MatrixView<const float> a, Form b_form,
                    MatrixView<const float> b, float alpha, float beta,
                    MatrixView<float> c);

@@ -65,8 +65,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Combine(testing::Values(Form::kPlain, Form::kTransposed),
                      testing::Values(Form::kPlain, Form::kTransposed)));
 
-// The sizes produce every remainder of a kernel's tiles, panels and depth, for
-// each form of the factors.
+// The sizes are such that a kernel's last tile, panel or depth is incomplete.
+// Each of the two factors is plain or transposed.
 TEST_P(AnyForm, OfFloatsIsTheProductWithinRounding) {
   const auto [a_form, b_form] = GetParam();
   const bool plain_a = a_form == Form::kPlain;

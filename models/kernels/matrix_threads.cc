@@ -110,8 +110,9 @@ int AllottedCores(int machine_cores) {
   return CPU_COUNT(&set);
 }
 
-// The CPU quota of this process's control group, in cores; 0: unlimited.
-// Without a limit the kernel's file begins with "max", which is no number.
+// Returns the CPU quota of this process's control group (cgroup), in cores; 0:
+// unlimited. Without a limit, cpu.max begins with "max", so no number can be
+// read.
 int Quota() {
   std::ifstream file("/sys/fs/cgroup/cpu.max");
   double microseconds = 0;

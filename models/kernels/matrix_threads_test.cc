@@ -105,7 +105,7 @@ using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(MatrixThreadsTest, Types);
 
 // Products must be bit-identical on any number of threads. The shapes are tall,
-// wide and deep; some have remainders of a kernel's tiles. The last product is
+// wide and deep; some are no multiples of a kernel's tiles. The last product is
 // so small that OpenBLAS would multiply a part of it with another kernel, which
 // rounds differently.
 TYPED_TEST(MatrixThreadsTest, ChangeNoBit) {

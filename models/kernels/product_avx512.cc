@@ -16,49 +16,52 @@ namespace muster::models {
 namespace {
 
 // The product in this file follows Goto and van de Geijn (Anatomy of
-// High-Performance Matrix Multiplication, 2008): panels of b are packed to fit
-// the L1 cache, and a tile of c is summed in registers. If a is stored by rows,
-// a tile reads its rows of a in place, because these are only a few streams of
-// memory. If a is stored by columns, it is packed. kLanes: the number of floats
-// in a vector register.
+// High-Performance Matrix Multiplication, 2008): panels of `b` are packed to
+// fit the L1 cache, and a tile of `c` is summed in registers. If `a` is stored
+// by rows, a tile reads its rows of `a` in place, because these are only a few
+// streams of memory. If `a` is stored by columns, `a` is packed. kLanes: the
+// number of floats in a vector register.
 constexpr int64_t kLanes = 16;
-// The number of rows of a tile of c. Its 12 x 2 sums use 24 of the 32
-// registers.
+// Number of rows in a tile of `c`. The sums of a tile, 12 x 2 vectors, use 24
+// of the 32 registers.
 constexpr int kTileRows = 12;
 constexpr int kTileVectors = 2;
 constexpr int64_t kPanel = kTileVectors * kLanes;
-// Number of rows between the row of b that is being packed and the row that is
+// Distance in rows from the row of `b` that is being packed to the row that is
 // prefetched meanwhile.
 constexpr int64_t kAhead = 16;
-// The number of rows of a packed panel of b. The panel then has 32 KiB.
+// Number of rows in a packed panel of `b`. With this number, the panel has 32
+// KiB.
 constexpr int64_t kDepth = 256;
 
 struct Tile {
   int64_t depth;
   float alpha;
-  // The tile's part of a: the address of its first element, and the distances
-  // between neighbouring elements in a column and in a row.
+  // The tile's part of matrix `a`: the address of its first element, the
+  // distance from one row to the next (a_row), and from one column to the next
+  // (a_column).
   const float* a;
   int64_t a_row;
   int64_t a_column;
   const float* panel;
-  // The factor by which the current contents of c are multiplied.
+  // The factor by which the current contents of `c` are multiplied.
   float beta;
   float* c;
   int64_t stride;
-  // Selects the columns of c in the last vector of a tile's row.
+  // Mask of the columns of `c` that the last vector of a tile's row covers.
   __mmask16 mask;
-  // The next tile's part of a, which is prefetched. `next`: its first element.
-  // `lines`: the number of cache lines per row, or of the whole part if the
-  // part is packed. `all_lines`: the number of cache lines of the whole part;
-  // 0: nothing is prefetched.
+  // The part of `a` for the next tile, which is prefetched. `next`: its first
+  // element. `lines`: the number of cache lines per row, or of the whole part
+  // if the part is packed. `all_lines`: the number of cache lines of the whole
+  // part; 0: nothing is prefetched.
   const float* next;
   int64_t lines;
   int64_t all_lines;
 };
 
-// Prefetches the next tile's part of a, one cache line per step of this tile.
-// The rows of that part are too short for the processor's own prefetcher.
+// Prefetches the part of `a` for the next tile, one cache line in each step of
+// the current tile's loop. The rows of this part are too short for the
+// processor's own prefetcher.
 struct Ahead {
   const float* stream;
   int64_t step;
@@ -136,8 +139,8 @@ void MultiplyRows(const Tile& tile) {
   }
 }
 
-// Computes all rows of c for one panel of b. `tile_step`: distance between the
-// first elements of a in two consecutive tiles.
+// Computes all rows of `c` for one panel of `b`. `tile_step`: the distance
+// between the first elements, in `a`, of two consecutive tiles.
 template <int kVectors>
 void MultiplyPanel(int64_t rows, int64_t tile_step, Tile tile) {
   int64_t i = 0;
@@ -148,8 +151,9 @@ void MultiplyPanel(int64_t rows, int64_t tile_step, Tile tile) {
     tile.c += count * tile.stride;
   };
   while (i + kTileRows <= rows) {
-    // During the last whole tile, the first tile's part of a is prefetched
-    // again, because the next panel of b begins with that tile.
+    // During the last whole tile, the part of `a` for the first tile is
+    // prefetched again, because the next panel of `b` begins with the first
+    // tile.
     tile.next = i + 2 * kTileRows <= rows ? tile.a + tile_step : first;
     MultiplyRows<kTileRows, kVectors>(tile);
     advance(kTileRows);
@@ -169,7 +173,7 @@ void MultiplyPanel(int64_t rows, int64_t tile_step, Tile tile) {
   }
 }
 
-// Packs a panel whose rows are contiguous in b.
+// Packs a panel of `b`, if `b` is stored by rows.
 void PackRows(const float* b, int64_t step, int64_t depth, int64_t columns,
               float* panel) {
   const auto low =
@@ -188,8 +192,8 @@ void PackRows(const float* b, int64_t step, int64_t depth, int64_t columns,
   }
 }
 
-// Transposes 16 x 16 elements in registers. Used to pack a panel whose columns
-// are contiguous in b.
+// Transposes 16 x 16 elements in registers. Used to pack a panel of `b` if `b`
+// is stored by columns.
 void Transpose16(__m512* r) {
   __m512 t[16];
   for (int i = 0; i < 16; i += 2) {
@@ -239,9 +243,9 @@ void PackColumns(const float* b, int64_t step, int64_t depth, int64_t columns,
   }
 }
 
-// Packs rows of a, whose columns are contiguous, into tiles. Without packing,
-// the columns are so far apart that few fit into the cache's sets. `packed`
-// must have PackedCount elements.
+// Packs rows of matrix `a`, which is stored by columns, into tiles. Without
+// packing, the columns would be so far apart that few of them fit into the sets
+// of the cache. `packed` must have PackedCount elements.
 void PackTiles(const float* a, int64_t step, int64_t rows, int64_t depth,
                float* packed) {
   for (int64_t i = 0; i < rows; i += kTileRows) {

@@ -5,17 +5,18 @@
 
 namespace muster::models {
 
-// A matrix a or b of a product: element (i, j) is data[i * row + j * column].
-// `row` or `column` is 1.
+// One of the two factors `a` and `b` of a product. Element (i, j) is data[i *
+// row + j * column]; `row` or `column` is 1.
 struct ProductFactor {
   const float* data;
   int64_t row;
   int64_t column;
 };
 
-// Computes c = alpha a b + beta c on the calling thread, where a is rows x
-// inner, b is inner x columns, and the rows of c are `stride` elements apart.
-// Each element of c is bit-identical for any number of rows and columns.
+// Computes c = alpha * a * b + beta * c on the calling thread, where `a` is a
+// rows x inner matrix, `b` is an inner x columns matrix, and the rows of `c`
+// are `stride` elements apart. Each element of `c` is bit-identical, whatever
+// `rows` and `columns` are.
 using SingleProduct = void (*)(int64_t rows, int64_t columns, int64_t inner,
                                float alpha, const ProductFactor& a,
                                const ProductFactor& b, float beta, float* c,

@@ -10,8 +10,8 @@ namespace muster::models {
 // Returns term(0) + ... + term(count - 1), in eight interleaved sums. This is
 // faster and more exact than one sum, and the order is the same on every
 // machine. Static, because files compiled for AVX2 or AVX-512 include this
-// header: otherwise the linker could use their copy where the processor has no
-// AVX2 or AVX-512.
+// header: if the function were not static, the linker could use the copy of
+// such a file on a processor without AVX2 or AVX-512.
 template <typename Term>
 static inline auto SumOf(int64_t count, Term term) {
   constexpr int64_t kLanes = 8;
@@ -47,8 +47,8 @@ static inline T LargestOf(const T* values, int64_t count) {
 
 // Returns e^x to within 2 units in the last place, without branches or tables,
 // so that compilers vectorise it. Below -87.3 the result is about 1e-38, above
-// 88 about 1.7e38; a NaN gives a NaN. Static, so that the linker cannot use a
-// copy compiled for AVX2 where the processor has no AVX2.
+// 88 about 1.7e38; a NaN gives a NaN. Static: otherwise the linker could use a
+// copy compiled for AVX2 on a processor without AVX2.
 [[maybe_unused]] static inline float Exponential(float x) {
   // Clamps x to [-87.3, 88]; each line is one instruction. A NaN stays a NaN.
   const float above = -87.3f > x ? -87.3f : x;

@@ -62,8 +62,9 @@ absl::Status Train(PipelineTrainingOptions options, Session& session) {
   const PipelineShape shape = schedule->shape;
   const auto world = NewWorld(session);
   if (!world.ok()) return world.status();
-  // Call Listen only after NewWorld. After Listen a signal only requests a
-  // stop; until all ranks have arrived, a signal should end the process.
+  // Call Listen only after NewWorld, which waits for all ranks: during this
+  // wait a signal should end the process. After Listen, a signal only requests
+  // a stop.
   StopRequest::Listen();
   const auto trainer = PipelineTrainer::Create(options, *std::move(schedule),
                                                text->tokens, **world);

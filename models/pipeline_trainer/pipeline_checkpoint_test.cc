@@ -183,8 +183,8 @@ TEST_F(PipelineCheckpoint, TheSameRanksGoOnAsIfNothingHadHappened) {
 }
 
 // Over a network, the order in which three ranks' gradients are added depends
-// on their position in the bucket. So a resumed training must form the same
-// buckets to get the same losses.
+// on the gradients' position in the bucket. So a resumed training must form the
+// same buckets as an undisturbed training to get the same losses.
 TEST_F(PipelineCheckpoint, SoTheyDoOverANetwork) {
   PipelineTrainingOptions options = OptionsOf({.ranks = 1});
   options.training.model.width = 64;

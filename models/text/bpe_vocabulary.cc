@@ -117,8 +117,8 @@ void BpeMerger::MergeLong(std::vector<int32_t>* tokens) {
 namespace {
 
 // kRememberedBytes: the maximum size in bytes of a piece of text whose tokens
-// are cached; words recur, and a longer piece is not a word. kRememberedPieces:
-// the maximum number of cached pieces.
+// are cached. The cache is for words, because words recur; a longer piece is
+// not a word. kRememberedPieces: the maximum number of cached pieces.
 constexpr size_t kRememberedBytes = 64;
 constexpr size_t kRememberedPieces = 1 << 16;
 

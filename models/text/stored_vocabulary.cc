@@ -70,8 +70,8 @@ absl::StatusOr<std::unique_ptr<Vocabulary>> ParseBpe(std::string_view bytes) {
   Reader reader(bytes);
   const auto tokens = reader.Take<uint32_t>();
   const auto merges = reader.Take<uint32_t>();
-  // Counts that exceed the text's size are rejected here, before memory for so
-  // many tokens and merges is reserved.
+  // Reject counts that are too large for the remaining bytes, before memory for
+  // so many tokens and merges is reserved.
   if (reader.left() / sizeof(uint32_t) < tokens ||
       reader.left() / sizeof(BpeMerge) < merges) {
     return Short();

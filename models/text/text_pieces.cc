@@ -99,9 +99,9 @@ size_t Contraction(std::string_view text) {
 }
 
 // Returns the length of the first piece of a text that begins with white space.
-// At the end of the text the piece is the whole run of white space. Otherwise
-// the run's last character belongs to the next piece, unless it is the only
-// one.
+// If the text has only white space, the piece is the whole text. Otherwise the
+// piece ends before the last white space character that precedes other
+// characters, but has at least one character.
 size_t SpaceRun(std::string_view text) {
   size_t end = 0;
   size_t last = 0;
@@ -153,8 +153,8 @@ std::string_view TakePiece(std::string_view* text) {
 
 size_t WholePieces(std::string_view text, size_t most) {
   if (text.size() <= most) return text.size();
-  // A piece can have white space only at its beginning, so the text can be
-  // split before white space that follows another character.
+  // No piece has white space after another kind of character. So the text can
+  // be split before white space that follows such a character.
   for (size_t at = most; at > 0; --at) {
     if (IsAsciiSpace(static_cast<unsigned char>(text[at])) &&
         EndsWithVisible(text, at)) {

@@ -58,8 +58,8 @@ class Vocabulary {
   // message gives the byte and its position.
   virtual absl::StatusOr<std::vector<int32_t>> Encode(
       std::string_view text) const = 0;
-  // Converts tokens to text. Tokens must be in [0, size()); any other token
-  // aborts the process.
+  // Converts tokens to text. Every token must be in [0, size()); otherwise the
+  // process is aborted.
   virtual std::string Decode(std::span<const int32_t> tokens) const = 0;
 
   // Returns the complete vocabulary in the form that ParseVocabulary

@@ -116,8 +116,8 @@ absl::Status CudaGptTrainer<T>::MakeReducer() {
                      .order = BucketOrder::kReverse,
                      .observer = timeline_};
   if (is_sharded()) options = ForSharding(options);
-  // With one rank there is no group for gradients. The reducer then gets
-  // `world_` and does not use it.
+  // With one rank there is no group for gradients: group_ is null. The reducer
+  // then gets `world_`, which it does not use.
   auto reducer = Reducer::Create(group_ == nullptr ? world_ : *group_,
                                  weights_->DeviceTensors(), options);
   if (!reducer.ok()) return reducer.status();

@@ -168,8 +168,8 @@ TEST(CudaGptTrainerTest, AllRanksStayAlike) {
 }
 
 // Training with sharded optimizer state is bit-identical to training with
-// replicated state. The gradient's sum of squares is exact, so this holds with
-// clipping too.
+// replicated state. Gradient clipping does not change this, because the
+// gradient's sum of squares is exact.
 TEST(CudaGptTrainerTest, SharedStateIsDdpToTheLastBit) {
   for (const DType precision : {DType::kFloat32, DType::kBFloat16}) {
     GptTrainingOptions options = OnGpu(precision);
@@ -206,9 +206,9 @@ TEST(CudaGptTrainerTest, SharedStateIsClippedByTheWholeNorm) {
   for (const TrainingResult& result : Train(options, 2, 4)) {
     EXPECT_EQ(host.WrongList<float>(operations, NumbersOf(result)), -1);
   }
-  // Plants a defect: a maximum norm that is twice as high. A trainer that
-  // computes only the norm of one rank's share would have the same effect, to a
-  // smaller degree.
+  // Plant a defect, which the comparison must detect: a maximum norm that is
+  // twice as high. A trainer that clips by the norm of only one rank's share
+  // would have the same effect, to a smaller degree.
   options.clip *= 2;
   EXPECT_NE(
       host.WrongList<float>(operations, NumbersOf(Train(options, 2, 4)[0])), -1)
@@ -492,8 +492,9 @@ TEST_F(CudaGptCheckpointTest, SharedStateGoesOnOnAnyNumberOfRanks) {
     options.micro_batches = 4;
     options.clip = 0;
     const std::string name = Name(precision);
-    // With bfloat16 both trainings round four kinds of values: the weights, and
-    // the outputs of a normalization, of a product and of the addition to the
+    // Factor 2: both compared trainings have rounding errors. With bfloat16 a
+    // training rounds four kinds of values: the weights, the outputs of
+    // normalizations, the outputs of matrix products, and the sums with the
     // residual stream.
     const double growth = 2 * (precision == DType::kFloat32
                                    ? RoundingGrowth<float>(RoundingsOf(options))
@@ -512,13 +513,14 @@ TEST_F(CudaGptCheckpointTest, SharedStateGoesOnOnAnyNumberOfRanks) {
     go_on(5, 2);
     options.sharding = GptTrainingOptions::Sharding::kNone;
     go_on(6, 2);
-    // The last steps run on the CPU, with sharded state.
+    // The last step runs on the CPU, with sharded state.
     options.sharding = GptTrainingOptions::Sharding::kZero1;
     options.device = Device::kCpu;
     go_on(7, 2);
     EXPECT_LE(Distance(losses, undisturbed), growth * condition) << name;
-    // The bound must detect losses with a wrong factor: 1.001 in float32, and
-    // 1.1 in bfloat16, which has larger rounding errors.
+    // The bound must be narrow enough to detect losses that are multiplied by a
+    // wrong factor: 1.001 in float32, and 1.1 in bfloat16, which has larger
+    // rounding errors.
     for (double& loss : losses) {
       loss *= precision == DType::kFloat32 ? 1.001 : 1.1;
     }

@@ -28,7 +28,8 @@ std::string Obstacle(const GptTrainingOptions& options,
   GptConfig there = state.model;
   std::vector<std::string> obstacles;
   if (state.vocabulary != vocabulary) {
-    // Do not report the number of tokens as well: the descriptions of the two
+    // Take the number of tokens from the options, so that a difference in this
+    // number is not reported in addition: the descriptions of the two
     // vocabularies contain it.
     there.vocabulary = options.model.vocabulary;
     obstacles.push_back(absl::StrCat("vocabulary ", Described(vocabulary),

@@ -21,10 +21,10 @@ struct GptSampling {
   uint64_t seed = 1337;
 };
 
-// Returns `tokens`, at least one, followed by generated tokens. Each of these
-// is drawn from the distribution that the model computes from the preceding
-// tokens, as many as fit into the context. `weights` must be those of a whole
-// model.
+// Returns `tokens`, at least one, followed by sampling.count generated tokens.
+// Each generated token is drawn from the distribution that the model computes
+// from the preceding tokens, or from as many of them as fit into the context.
+// `weights` must be those of a whole model.
 std::vector<int32_t> Sample(GptWeights& weights, const GptSampling& sampling,
                             std::vector<int32_t> tokens);
 

@@ -70,8 +70,8 @@ class ResumableTrainer {
  public:
   virtual ~ResumableTrainer() = default;
 
-  // Performs step number `step`, counted from 0. A step whose gradient is not
-  // finite because the loss scale is too high is skipped, without an error.
+  // Performs step number `step`, counted from 0. If the gradient is not finite
+  // because the loss scale is too high, skips the step without an error.
   // OutOfRange: the gradient is not finite for another reason.
   virtual absl::StatusOr<GptStep> Step(int64_t step) = 0;
 

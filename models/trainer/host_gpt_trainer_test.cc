@@ -100,9 +100,9 @@ std::vector<std::vector<double>> NumbersOf(const TrainingResult& result) {
   return {result.losses, result.norms, {result.validation}};
 }
 
-// Expects that these results differ from those of a training on one rank by no
-// more than rounding errors. Also expects that a slightly wrong learning rate
-// would cause larger differences.
+// Expects that `results` differ from those of a training on one rank by no more
+// than rounding errors. Also expects that a slightly wrong learning rate would
+// cause larger differences.
 void ExpectResultOfOneRank(const std::vector<TrainingResult>& results,
                            const GptTrainingOptions& options) {
   const RoundingReference alone([&](Disturbance disturb) {
@@ -249,8 +249,8 @@ TEST(HostGptTrainerTest, AnOverflowLeavesTheStepOut) {
   EXPECT_EQ(results[0].hashes, results[1].hashes);
 }
 
-// A loss scale does not hide a gradient that is never finite: once a lower loss
-// scale has not helped, the step returns an error.
+// A gradient that is not finite at any loss scale must cause an error: the step
+// returns the error once even the lowest loss scale has not helped.
 TEST(HostGptTrainerTest, AGradientThatIsNoNumberIsAnError) {
   for (const DType precision : {DType::kFloat32, DType::kFloat16}) {
     GptTrainingOptions options = SmallTraining();

@@ -56,7 +56,8 @@ TEST(HyperparametersTest, SaysSoInTheFlagsWords) {
 }
 
 // The options tested here must be equal on all ranks, because they affect what
-// the ranks do together. But a training that resumes may change them.
+// the ranks do together. But a training that resumes may change them, so
+// DescribeHyperparameters leaves them out, and DescribeJointWork has them.
 TEST(HyperparametersTest, OptionsWithoutEffectOnLossesAreLeftOut) {
   const auto change = [](GptTrainingOptions& options) {
     options.sharding = GptTrainingOptions::Sharding::kZero1;

@@ -24,8 +24,8 @@ absl::StatusOr<std::unique_ptr<cuda::Device>> OpenDevice(Session& session) {
   return *std::move(device);
 }
 
-// Creates the group that averages gradients; null for one rank, which needs
-// none.
+// Creates the group over which gradients are averaged. Returns null in a world
+// of one rank, where there is nothing to average.
 absl::StatusOr<std::unique_ptr<ProcessGroup>> NewGradientGroup(
     Session& session) {
   if (session.world_size() == 1) return nullptr;

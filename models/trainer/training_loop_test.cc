@@ -36,9 +36,9 @@ void LimitFiles(rlim_t bytes) {
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-// A trainer with one tensor, which is larger than LimitFiles allows. Each
-// element counts the steps of the training, including those before it was
-// resumed.
+// A trainer with one tensor, which does not fit into a file of the size that
+// LimitFiles sets. Each element counts the steps of the training, including
+// those before it was resumed.
 class CountingTrainer : public ResumableTrainer {
  public:
   explicit CountingTrainer(std::function<void(int64_t)> on_step)

@@ -57,9 +57,9 @@ struct GptTrainingOptions {
   // (kZero1).
   enum class Sharding { kNone, kZero1 } sharding = Sharding::kNone;
   // The order in which the gradients of a step's micro-batches are added.
-  // kByRank: first those of each rank, then over the ranks in the transport's
-  // order. kPairwise: in pairs, which makes the training bit-identical on any
-  // number of ranks (powers of two, float32).
+  // kByRank: each rank first adds its own gradients; then the sums of the ranks
+  // are added in the transport's order. kPairwise: in pairs, which makes the
+  // training bit-identical on any number of ranks (powers of two, float32).
   enum class GradientOrder {
     kByRank,
     kPairwise

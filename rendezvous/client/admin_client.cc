@@ -33,7 +33,8 @@ namespace {
 // With rendezvousd's default options a takeover takes less time.
 constexpr Duration kTakeover = std::chrono::seconds(5);
 constexpr Duration kPause = std::chrono::milliseconds(100);
-// Maximum number of machines in one answer; greater than NodeMemory::kMaxHosts.
+// Maximum number of machines that are accepted in one answer. A coordinator
+// remembers at most NodeMemory::kMaxHosts machines, which are fewer.
 constexpr int kMaxListedHosts = 4096;
 
 }  // namespace
@@ -97,7 +98,7 @@ class AdminClient::Impl {
             return {.answered = true, .end = status};
           }
           // Unimplemented may come from another gRPC server, such as etcd. So
-          // it does not count as a coordinator's answer.
+          // this error does not count as a coordinator's answer.
           return {.answered = !absl::IsUnavailable(status) &&
                               !absl::IsUnimplemented(status),
                   .end = WithTlsReason(
@@ -319,9 +320,10 @@ absl::Status AdminClient::Inquire(
   const bool follows = question.follow == Inquiry::Follow::kYes;
   OutputCursor cursor;
   absl::Status unsound;
-  // The error of a stream that broke after its first update, if the question
-  // does not follow the output. The call is not repeated then, because the
-  // operator has already seen a part of the answers.
+  // Error of a stream that broke after its first update. Set only if the
+  // question does not ask to follow the output (as `tail -f` does). Such a call
+  // is not repeated, because the operator has already seen a part of the
+  // answers.
   absl::Status broken;
   const auto read = [&](Impl::Stream* stream, v1::Admin::Stub* stub,
                         grpc::ClientContext* context,

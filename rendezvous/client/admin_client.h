@@ -86,13 +86,13 @@ class AdminClient {
   // difference.
   absl::StatusOr<Caller> WhoAmI();
 
-  // Asks the nodes of a job for output or stacks (`question.kind`). Calls
-  // `on_update` from this thread for each part of their answers. `node`: a node
-  // id or host name; empty: all nodes. Returns OK once each node has answered,
-  // or an update has said why a node did not answer, or `on_update` has
-  // returned kEnough. NotFound: no such job. InvalidArgument: no such node or
-  // rank. FailedPrecondition: the job has no workers, or the peer is no Muster
-  // coordinator.
+  // Inquire asks the nodes of a job for output or stacks (`question.kind`). It
+  // calls `on_update` on the calling thread for each part of their answers.
+  // `node`: a node id or host name; empty: all nodes. Returns OK once each node
+  // has answered, or an update has said why a node did not answer, or
+  // `on_update` has returned kEnough. NotFound: no such job. InvalidArgument:
+  // no such node or rank. FailedPrecondition: the job has no workers, or the
+  // peer is no Muster coordinator.
   //
   // If `question` follows the output, Inquire does not end when the coordinator
   // is lost. It asks the next coordinator, or the same one again, and then
@@ -104,8 +104,8 @@ class AdminClient {
   enum class Watching { kGoOn, kEnough };
   struct Reconnected {
     std::string endpoint;  // the coordinator's HOST:PORT
-    // time from the loss of the earlier coordinator to the connection to this
-    // one
+    // Time from the loss of the earlier coordinator to the connection to the
+    // coordinator at `endpoint`.
     Duration after = Duration::zero();
   };
   absl::Status Inquire(
@@ -128,14 +128,14 @@ class AdminClient {
     // The job's state after `decisions`. JobStatus::nodes is empty.
     JobStatus status;
   };
-  // Blocks, and calls `on_update` from this thread: once at the start, then for
-  // each later change. Returns OK once the job has finished or `on_update` has
-  // returned kEnough. A coordinator counts as lost after 15 s of silence at the
-  // latest. The call then looks for the next coordinator, at the configured
-  // endpoints and at the standbys that the lost coordinator has named. Later
-  // updates do not repeat decisions that `on_update` has already received.
-  // Unavailable: no coordinator was found within `patience`. NotFound: no such
-  // job.
+  // Blocks, and calls `on_update` on the calling thread: once at the start,
+  // then for each later change. Returns OK once the job has finished or
+  // `on_update` has returned kEnough. A coordinator counts as lost after 15 s
+  // of silence at the latest. The call then looks for the next coordinator, at
+  // the configured endpoints and at the standbys that the lost coordinator has
+  // named. Later updates do not repeat decisions that `on_update` has already
+  // received. Unavailable: no coordinator was found within `patience`.
+  // NotFound: no such job.
   absl::Status WatchJob(
       const std::string& run_id,
       const std::function<Watching(const Update&)>& on_update);

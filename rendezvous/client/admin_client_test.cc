@@ -207,8 +207,8 @@ TEST_F(AdminClientTest, WatchesUntilTheJobIsOver) {
   JobPhase last = JobPhase::kGathering;
   const absl::Status end = Client()->WatchJob("job", [&](const Update& update) {
     if (b == nullptr) {
-      // The first update contains no decisions, because all were made before
-      // the call of WatchJob.
+      // The first update contains no decisions: WatchJob reports only decisions
+      // that are made after it was called.
       EXPECT_THAT(update.decisions, IsEmpty());
       EXPECT_EQ(update.status.phase, JobPhase::kGathering);
       b = Join("job", "node-b", 2);
@@ -277,9 +277,10 @@ TEST_F(AdminClientTest, AWatcherGoesOnAtTheNextCoordinator) {
   options.patience = std::chrono::seconds(60);
   AdminClient client(options);
   std::unique_ptr<ScriptedNode> b;
-  // endpoint of each reconnection to a coordinator
+  // HOST:PORT of the coordinator at each reconnection.
   std::vector<std::string> endpoints;
-  // kinds of the decisions after the first loss
+  // Kinds of the decisions that were received after the first loss of a
+  // coordinator.
   std::vector<std::string> kinds;
   const absl::Status end = client.WatchJob("job", [&](const Update& update) {
     if (update.reconnected.has_value()) {

@@ -156,7 +156,9 @@ TEST_F(AnnouncerTest, NodesAtTwoStandbysComeTogether) {
       Node(LinkTo(second->address(), "s3cret"), SurvivorReport("node-c", 1));
   stays->WaitFor(DirectiveKind::kStandBy);
   goes->WaitFor(DirectiveKind::kStandBy);
-  // The standby learns the address of the second coordinator from its agent.
+  // SetStandbys gives the first coordinator the address of the second one,
+  // which its announcer then calls. In a real process, the agent calls
+  // SetStandbys.
   first->coordinator().SetStandbys({second->address().ToString()});
   Announcer announcer(&first->coordinator(), {.endpoints = {first->address()},
                                               .token = "s3cret",
@@ -168,7 +170,8 @@ TEST_F(AnnouncerTest, NodesAtTwoStandbysComeTogether) {
 
 TEST_F(AnnouncerTest, ACoordinatorThatLacksAMajorityAsks) {
   // `founder_` begins the job anew with node-a, while `successor_` takes over
-  // the old run. Only `founder_` has an announcer, which must ask `successor_`.
+  // the earlier run of the job. Only `founder_` has an announcer. The announcer
+  // must ask `successor_`, whose answer makes `founder_` step down.
   auto fresh = Node(LinkTo(founder_.address(), "s3cret"),
                     FirstReport("job", "node-a", 3));
   fresh->WaitFor(DirectiveKind::kWait);

@@ -91,10 +91,10 @@ class Dialer {
     std::shared_ptr<grpc::ChannelCredentials> credentials;
   };
 
-  // How Dial tests whether an address can be reached. kByCall is used if there
-  // is only one endpoint: the call itself is the test, unless the endpoint has
-  // several addresses. kByConnection is used if there are several endpoints:
-  // Dial opens a TCP connection before the call.
+  // How Dial tests whether an address accepts connections. kByCall (used for a
+  // single endpoint): Dial makes the call without a test, unless the endpoint
+  // has several addresses. kByConnection (used for several endpoints): Dial
+  // first opens a TCP connection as a test.
   enum class Reached { kByCall, kByConnection };
 
   // Returns the endpoints in the order in which Dial tries them. Requires

@@ -105,8 +105,8 @@ class AgentStream::Impl
   }
 
   void OnDone(const grpc::Status& status) override {
-    // Takes no lock: this is gRPC's last callback. After OnEnded another thread
-    // may destroy this object and its mutex.
+    // Take no lock: after OnEnded another thread may destroy this object and
+    // its mutex. OnDone is gRPC's last callback, so no other callback runs.
     absl::Status end = unsound_.ok() ? FromGrpc(status) : unsound_;
     listener_->OnEnded(std::move(end));
   }
@@ -270,7 +270,7 @@ class GrpcLink::Impl : private AgentStream::Listener {
   }
 
  private:
-  // The order to end the stream and to connect again: the arguments of the last
+  // A request to end the stream and to connect again: the arguments of the last
   // call of Reconnect.
   struct HangUp {
     Duration pause;

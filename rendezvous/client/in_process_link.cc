@@ -38,8 +38,8 @@ class InProcessAnswer : public AnswerSender {
       room_->opened.wait(lock,
                          [this] { return room_->is_open || room_->cancelled; });
       if (room_->cancelled) return false;
-      // The coordinator may call Room::Open before Take returns. So is_open is
-      // reset before Take is called, and does not undo that call.
+      // Reset is_open before calling Take. The coordinator may call Room::Open
+      // before Take returns; a reset after Take would undo that call.
       room_->is_open = false;
     }
     const OpenInquiry::Taken taken = session_->Take(id_, part);

@@ -12,15 +12,15 @@
 
 namespace muster::rendezvous {
 
-// Records which lines of the workers' output an operator has received. Another
-// coordinator can then be asked for the rest, and no line is shown twice. Keeps
-// one position for each stream of each rank of the two newest rounds. Pure; not
-// thread-safe.
+// Records which lines of the workers' output an operator has received. If the
+// coordinator is lost, the next one is asked only for the remaining lines, and
+// no line is shown twice. Keeps one position for each stream of each rank of
+// the two newest rounds. Pure; not thread-safe.
 class OutputCursor {
  public:
   // When a coordinator is lost, it may have received lines from the nodes that
-  // it had not forwarded to this client yet. kMargin: these lines are at most
-  // this much older than the last update that the client received.
+  // it had not forwarded to this client yet. kMargin: the maximum age of these
+  // lines at the time of the last update that the client received.
   static constexpr Duration kMargin = std::chrono::seconds(10);
   // Maximum time between the loss of the coordinator and the time at which a
   // client notices it.

@@ -20,7 +20,8 @@ OutputLine Line(int round, uint64_t position, Stream stream = Stream::kOut) {
   return {.rank = 3, .round = round, .stream = stream, .position = position};
 }
 
-// Returns the positions of those of `lines` that the cursor lets pass.
+// Passes `lines` to the cursor, and returns the positions of the lines that the
+// cursor keeps.
 std::vector<uint64_t> Passed(OutputCursor& cursor,
                              const std::vector<OutputLine>& lines,
                              const std::string& node_id = "n") {
@@ -72,8 +73,9 @@ TEST(OutputCursorTest, TheRestBeginsBeforeTheLastUpdate) {
   EXPECT_EQ(rest.since, seconds(2) + OutputCursor::kMargin);
   EXPECT_THAT(rest.ranks, ElementsAre(3));
   EXPECT_EQ(rest.pattern, "x");
-  // The last update is an hour old when the loss is noticed. The question still
-  // asks only for the output of the last kSilence + kMargin.
+  // The last update is an hour old when the client notices the loss of the
+  // coordinator. RestOf assumes that the client notices a loss within kSilence.
+  // So it asks only for the output of the last kSilence + kMargin.
   const Instant lost = kNow + std::chrono::hours(1);
   EXPECT_EQ(cursor.RestOf({}, lost, lost).since,
             OutputCursor::kSilence + OutputCursor::kMargin);

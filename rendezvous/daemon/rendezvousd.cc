@@ -113,8 +113,8 @@ class Health {
     why_ = why;
   }
 
-  // The answer to the liveness probe: OK while the coordinator answers and its
-  // listener accepts connections, and while the daemon serves no jobs. After a
+  // The answer to the liveness probe: OK if the daemon serves no jobs, or if
+  // the coordinator answers and its listener accepts connections. After a
   // deadlock in the coordinator this call blocks, so the probe times out.
   absl::Status Live() {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -301,8 +301,8 @@ absl::StatusOr<int> ServeJobs(Daemon& daemon, OpenedJournal state,
     };
   }
   Coordinator coordinator(std::move(coordinating));
-  // The destructor ends `states`, which reads from the coordinator, before the
-  // coordinator is destroyed.
+  // Ends `states` before the coordinator is destroyed, because `states` reads
+  // from the coordinator.
   struct Finisher {
     StateRecorder* states;
     ~Finisher() { states->Finish(); }
@@ -377,9 +377,9 @@ absl::StatusOr<OpenedJournal> OpenSharedJournal(EtcdClient* etcd,
                                                 const EtcdTerm& term) {
   Journal::Limits limits;
   limits.on_trouble = PendingRecords::OnTrouble::kHold;
-  // The time after which a write counts as hung is long, because no write to
-  // etcd hangs: each call to etcd has a shorter deadline and returns an error
-  // after it.
+  // The time after which a write counts as hung. Each call to etcd has a
+  // shorter deadline, after which it returns an error. So no write to etcd ever
+  // counts as hung.
   limits.hung_after = std::chrono::seconds(10);
   limits.retry_after = std::chrono::milliseconds(100);
   limits.close_within = std::chrono::seconds(1);
@@ -432,7 +432,8 @@ int ServeInTurn(Daemon& daemon) {
   for (bool is_first = true;; is_first = false) {
     EtcdAccess access = *daemon.options.etcd;
     if (!daemon.options.etcd_user_file.empty()) {
-      // Read the file again, because the password may have changed.
+      // Read etcd's user and password before each election, because the
+      // password may change while the daemon runs.
       const absl::Status read =
           ReadEtcdUser(daemon.options.etcd_user_file, access);
       if (!read.ok()) return Fail(read, kBadUsage);
@@ -475,8 +476,8 @@ int ServeInTurn(Daemon& daemon) {
   }
 }
 
-// The needs of a daemon without nodes. Measured: 11 threads (12
-// with an event log) and 12 descriptors.
+// Threads and descriptors that a daemon without nodes needs. Measured: 11
+// threads (12 with an event log) and 12 descriptors.
 constexpr ResourceNeed kNeed = {.threads = 14, .descriptors = 18};
 
 int Serve(const DaemonOptions& options) {

@@ -60,8 +60,9 @@ class Daemon {
     if (out_ >= 0) close(out_);
   }
 
-  // Reads from the daemon's stdout once, and appends what it reads to `text_`.
-  // Appends nothing if the daemon has ended or closed its stdout.
+  // Reads from the daemon's stdout once, and appends the output to `text_`.
+  // Appends nothing if the daemon has ended, has closed its stdout, or writes
+  // nothing within kReadyTimeoutMs.
   void ReadMore() {
     if (out_ < 0) return;
     pollfd ready = {.fd = out_, .events = POLLIN, .revents = 0};
@@ -70,7 +71,8 @@ class Daemon {
     const ssize_t got = read(out_, buffer, sizeof(buffer));
     if (got > 0) text_.append(buffer, static_cast<size_t>(got));
   }
-  // Returns all output so far, once it holds `end` or the daemon has ended.
+  // Reads the daemon's output until it contains `end`, the daemon has ended, or
+  // nothing arrives within kReadyTimeoutMs. Returns all output so far.
   std::string ReadUntil(const std::string& end) {
     while (text_.find(end) == std::string::npos) {
       const size_t before = text_.size();

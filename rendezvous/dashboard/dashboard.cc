@@ -36,8 +36,9 @@ constexpr Duration kOutputInterval = std::chrono::milliseconds(250);
 // Time without new lines after which a stream of output sends a keep-alive (an
 // empty comment).
 constexpr Duration kOutputSilence = std::chrono::seconds(5);
-// Maximum number of bytes and of updates that one poll reads from an inquiry.
-// Larger than the buffer of an InquirySession, so that a poll empties it.
+// Maximum number of bytes (kMaxOutputRead) and of updates (kMaxUpdatesRead)
+// that one poll reads from an inquiry. Larger than the buffer of an
+// InquirySession, so that a poll empties the buffer.
 constexpr size_t kMaxOutputRead = 512 << 10;
 constexpr size_t kMaxUpdatesRead = 4096;
 // After this time, the page says that a node has not begun to answer.
@@ -251,7 +252,8 @@ class Dashboard::OutputStream {
   }
 
  private:
-  // An event with the lines that have arrived since the last call; empty: none.
+  // Returns a server-sent event with the lines that have arrived since the last
+  // call; empty: no line has arrived.
   std::string News() {
     OutputTail tail;
     size_t bytes = 0;
@@ -264,8 +266,8 @@ class Dashboard::OutputStream {
     return tail.empty() ? "" : Event("output", OutputJson(tail));
   }
 
-  // An event that names the nodes that have not begun to answer. Empty: the
-  // event would be the same as the last one.
+  // Returns a server-sent event that names the nodes that have not begun to
+  // answer; empty: the text is the same as in the last event.
   std::string Waiting(Instant now) {
     const std::string hosts = absl::StrJoin(session_->Silent(), ", ");
     std::string waiting;
@@ -310,7 +312,8 @@ void Dashboard::Read() {
   histories_.Add(jobs_.jobs);
   shared_.clear();
   ++generation_;
-  // The cost includes the time in which requests formatted the previous state.
+  // The cost of a reading includes the time that requests have spent on
+  // formatting the previous state.
   const Duration cost = clock_.now() - began + std::exchange(spent_, {});
   next_read_ = began + std::max<Duration>(kReadInterval, kRest * cost);
 }

@@ -63,8 +63,8 @@ class Dashboard {
   // Maximum number of streams at a time. A page that gets no stream requests
   // the state every few seconds instead.
   static constexpr int kMaxStreams = 16;
-  // Longest time of a stream. The page then opens another one, so that an
-  // expired token is noticed.
+  // Maximum duration of a stream. After this time the page opens a new stream
+  // with its token, so that an expired token is noticed.
   static constexpr Duration kStreamTime = std::chrono::minutes(10);
   // Maximum number of streams of output at a time. Less than
   // JobInquiries::kMaxFollowers, so that the pages leave room for operators.

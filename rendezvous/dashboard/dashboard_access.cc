@@ -31,7 +31,9 @@ absl::StatusOr<Endpoint> ParseDashboardEndpoint(const std::string& text) {
   if (IsDigits(text, kMaxPortDigits)) {
     return ParseEndpoint(absl::StrCat("127.0.0.1:", text));
   }
-  // Without a port, ParseEndpoint would use the coordinator's default port.
+  // ParseEndpoint accepts a text without a port and uses the coordinator's
+  // default port. A dashboard needs an explicit port, so has_port is checked
+  // below.
   const absl::StatusOr<Endpoint> endpoint = ParseEndpoint(text);
   const bool has_port = endpoint.ok() && endpoint->ToString() == text;
   if (has_port || !endpoint.ok() || absl::StrContains(text, ":")) {

@@ -18,9 +18,9 @@ namespace muster::rendezvous {
 enum class OutputShown { kNo, kYes };
 
 struct DashboardAccess {
-  // Secrets of the coordinator. A request must carry one of them, or a token
-  // that was derived from one and has the role `view`. If there is none,
-  // everybody who can connect may read.
+  // Secrets of the coordinator. A request must carry one of these secrets, or a
+  // token that was derived from one and has the role `view`. Empty: everybody
+  // who can connect may read.
   std::vector<std::string> tokens;
   // Names of this host that a request may be addressed to, besides IP addresses
   // and "localhost".
@@ -53,7 +53,7 @@ absl::Status CheckDashboard(const Endpoint& listen,
 // Whether the header Host of a request names this host: an IP address,
 // "localhost", or one of `names`, with or without a port. Protects from DNS
 // rebinding: an attacker can make the name of another site resolve to this
-// host. Requests from that site's pages then carry its name.
+// host. Requests from pages of that site then carry the site's name.
 bool IsOwnHost(const std::string& host, const std::vector<std::string>& names);
 
 // Returns the caller that a request's header Authorization proves.

@@ -23,8 +23,8 @@ void JobHistory::AddSpan(const JobStatus& job, double at_s) {
   const bool goes_on = !spans_.empty() && spans_.back().round == job.round &&
                        spans_.back().phase == job.phase;
   if (goes_on) {
-    // A finished job's history does not change any more: its last span keeps
-    // its end.
+    // The history of a finished job does not change any more, so the end of its
+    // last span stays as it is.
     if (job.phase == JobPhase::kFinished) return;
     spans_.back().to_s = at_s;
     ++version_;

@@ -57,8 +57,9 @@ TEST(JobHistoryTest, AFullHistoryHalvesItsResolution) {
   history.Add(JobAt(full, 1, JobPhase::kRunning, full));
   EXPECT_EQ(history.samples().size(), JobHistory::kMaxSamples / 2 + 1);
   EXPECT_EQ(history.samples()[1].at_s, 2);
-  // From now on samples are two seconds apart, so the next state adds no
-  // sample.
+  // The full history has dropped every second sample, so its samples are two
+  // seconds apart from now on. The next state is only one second later and adds
+  // no sample.
   history.Add(JobAt(full + 1, 1, JobPhase::kRunning, full + 1));
   EXPECT_EQ(history.samples().back().at_s, full);
   history.Add(JobAt(full + 2, 1, JobPhase::kRunning, full + 2));

@@ -33,8 +33,10 @@ bool HasPort(absl::string_view text) {
   return text.find(':') == colon;
 }
 
-// Whether users other than the owner can read a file with a secret. A group may
-// read a file of root: this is how Kubernetes hands a secret to a pod.
+// Whether `info` is a regular file that users other than its owner can read;
+// the file holds a secret. If root owns the file, its group may read it,
+// because Kubernetes gives a pod a secret as a file of root with the pod's
+// group.
 bool OthersMayRead(const struct stat& info) {
   const mode_t others = info.st_uid == 0 ? S_IROTH : S_IROTH | S_IRGRP;
   return S_ISREG(info.st_mode) && (info.st_mode & others) != 0;

@@ -54,9 +54,10 @@ std::string EndOf(std::string prefix) {
   return prefix;
 }
 
-// Returns the content of the file `path`, which the option `flag` names. An
-// empty file is an error: gRPC treats an empty authority text as "use the
-// system's authorities".
+// Returns the content of the PEM file `path`, which the option `flag` names.
+// Unavailable: the file cannot be read or is empty. An empty file must be an
+// error, because gRPC takes an empty text for "use the system's certificate
+// authorities".
 absl::StatusOr<std::string> TextOf(absl::string_view flag,
                                    const std::string& path) {
   std::ifstream file(path, std::ios::binary);

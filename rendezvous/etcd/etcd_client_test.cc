@@ -30,7 +30,8 @@ absl::Status ReadWith(const TlsFiles& tls) {
       .status();
 }
 
-// gRPC would treat an empty authority file as "use the system's authorities".
+// An empty file must be an error, because gRPC would take an empty text for
+// "use the system's certificate authorities".
 TEST(EtcdClientTest, AMissingOrEmptyFileOfTlsIsNamed) {
   const std::string empty = testing::TempDir() + "/empty.pem";
   std::ofstream(empty) << "";

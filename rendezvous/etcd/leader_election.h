@@ -82,7 +82,8 @@ class LeaderElection {
   static absl::StatusOr<Seen> Read(EtcdClient* client, Instant deadline);
   std::string Key(const char* name) const;
   void Run();
-  // Sends `request` to etcd and passes the answer to `core_`.
+  // Makes the call to etcd that `request` names, and passes the result to
+  // `core_`.
   void Perform(Leadership::Request request);
   void Claim(Instant deadline);
   void Renew(Instant deadline);

@@ -32,8 +32,8 @@ class Leadership {
     Duration takeover_after = std::chrono::milliseconds(1250);
   };
 
-  // The state of the lock in the store. Each claim sets `holding`, and each
-  // renewal sets `renewal`, to a value that this field never had before.
+  // The state of the lock in the store. A claim gives `holding`, and a renewal
+  // gives `renewal`, a value that the field never had before.
   struct Lock {
     int64_t holding = 0;  // the holder's term; 0: the lock is free
     int64_t renewal = 0;  // number of the lock's newest renewal
@@ -89,8 +89,8 @@ class Leadership {
   Instant due_;   // when to send the next read or renewal
   int64_t term_ = 0;
   Instant leads_until_;
-  // The lock as this standby has last read it; nullopt: it must read the lock
-  // before it claims it.
+  // The state of the lock when this standby last read it; nullopt: the standby
+  // must read the lock before it can claim the lock.
   std::optional<Lock> seen_;
   // The time since which a standby has seen no change of the lock.
   Instant seen_since_;

@@ -53,8 +53,8 @@ class EventLog {
   enum class Rotation {
     kOwn,  // EventLog rotates the file, at most 4 x 16 MiB
     // Another program, such as logrotate, renames the file and sends a signal
-    // to this process, which then calls Reopen. Without that program EventLog
-    // itself rotates the file: at most 4 x 256 MiB.
+    // to this process, which then calls Reopen. If no program renames the file,
+    // EventLog itself rotates the file: at most 4 files of 256 MiB each.
     kOutside,
   };
 

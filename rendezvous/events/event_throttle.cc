@@ -8,8 +8,8 @@
 namespace muster::rendezvous {
 namespace {
 
-// Whether a single node can cause decisions of this kind without any effect on
-// a round. The node need not be in the job.
+// Whether one node alone can cause decisions of this kind, without any effect
+// on a round and even from outside the job.
 bool IsOfANode(const std::string& kind) {
   static const auto* const kKinds = new std::set<std::string>{
       "join", "refuse", "leave",   "lost",     "successor",

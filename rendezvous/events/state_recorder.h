@@ -29,7 +29,7 @@ class StateRecorder {
   using Write = std::function<void(const JobStatus&, StateDetail)>;
   void Begin(Read read, Write write);
 
-  // Tells the schedule of a decision about a job, because the job's state may
+  // Informs the schedule about a decision on a job, because the job's state may
   // now be due. Does not block.
   void OnDecision(const std::string& run_id, const Decision& decision);
 

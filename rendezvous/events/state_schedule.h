@@ -20,8 +20,8 @@ namespace muster::rendezvous {
 //
 // A state is written when a round begins or breaks and when the job ends. In
 // between, states are written at intervals that grow with the age of the job
-// and of its phase. So a job of a month has about 2,000 states, besides those
-// of its rounds.
+// and of its phase. So a job that lasts a month has about 2,000 states, in
+// addition to the states at the beginnings and ends of its rounds.
 class StateSchedule {
  public:
   static constexpr Duration kMinInterval = std::chrono::seconds(1);
@@ -30,9 +30,8 @@ class StateSchedule {
   // divided by kPhaseParts, whichever is shorter.
   static constexpr int kAgeParts = 200;
   static constexpr int kPhaseParts = 4;
-  // Maximum number of jobs that one call of TakeDue returns. After a call that
-  // returns so many jobs, the caller waits at least kPause before the next
-  // call.
+  // Maximum number of jobs that one call of TakeDue returns. If a call returns
+  // this many jobs, the caller waits at least kPause before the next call.
   static constexpr size_t kMaxDue = 16;
   static constexpr Duration kPause = std::chrono::milliseconds(250);
 

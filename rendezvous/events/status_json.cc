@@ -75,8 +75,8 @@ Json ToJson(const TimeLedger& ledger) {
   return json;
 }
 
-// Returns the judgement of a machine; null: the machine is healthy and has no
-// faults, or an operator has freed it.
+// Returns the judgement of a machine as JSON; null: the machine is healthy and
+// has no faults, or an operator has ordered to disregard its faults.
 Json ToJson(const HostJudgement& judgement) {
   const bool has_faults =
       judgement.state == HostState::kHealthy && judgement.score > 0;

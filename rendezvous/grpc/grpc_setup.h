@@ -11,8 +11,8 @@ namespace muster::rendezvous {
 inline constexpr char kAuthorization[] = "authorization";
 inline constexpr char kBearer[] = "Bearer ";
 
-// The header that the server sends before any directive if it accepts an
-// Attach. If a stream ends without this header, it was never accepted.
+// The header that the server sends before any directive if it accepts a call of
+// the RPC Attach. If a stream ends without this header, it was never accepted.
 inline constexpr char kWelcome[] = "muster-welcome";
 
 // The trailer with which a standby answers an operator's call. Its value is
@@ -31,9 +31,9 @@ absl::Status FromGrpc(const grpc::Status& status);
 // Configures the gRPC library for the whole process. Idempotent. Call it before
 // any other use of gRPC.
 //
-// - Turns off the search for lock cycles in Debian's Abseil. The search costs
-//   more at each lock the more streams there are: starting 10,000 streams takes
-//   2.5 times as long with it.
+// - Turns off the search for lock cycles in Debian's Abseil. With many streams,
+//   the search is slow at each lock: it makes the start of 10,000 streams take
+//   2.5 times as long.
 // - Silences gRPC's own lines on stderr unless GRPC_VERBOSITY is set. The lines
 //   would appear between the workers' output and repeat Muster's messages.
 // - Keeps the library initialised until the process ends. Otherwise gRPC stops

@@ -24,7 +24,8 @@ std::optional<std::string> BadName(const char* what, const std::string& name) {
 }
 
 // Whether `members`, a list of node ids, has the right length for a world of
-// `nodes` nodes: one id for each node, or none, as in a large world.
+// `nodes` nodes: one id for each node, or no id at all, as in reports of a
+// large world.
 bool IsListOf(const std::vector<std::string>& members, int nodes) {
   return members.empty() ||
          (nodes <= kMaxListedElectors && std::ssize(members) == nodes);

@@ -23,8 +23,9 @@ WorldKey KeyOf(const Place& place) {
 
 // Returns the reports from the newest world of the newest coordinator, by group
 // rank. If nodes name different worlds for the same coordinator and round,
-// returns the world that most nodes name. This can happen because a coordinator
-// without a record may use an earlier coordinator's round number again.
+// returns the world that most nodes name. Nodes can differ in this way because
+// a coordinator without a record of the job may use an earlier coordinator's
+// round number again.
 std::map<int, const Report*> NewestWorld(const Reports& reports) {
   std::vector<const Report*> all;
   for (const auto& [id, report] : reports) all.push_back(&report);

@@ -33,7 +33,7 @@ class Adoption {
   void ForgiveStandstill(Instant now, Duration lease);
   Instant deadline() const { return deadline_; }
 
-  // Stores a node's report in place of the node's earlier report. O(log n).
+  // Stores a node's report, which replaces the node's earlier report. O(log n).
   void Hear(const Report& report);
   // Records that a node is lost or has left: its newest report moves from
   // Collected::come (nodes in the job) to Collected::gone.

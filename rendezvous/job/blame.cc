@@ -19,7 +19,7 @@ constexpr std::string_view kPhrases[] = {
     "connection timed out",
     "closed its connection",
     "broke its connection",
-    // text of the SDK's shared-memory transport
+    // part of an error message of the SDK's shared-memory transport
     "died; noticed by",
     "connectionerror",
     "connectionreseterror",

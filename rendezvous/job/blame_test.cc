@@ -135,8 +135,8 @@ Failure Killed(const std::string& node_id) {
   return failure;
 }
 
-// The failure of a worker whose peer died. The worker's program writes no error
-// file, so only its stderr shows the reason.
+// Returns the failure of a worker whose peer died. The worker's program writes
+// no error file, so only its stderr shows the reason.
 Failure LostItsPeer(const std::string& node_id) {
   Failure failure = OnNode(Of(FailureKind::kExitCode, 0), node_id);
   failure.message = "exit code 1";
@@ -262,7 +262,7 @@ TEST_F(BlameTest, APreemptionOfASpareExplainsNothing) {
 }
 
 TEST_F(BlameTest, TheHangThatBeganEarlierIsLikelier) {
-  // node a's worker: silent since second 70
+  // The worker of node a: silent for 30 s at second 100, so since second 70.
   BreakBy(Hung("a", seconds(30)));
   EXPECT_FALSE(blame_.MovesTo(Hung("b", seconds(25)), At(101)));
   const Failure earlier = Hung("b", seconds(35));
@@ -430,7 +430,8 @@ TEST_F(BlameTest, OnlyAnUnseenSigkillIsSuspected) {
   EXPECT_EQ(blame_.NextDeadline(At(101)), std::nullopt);
   blame_.SuspectKill(Member("b"), Killed("b"), At(101));
   EXPECT_EQ(blame_.NextDeadline(At(101)), At(101) + Blame::kKillSpread);
-  // If several SIGKILLs are suspected, the first one counts.
+  // If two nodes are suspected of having been killed, the first suspicion
+  // counts.
   blame_.SuspectKill(Member("c"), Killed("c"), At(102));
   EXPECT_EQ(blame_.NextDeadline(At(102)), std::nullopt);
 }

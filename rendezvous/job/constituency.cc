@@ -9,10 +9,11 @@
 namespace muster::rendezvous {
 namespace {
 
-// Whether a node with this electorate knows no round of the job: it was
-// connected to no coordinator, or only to one that began the job and had begun
-// no round. The latter may have been restarted: its epoch is random and says
-// nothing about the rounds of other coordinators.
+// Whether a node with this electorate knows no round of the job. Such a node
+// was connected to no coordinator (epoch 0), or only to a coordinator that
+// began the job (founding epoch) and had begun no round. A founding coordinator
+// may have been restarted, and its epoch is random. So its epoch says nothing
+// about the rounds of other coordinators.
 bool KnowsNothing(const Electorate& electorate) {
   return electorate.nodes == 0 &&
          (electorate.epoch == 0 || IsFounding(electorate.epoch));
@@ -52,7 +53,7 @@ std::vector<Constituency> ConstituenciesOf(
     const std::vector<const Report*>& voting) {
   const Electorate newest = NewestElectorate(known);
   std::map<WorldId, Constituency> found;
-  // the node ids of these worlds by group rank; empty: not listed
+  // the node ids of the worlds in `found`, by group rank; empty: not listed
   std::map<WorldId, std::vector<std::string>> ids;
   if (newest.nodes > 0) {
     found[newest.world] = {.world = newest.world, .nodes = newest.nodes};

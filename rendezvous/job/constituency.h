@@ -18,9 +18,9 @@ WorldId IdOf(const Place& place);
 // is the rank of the node that sent the report. O(n).
 Electorate NewestElectorate(const std::vector<const Report*>& reports);
 
-// Whether the world of `place` can no longer begin on all of its nodes. It
-// cannot if it is older than the electorate's world. It also cannot if its
-// coordinator has a lower epoch than the coordinator that sent the electorate.
+// Whether the world of `place` can no longer begin on all of its nodes. True if
+// the world is older than the electorate's world, or if its coordinator has a
+// lower epoch than the coordinator that sent the electorate.
 bool IsVoid(const Place& place, const Electorate& newest);
 
 // A constituency: a world whose nodes vote in the election of a coordinator.
@@ -35,10 +35,10 @@ struct Constituency {
   int returned = 0;
 
   // Whether the nodes counted by `voters` and `returned` may elect a
-  // coordinator: together they are more than half of the world, and `voters`
-  // alone, which remember the world, are at least half. Half is enough: every
-  // other majority of the world contains one of the nodes that remember, and
-  // their reports contain their promises.
+  // coordinator. They must together be more than half of the world, and
+  // `voters` alone must be at least half of it. Half is enough: every majority
+  // that elects another coordinator then contains one of these voters, whose
+  // report shows its promise to that coordinator.
   bool has_majority() const;
 };
 
@@ -51,7 +51,7 @@ struct Constituency {
 // `voting`: the reports of the nodes that vote. A restarted node votes only if
 // JobSpec::RestartedAgentsElect, in the worlds that list its node id
 // (Electorate::members, Place::members). If several nodes report the same rank
-// of a world, one of them counts. O(n log n) for n reports.
+// of a world, only one of these nodes counts. O(n log n) for n reports.
 std::vector<Constituency> ConstituenciesOf(
     const std::vector<const Report*>& known,
     const std::vector<const Report*>& voting);

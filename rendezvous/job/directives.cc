@@ -60,8 +60,8 @@ std::optional<PreemptionNotice> PreemptionAt(const JobState& state,
   return notice;
 }
 
-// Returns why `node` has to wait. `node` null: returns the reason for the job's
-// status, which also lists the absent nodes.
+// Returns why `node` has to wait. `node` null: returns the text for the job's
+// status: why the whole job waits, and which nodes are absent.
 std::string WaitReason(const JobState& state, const Node* node, Instant now) {
   const JobSpec& spec = state.spec;
   const Membership& nodes = state.nodes;
@@ -168,8 +168,8 @@ NodeStatus StatusOf(const JobState& state, const Node& node, Instant now) {
   return status;
 }
 
-// Returns the node's part of the measurement in progress; nullopt: the node has
-// no partner, or the partner was lost.
+// Returns this node's part of the network check by pairs that is in progress;
+// nullopt: the node has no partner, or the partner was lost.
 std::optional<PairCheck> PairCheckOf(const JobState& state, const Node& node) {
   const auto partner = state.check->PartnerOf(node.identity.node_id);
   if (!partner.has_value()) return std::nullopt;
@@ -183,9 +183,10 @@ std::optional<PairCheck> PairCheckOf(const JobState& state, const Node& node) {
                    .key = ""};
 }
 
-// Whether the node must receive the stop order with the verdict, although it
-// was lost. It must if it is an elector (a node that elects a coordinator) and
-// has returned while the verdict still waits until enough electors know it.
+// Whether the node must receive the stop order with the verdict although the
+// node was lost. True if the node has returned and is an elector (a node that
+// elects a coordinator), and the verdict still waits until enough electors know
+// it.
 bool MustKnowVerdict(const JobState& state, const Node& node) {
   if (node.going || !state.stopping.consequence.verdict().has_value()) {
     return false;
@@ -196,11 +197,11 @@ bool MustKnowVerdict(const JobState& state, const Node& node) {
   });
 }
 
-// Returns Directive::took_part for the agent of node `node_id` on host `host`.
-// O(nodes of the world).
+// Returns Directive::took_part for the agent of node `node_id` on host `host`:
+// whether the node took part in the job. O(n) for a world of n nodes.
 bool TookPart(const JobState& state, const std::string& node_id,
               const std::string& host) {
-  // Agents read the field only in a verdict of success.
+  // Agents read took_part only in a verdict of success.
   if (state.verdict->outcome != Outcome::kSucceeded) return false;
   if (state.recalled.has_value()) return true;
   return std::ranges::any_of(

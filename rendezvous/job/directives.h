@@ -37,15 +37,16 @@ struct NodeSeat {
 // Returns the members of the world, and then the other nodes. O(n log n).
 std::vector<NodeSeat> SeatsOf(const JobState& state);
 
-// Collects the directives and decisions of one step of a job, and gives each
-// directive its revision number. Reads the job's state. Not thread-safe.
+// Collects the directives and decisions of one step (the handling of one event)
+// of a job, and gives each directive its revision number. Reads the job's
+// state. Not thread-safe.
 class Outbox {
  public:
   // `state` must outlive this object.
   explicit Outbox(const JobState* state) : state_(*state) {}
 
-  // Starts a step without directives and decisions. The step counts as one that
-  // handles no report, unless Await is called.
+  // Starts a step without directives and decisions. Unless Await is called, the
+  // step counts as a step that handles no report.
   void Begin();
   // Returns the directives and decisions of the step.
   JobStep Take() { return std::move(step_); }
@@ -102,7 +103,7 @@ class Outbox {
   struct Question {
     std::string node_id;
     uint64_t seen_revision = 0;
-    // whether the node was sent a directive in this step
+    // whether this step has sent the node a directive
     bool answered = false;
   };
 

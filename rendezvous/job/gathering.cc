@@ -43,8 +43,8 @@ Gathering::Decision Gathering::Decide(Instant now, const JobSpec& spec,
     if (timed_out) {
       form = true;
     } else if (nodes.being_checked > 0) {
-      // Wait, because the running health checks will soon show which nodes are
-      // ready.
+      // Form no world yet, because the running health checks will soon show
+      // which nodes are ready.
     } else if (first_) {
       form = form || now >= LastCallEnd(spec);
     } else if (nodes.broken == 0) {

@@ -69,8 +69,9 @@ class Gathering {
   bool AwaitsAnswers(Instant now) const { return now < answers_until_; }
   // Ends the gathering when a world has formed.
   void End() { first_ = false; }
-  // Makes the first gathering form a world without a last call, because the
-  // nodes have been waited for already.
+  // Makes the first gathering form a world without a last call (the wait for
+  // more nodes once min_nodes are ready), because the nodes have been waited
+  // for already.
   void SkipLastCall() { has_last_call_ = false; }
 
   // Returns the next action. Call it after each change of `nodes` and at each
@@ -89,12 +90,13 @@ class Gathering {
                        const PhaseClock& clock) const;
 
  private:
-  // Returns when a time limit that would expire at `limit` expires.
+  // Returns the time at which a time limit expires. `limit`: the time at which
+  // it would expire if it were not postponed.
   Instant Postponed(Instant limit, const PhaseClock& clock) const;
-  // Returns when the last call is over. Requires `enough_since_`. AwaitAnswers
-  // begins the last call anew, because reports of nodes that have joined may be
-  // unread at that time. That new last call ends at the latest when the wait
-  // for answers ends.
+  // Returns when the last call (the wait for more nodes once min_nodes are
+  // ready) is over. Requires `enough_since_`. AwaitAnswers begins the last call
+  // anew, because reports of nodes that have joined may be unread at that time.
+  // That new last call ends at the latest when the wait for answers ends.
   Instant LastCallEnd(const JobSpec& spec) const;
 
   bool first_ = true;

@@ -14,9 +14,9 @@
 namespace muster::rendezvous {
 namespace {
 
-// In normal operation a step comes at most this long after its deadline. A
-// longer delay shows that the coordinator's process was suspended: it was
-// stopped, swapped out, or had no CPU time.
+// Maximum delay of a step (the handling of an event) after its deadline in
+// normal operation. A longer delay shows that the coordinator's process was
+// suspended: it was stopped, swapped out, or had no CPU time.
 constexpr Duration kMaxLate = std::chrono::milliseconds(100);
 
 std::string HeldBy(const Node& holder) {
@@ -54,9 +54,9 @@ void Job::Recall(const JobRecord& record, Duration elapsed) {
   state_.nodes.Remember(record.past);
   state_.ledger = JobLedger(record.time);
   state_.reached_step = record.world.reached_step;
-  // If the job was being stopped because of a cancel, recall the verdict of the
-  // cancel, because the operator has been told of it. Other verdicts of a stop
-  // may still change until a majority has seen them.
+  // If the job was being stopped because of a cancel, keep the verdict of the
+  // cancel, because the operator has been told of it. Any other planned verdict
+  // is dropped: it may still change until a majority of the nodes has seen it.
   std::optional<Verdict> verdict = record.verdict;
   const std::optional<Verdict>& planned = record.stopping.consequence.verdict();
   if (record.phase == JobPhase::kStopping && planned.has_value() &&
@@ -88,14 +88,15 @@ JobStep Job::Step(Instant now, const JobEvent& event) {
       event);
   if (outbox_.deposed()) return outbox_.Take();
   ExpireLeases();
-  // Repeat, because one event can lead through several phases. For example, the
-  // last member stops, a new world forms, and a spare is already waiting to
-  // join.
+  // Repeat this loop, because one event can lead the job through several
+  // phases. For example, the last member stops, a new world forms, and a spare
+  // is already waiting to join.
   for (bool changed = true; changed && !finished();) {
     const JobPhase before = phase();
     if (before == JobPhase::kGathering && outbox_.HasFaults()) {
-      // Form no world until the driver has counted these faults against their
-      // machines (HostsJudged).
+      // Form no world yet. The coordinator must first count the faults that
+      // this step has found against their machines, and return the result to
+      // the job (HostsJudged).
       state_.awaits_judgement = true;
       break;
     }
@@ -115,8 +116,8 @@ JobStep Job::Step(Instant now, const JobEvent& event) {
     changed = phase() != before;
   }
   if (const auto node_id = outbox_.Unanswered(); node_id.has_value()) {
-    // The speaker is the node that prints for the job. Replace it only if it is
-    // disconnected, so that each text is printed once.
+    // The speaker is the node that prints for the job. Keep the same speaker
+    // unless it is disconnected, so that each text is printed once.
     const Node* speaker = state_.nodes.Find(state_.speaker);
     const bool gone = speaker == nullptr || speaker->stream == 0;
     if (gone && phase() == JobPhase::kGathering) {
@@ -146,15 +147,16 @@ void Job::On(const ReportArrived& event) {
   const bool has_waited = is_founding && !report.knows_round() &&
                           IsFounding(report.promised_epoch + 1);
   if (report.promised_epoch > state_.epoch && (!is_hosted || has_waited)) {
-    // Take a higher epoch, since nodes obey no lower one. The promised epoch
-    // may be higher because an earlier coordinator's clock was ahead, or
-    // because the epochs of first coordinators are random.
+    // Choose an epoch above the promised one, because nodes obey no coordinator
+    // with a lower epoch than they have promised. The promised epoch may be
+    // higher than this coordinator's because an earlier coordinator's clock was
+    // ahead, or because the epochs of first coordinators are random.
     state_.epoch = is_hosted
                        ? FoundingEpochAbove(report.promised_epoch, state_.epoch)
                        : report.promised_epoch + 1;
   }
-  // Two kinds of reports show that another coordinator has taken over. Either
-  // the node has promised a higher epoch. Or the node has a place in a round,
+  // A report shows in two cases that another coordinator has taken over: the
+  // node has promised a higher epoch; or the node has a place in a round
   // although this coordinator, perhaps restarted, has not begun any round.
   if (is_hosted && (report.promised_epoch > state_.epoch ||
                     (is_founding && report.place.has_value()))) {
@@ -203,8 +205,8 @@ void Job::On(const ReportArrived& event) {
 void Job::Apply(Node& node, const Report& report) {
   const auto take_leave = [&] {
     if (!report.leave.has_value()) return;
-    // If the node's workers still run, its world may run beside a new one. In
-    // that case the node still counts as an elector.
+    // A node whose workers still run continues to count as an elector, because
+    // its world may go on beside a new world.
     if (!HasProcesses(report.phase)) CountAsGone(node);
     if (node.going || finished()) return;
     LeaveOut(node, *report.leave);
@@ -237,7 +239,8 @@ void Job::Apply(Node& node, const Report& report) {
 void Job::CancelFrom(Node& node, const CancelWish& wish) {
   const bool has_workers = node.part != Part::kNone;
   if (state_.preemption.has_value() && wish.signal == SIGTERM) {
-    // SIGTERM after the preemption notice ends the grace period at once.
+    // A SIGTERM that arrives after the preemption notice ends the grace period
+    // at once.
     Instant& deadline = state_.preemption->deadline;
     deadline = std::min(deadline, state_.now);
     if (phase() == JobPhase::kStopping && wish.at_once &&
@@ -283,8 +286,9 @@ Node* Job::Admit(const ReportArrived& event) {
           {.told = absl::StrCat("job ", state_.run_id, " is over (", state_.why,
                                 "); start a new one under another "
                                 "--rdzv-id"),
-           // another_job lets the refused node try again. If the job succeeded,
-           // the node must not start it again.
+           // another_job tells the refused node to try again later. After a
+           // success it is false, because the node must not start the same job
+           // again.
            .another_job = state_.verdict->outcome != Outcome::kSucceeded});
     }
     return nullptr;
@@ -889,7 +893,9 @@ void Job::Lose(Node& node, const std::string& why, Membership::Memory memory) {
   if (state_.phase == JobPhase::kStopping) {
     if (lost.part != Part::kStopped) --state_.world.unstopped;
     if (state_.blame.LossExplains(lost, state_.now)) {
-      // A node loss is a change of membership, so it spends no restart.
+      // The cause is now the loss of a node. This is a change of membership,
+      // which spends no restart, so Excuse gives back the restart that the
+      // worker's failure has spent.
       state_.blame.MoveToLoss(failure);
       Excuse(failure.node_id, text);
     }
@@ -962,8 +968,9 @@ Node* Job::Contend(Node& holder, const ReportArrived& event) {
 // the nodes may still be unread, or the nodes were suspended as well. So every
 // lease begins anew, and the phase's limit is postponed by a lease.
 //
-// This happens only once for each silence and each phase. Otherwise a dead node
-// would never be declared lost on a machine so busy that every step is late.
+// Leases and limits are extended only once for each silence and each phase.
+// Otherwise a dead node would never be declared lost on a machine so busy that
+// every step is late.
 //
 // If the last step was more than a lease ago, nodes may have gone to another
 // coordinator, and their unread reports are outdated. So a node gets a place

@@ -32,9 +32,9 @@ namespace muster::rendezvous {
 //              waiting node is let in, a cancel, or the grace
 //              of a preemption is over
 //   stopping   no member has a process of the round left, or    gathering or
-//              members were given up after the grace. If the    finished
-//              job ends by a SIGKILL, it first waits
-//              Blame::kKillSpread
+//              members were given up after the grace. If a      finished
+//              worker's SIGKILL is about to end the job, the
+//              phase lasts 250 ms longer (Blame::kKillSpread)
 //
 // A preemption gives the members' workers time to end by themselves. No round
 // follows a preemption, whatever else happens meanwhile.
@@ -68,21 +68,21 @@ class Job {
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
-  // Takes from the record of an earlier coordinator what no node knows any
-  // more: the numbers of rounds and of used restarts, the job's age and times,
-  // and the verdict. Call it before the first step, for a job that begins with
-  // nodes that know no round. `elapsed`: as for StateOf. The record must have
-  // passed CheckRecord.
+  // Takes over facts that no node can report any more from the record of an
+  // earlier coordinator: the number of rounds and of used restarts, the job's
+  // age, its time totals and its verdict. Call it before the first step, for a
+  // job whose nodes are expected to know no round. `elapsed`: the estimated
+  // time since the record was written. `record` must have passed CheckRecord.
   //
   // If the record has a verdict, the job begins no round. It ends with this
   // verdict after a few seconds (TimeToLearn), unless a node that knows a round
-  // reports first, or another coordinator deposes this one first. Two verdicts
-  // are not recalled: that the job was preempted, and that too few nodes joined
-  // in time.
+  // reports first, or another coordinator deposes this one first. A verdict of
+  // a preemption or of a time-out is not taken over, because such a job may be
+  // run again.
   void Recall(const JobRecord& record, Duration elapsed);
 
-  // Applies one event. `now` must not decrease. Reports must have passed
-  // Unsound (admission.h).
+  // Applies one event. `now` must not decrease. The caller must have checked a
+  // report with Unsound (admission.h), and passes only valid reports.
   JobStep Step(Instant now, const JobEvent& event);
 
   // The time by which Step must be called with TimePassed if no other event
@@ -124,8 +124,8 @@ class Job {
   // Endpoints of the standbys (Directive::standbys), to which this coordinator
   // announces itself.
   const std::vector<std::string>& standbys() const { return state_.standbys; }
-  // Whether an agent has not received the verdict yet, because its stream was
-  // broken when the job finished and the agent has not reconnected. O(n).
+  // Whether an agent still has to receive the verdict: its stream was broken
+  // when the job finished, and the agent has not reconnected. O(n).
   bool OwesVerdict() const;
 
  private:
@@ -155,16 +155,17 @@ class Job {
   // contain that agent's place key.
   void RefuseImpostor(const ReportArrived& event);
   // Copies the node's state from the report into `node`, and forwards new
-  // signals. If the report proves that the node is alive, refuses a second
-  // agent that claims the node's place, unless that agent has asked to wait
-  // (Report::waits_for_place).
+  // signals. If the report proves that the node is alive, refuses another agent
+  // that claims the node's place. An agent that has asked to wait
+  // (Report::waits_for_place) is not refused.
   void TakeOver(Node& node, const Report& report);
   // Applies the states of the workers, the failures and the requests in the
   // node's report.
   void Apply(Node& node, const Report& report);
   // Makes the node an elector (a node that elects coordinators) if its report
-  // shows a rank in the electors' world that no elector has yet. This matters
-  // for nodes that report after an earlier round was adopted or given up.
+  // shows that it has a rank in the electors' world, and no other elector has
+  // this rank. Needed for nodes that report only after a round of an earlier
+  // coordinator was adopted or given up.
   void JoinElectors(Node& node, const Report& report);
   // Gives the node its place in the adopted round if that place is still
   // vacant.
@@ -178,9 +179,9 @@ class Job {
   void Judge(Node& node);
   // Counts the new faults in the node's report against its machine.
   void TakeFaults(Node& node, const Report& report);
-  // Compares the times of the running round's ranks, at most once a second, and
-  // notes which ranks have become slow. If an evaluation is due, O(n log n),
-  // else O(1).
+  // Compares the ranks' times in the running round at certain intervals, and
+  // records which ranks have become slow or have recovered. O(n log n) if a
+  // comparison is due, else O(1).
   void WatchStragglers();
   // Makes a node with a persistently slow rank leave if a spare can take its
   // place (JobSpec::evict_stragglers).
@@ -250,8 +251,8 @@ class Job {
   // Records why the check by pairs found the node bad; empty: the node is good.
   // If the node was good before, counts a fault against its machine.
   void SetCheckFault(Node& node, const std::string& fault);
-  // Lets nodes that the check found bad take part as long as a world would have
-  // too few nodes without them.
+  // Allows nodes that the check by pairs found bad to get a place, for as long
+  // as a world would have too few nodes without them.
   void WaiveFaults();
   void ConsiderRunning();
   void ConsiderStopping();
@@ -279,12 +280,13 @@ class Job {
   void BreakRound(const std::string& why, Stopping stopping,
                   const Failure* failure = nullptr);
   void BreakForFailure(const Failure& failure);
-  // Ends the job with `verdict`, once no worker is left. If other nodes may
-  // take over, first waits until half of the electors know the verdict
-  // (AwaitsWitnesses).
+  // Ends the job with `verdict` once no worker is left. If other nodes may take
+  // over from this coordinator, first waits until half of the electors know the
+  // verdict (AwaitsWitnesses).
   void Conclude(const Verdict& verdict);
-  // Makes another event the cause of the break in place of a failure. Withdraws
-  // the failure's consequence: a spent restart or a verdict.
+  // Makes another event the cause of the break, in place of a worker's failure.
+  // Withdraws the failure's consequence: gives back the restart that it spent,
+  // or drops its verdict.
   void Excuse(const std::string& node_id, const std::string& why);
   // Records `why` as the reason of the break. Sends the members a new stop
   // order with it, because the exit code may have changed, too. `failure`: the

@@ -67,8 +67,9 @@ TEST(JobAdoptionTest, ARoundGoesOnOnceAMajorityOfItsNodesHasCome) {
 }
 
 TEST(JobAdoptionTest, TheNewestCoordinatorsRoundGoesOnWhateverItsNumber) {
-  // A newer coordinator (epoch 6) had no record of the job. So it used the
-  // round number 1 again, for a world of node c alone.
+  // Node c ran a round of a newer coordinator (epoch 6), which had no record of
+  // the job and therefore numbered its round 1 again. Node c was the only node
+  // of that round.
   JobFixture job(QuickSpec(2, 2));
   job.StartAll({"a", "b"});
   job.Create("c").report.round = 1;

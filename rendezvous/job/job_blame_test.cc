@@ -56,8 +56,8 @@ TEST_F(JobBlame, ALostNodeIsTheCauseAndSpendsNoRestart) {
   ASSERT_TRUE(loss.has_value());
   EXPECT_EQ(loss->kind, FailureKind::kNodeLost);
   EXPECT_EQ(loss->node_id, "b");
-  // A node loss spends no restart, so the survivor begins a new round although
-  // no restarts are allowed.
+  // The loss of a node spends no restart. So node a, which is left, begins a
+  // new round although no restarts are allowed.
   EXPECT_EQ(job_.phase(), JobPhase::kRunning);
   EXPECT_EQ(job_.round(), 2);
   EXPECT_EQ(job_.status().restarts_used, 0);
@@ -191,8 +191,8 @@ TEST(JobBlameSilent, ANodeGivenUpBeforeItsLeaseIsOver) {
   EXPECT_EQ(job.round(), 2);
 }
 
-// A report that b sent before it died may arrive after the stop order was sent.
-// So the report does not prove that b is alive.
+// A report that b sent before it died may arrive after the coordinator has sent
+// the stop order. So such a report does not prove that b is alive.
 TEST_F(JobBlameUnheard, AReportFromBeforeTheOrderProvesNothing) {
   job_.Report("b");
   job_.BreakStream("b");
@@ -294,8 +294,9 @@ TEST_F(JobBlameRaisedFirst, OnAnotherNodeItExplainsABrokenConnection) {
   EXPECT_EQ(Ends(LostItsPeer(), "b", RaisedFirst()).cause->rank, 1);
 }
 
-// The clocks of two nodes cannot be compared, so it is unknown which exception
-// was raised first, and the cause does not change.
+// A worker on another node has raised an exception. The clocks of two nodes
+// cannot be compared, so it is unknown whether the exception or the exit of
+// rank 0 came first. The cause must not change.
 TEST_F(JobBlameRaisedFirst, OnAnotherNodeItDoesNotExplainAnotherExit) {
   EXPECT_EQ(Ends(ExitedWith(0, 7), "b", RaisedFirst()).cause->rank, 0);
   EXPECT_EQ(job_.Count("blame"), 0);
@@ -361,8 +362,9 @@ TEST(JobBlameNot, ANodeWhoseOwnWorkerFailed) {
   EXPECT_EQ(job.told("a").verdict.exit_code, 3);
 }
 
-// On its new stream b reports seen_revision 0. This must not erase the fact
-// that b has already answered the stop order.
+// Node b has answered the stop order. Then it reconnects, and reports
+// seen_revision 0 on the new stream. The coordinator must not forget the
+// answer.
 TEST_F(JobBlame, ANodeThatAnsweredOnAnEarlierStreamIsNotTheCause) {
   job_.Reconnect("b");
   job_.Stopping("b");
@@ -453,8 +455,8 @@ TEST_F(JobBlameLeaving, ASpareThatGoesIsNot) {
   EXPECT_EQ(job_.Count("blame"), 0);
 }
 
-// The worker of node b is killed by a signal. After that, node a and node b
-// have no process of the round left.
+// A worker of node b is killed by a signal (by default SIGKILL). Then all other
+// workers end, so that no process of the round is left on node a or node b.
 class JobKill : public ::testing::Test {
  protected:
   explicit JobKill(int signal = SIGKILL, int max_restarts = 0)
@@ -526,8 +528,9 @@ TEST_F(JobKill, AnotherNodesLossMeanwhileIsNoCause) {
   EXPECT_EQ(job_.phase(), JobPhase::kFinished);
 }
 
-// The coordinator's process was suspended, and has not read the end of b's
-// stream yet. So the wait for b's agent starts anew.
+// The coordinator's process was suspended, so the end of b's stream may be
+// unread. The coordinator therefore waits again for 250 ms (Blame::kKillSpread)
+// to see whether b's agent is lost, too.
 TEST_F(JobKill, TheMomentBeginsAnewAfterAStandstill) {
   job_.StandStill(milliseconds(351));
   job_.Step(TimePassed());
@@ -687,8 +690,9 @@ TEST_F(JobKillToldByAPeerWithABudget, TheRestartStaysSpentAndBLosesTheTime) {
   EXPECT_EQ(time.newest[0].host, "b");
 }
 
-// The agent of b reported that its workers had stopped, so it did not die
-// together with its worker.
+// The agent of b has reported that its workers had stopped, so the agent did
+// not die together with its worker. If it falls silent later, its loss must not
+// become the cause.
 TEST(JobKillLong, AnAgentThatFallsSilentLaterIsNoCause) {
   JobSpec spec = QuickSpec(1, 2);
   spec.max_restarts = 0;

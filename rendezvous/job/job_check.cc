@@ -128,8 +128,8 @@ void Job::SetCheckFault(Node& node, const std::string& fault) {
   if (!fault.empty()) {
     outbox_.Note("unhealthy", node.identity.node_id,
                  absl::StrCat(node.identity.host, " is kept out: ", fault));
-    // Count a fault only if the node was good before: otherwise its bad result
-    // has been counted already.
+    // Count a fault only if the node was good before. If it was bad before, an
+    // earlier check has already counted a fault.
     if (!was_bad) {
       outbox_.Count({.host = {node.identity.host, node.peer},
                      .kind = FaultKind::kCheck,
@@ -148,7 +148,8 @@ void Job::WaiveFaults() {
   const auto set_waived = [this](Node& node, bool is_waived) {
     state_.nodes.Update(node, [&](Node& n) { n.fault_is_waived = is_waived; });
   };
-  // If other nodes have come since a fault was waived, withdraw the waiver.
+  // If a fault is waived, the bad node may get a place. Withdraw the waiver if
+  // other nodes have come, so that the bad node is not needed any more.
   while (!state_.nodes.waived().empty() && MissingNodes(state_) < 0) {
     Node& node = *state_.nodes.Find(*state_.nodes.waived().begin());
     set_waived(node, false);
@@ -163,7 +164,7 @@ void Job::WaiveFaults() {
     if (node->kept_out_by_check()) bad.push_back(node);
   }
   if (bad.empty()) return;
-  // Let slow nodes in before nodes that others cannot reach.
+  // Sort unreachable nodes to the end, so that slow nodes get a place first.
   std::set<std::string> unreachable;
   if (state_.check.has_value()) {
     for (const NetworkCheck::Finding& finding : state_.check->Judge()) {

@@ -90,7 +90,8 @@ class CheckedJob {
   std::set<std::string> silent;
 
  private:
-  // The number of connected nodes, of which a tenth may be quarantined.
+  // Number of connected nodes that Blame passes to NodeMemory::Record. It is
+  // large, because only a share of the connected nodes may be quarantined.
   static constexpr int kNodesForShare = 100;
   std::vector<std::string> names_;
 };
@@ -231,8 +232,9 @@ TEST(JobCheck, ALostNodeIsNotAwaited) {
   for (const char* name : {"a", "b", "c"}) checked.Join(name);
   job.BreakStream("b");
   checked.Measure("a");
-  // b is lost, so the round of measurements ends before its time limit (10 s).
-  // After the last call (4 s) the remaining nodes are measured.
+  // During these 5 s node b is lost, so the measurements end before their time
+  // limit (10 s), and the last call ends (after 4 s). Then the remaining nodes
+  // are measured.
   job.Wait(seconds(5));
   checked.RunCheck();
   EXPECT_THAT(job.World(), ElementsAre("a", "c"));
@@ -279,7 +281,8 @@ TEST(JobCheck, ANewCoordinatorKeepsABadNodeOut) {
     job.Wait(seconds(5));
     job.Runs("a");
     job.Runs("c");
-    // b's agent repeats the check_fault that its directive contains.
+    // The agent of node b copies the check_fault from its directive to its next
+    // report.
     job.agent("b").report.check_fault = job.told("b").check_fault;
     if (has_record) {
       job.ReplaceCoordinator();
@@ -327,7 +330,8 @@ TEST(JobCheck, AtTheJoinTimeoutTheWorldFormsUnchecked) {
   EXPECT_EQ(job.phase(), JobPhase::kRunning);
 }
 
-// Runs a job of two nodes and a spare until round 1 is over.
+// Runs round 1 of a job on the nodes a and b, with the spare c. Then calls
+// `end`, which must break the round, and lets all workers stop.
 void RunARound(CheckedJob& checked,
                const std::function<void(JobFixture&)>& end) {
   JobFixture& job = checked.job;
@@ -379,8 +383,8 @@ TEST(JobCheck, WithoutSuspicionTheNextRoundBeginsAtOnce) {
   EXPECT_EQ(checked.job.round(), 2) << "a worker's own failure";
 }
 
-// Runs a job on the nodes a and c, with the bad node b as a spare, until c is
-// lost. Then checks the remaining nodes and the new node d again.
+// Runs a job on the nodes a and c. The spares are b, which the check found bad,
+// and d. Then c is lost, and the remaining nodes are checked again.
 void LoseANodeBesideABadOne(CheckedJob& checked) {
   JobFixture& job = checked.job;
   checked.slow = {"b"};

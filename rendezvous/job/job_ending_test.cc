@@ -154,8 +154,9 @@ TEST(JobLeaving, ANodeThatHasSucceededLeavesWithoutABreak) {
   EXPECT_EQ(job.told("b").verdict.outcome, Outcome::kSucceeded);
 }
 
-// One report may contain both the success and the leave, because a newer report
-// replaces an unsent one. The effect must be that of two reports.
+// One report may say both that the workers have succeeded and that the node
+// leaves, because a newer report replaces an unsent one. The effect must be the
+// same as that of two separate reports.
 TEST(JobLeaving, ANodeThatHasSucceededTookPartAlsoAfterItsRestart) {
   JobFixture job(QuickSpec(2, 2));
   job.StartAll({"a", "b", "spare"});
@@ -354,8 +355,8 @@ TEST(JobCancel, TwiceLeavesNoGrace) {
   job.Idle("a");
   job.Wait(milliseconds(4999));
   EXPECT_EQ(job.phase(), JobPhase::kStopping);
-  // The second Ctrl-C ends the grace period; only the margin of 5 s for SIGKILL
-  // and the report remains.
+  // The job ends 5 s after the second Ctrl-C: that Ctrl-C ended the grace
+  // period, but not the margin of 5 s for SIGKILL and the report.
   job.Wait(milliseconds(1));
   EXPECT_EQ(job.kind("a"), DirectiveKind::kFinished);
 }
@@ -468,8 +469,9 @@ TEST(JobFinished, LateNodeIsRefusedAndParticipantGetsTheVerdict) {
   EXPECT_EQ(job.told("d").verdict.outcome, Outcome::kSucceeded);
 }
 
-// The refused node may belong to a later job of the same name, so its agent may
-// ask again (another_job).
+// Node b is unknown to the cancelled job, and may have been started for a later
+// job with the same name. So the refusal allows the agent of b to ask again
+// (another_job).
 TEST(JobFinished, AStrangerToAJobThatDidNotSucceedMayAskAgain) {
   JobFixture job(QuickSpec(1, 1));
   job.StartAll({"a"});
@@ -725,8 +727,8 @@ TEST(JobPreemption, AVerdictThatStandsIsNotReplaced) {
 }
 
 // The cluster signalled node a's workers before node a's agent, and node b's
-// worker failed because of that. The order in which the coordinator reads the
-// reports of a and b proves nothing.
+// worker failed because of that. The coordinator reads the failure before the
+// preemption notice of a. The preemption must nevertheless become the cause.
 TEST(JobPreemption, ANoticeFromBeforeTheOrderReplacesAVerdict) {
   JobSpec spec = PreemptedSpec(2, 2);
   spec.max_restarts = 0;

@@ -55,8 +55,8 @@ TEST(JobFailure, ALostNcclRootIsTextOfALaterBreak) {
   const std::string why =
       "rank 1 on b: exit code 3; before that, the root was killed on a";
   EXPECT_EQ(job.told("a").reason, why);
-  // Round 2 has another NCCL root, so its failure message must not mention the
-  // root that was lost in round 1.
+  // Round 2 has another NCCL root (the process that creates the NCCL id), so
+  // its failure message must not mention the root that was lost in round 1.
   job.agent("a").report.nccl_root_lost.clear();
   job.Idle("a");
   job.Idle("b");
@@ -114,7 +114,7 @@ TEST(JobFailure, TheRestartBudgetIsTheWholeJobs) {
   last.rank = 0;
   last.message = "killed by SIGSEGV";
   job.Fails("a", last);
-  // The job ends only once all members have stopped.
+  // No restart is left, but the job ends only when all members have stopped.
   EXPECT_EQ(job.phase(), JobPhase::kStopping);
   job.Idle("b");
   EXPECT_EQ(job.phase(), JobPhase::kStopping);
@@ -425,8 +425,8 @@ TEST(JobFailure, AMemberThatWouldNotStopIsLostAfterTheGrace) {
   EXPECT_EQ(job.phase(), JobPhase::kRunning);
   EXPECT_THAT(job.World(), ElementsAre("a"));
   EXPECT_THAT(job.Decided("lost"), HasSubstr("would not stop"));
-  // Node b still has workers of round 1. It gets a stop directive until they
-  // have ended, and then a wait directive.
+  // Node b was declared lost, but still has workers of round 1. It gets a stop
+  // directive until they have ended, and then a wait directive.
   job.Report("b");
   EXPECT_EQ(job.kind("b"), DirectiveKind::kStop);
   EXPECT_EQ(job.told("b").stop.round, 1);

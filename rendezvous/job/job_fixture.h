@@ -42,8 +42,8 @@ class JobFixture {
   // Calls Wait until a decision of this kind has been made or `limit` has
   // passed. Returns the time that has passed, to within 100 ms.
   Duration WaitFor(const std::string& kind, Duration limit);
-  // Advances the time as if the driver were suspended. The next call is the
-  // first thing that the driver does after the suspension.
+  // Advances the time without calling Step, as if the driver were suspended.
+  // The next call of Step is the first one after the suspension.
   void StandStill(Duration duration);
 
   // Replaces the coordinator by another one that has the job's record. No
@@ -103,13 +103,15 @@ class JobFixture {
   // of the step in memory(), and gives the job the new judgement of the
   // machines (HostsJudged).
   JobStep Step(const JobEvent& event);
-  // The coordinator's memory of the machines' faults, at the fixture's time.
-  // After a change of the memory, Judge must be called.
+  // The coordinator's memory of the machines' faults. After a change of the
+  // memory, Judge must be called: it gives the job the new judgement of the
+  // machines.
   NodeMemory& memory() { return memory_; }
   Duration wall_time() const { return now_.time_since_epoch(); }
   void Judge();
 
-  // --- Results of the job's steps.
+  // --- Results of the job's steps. `told` is the newest directive that an
+  // agent has received.
   const Directive& told(const std::string& name) { return agent(name).told; }
   DirectiveKind kind(const std::string& name) { return told(name).kind; }
   JobPhase phase() const { return job_->phase(); }

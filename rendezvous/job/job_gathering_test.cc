@@ -279,8 +279,8 @@ TEST(JobGathering, TheWaitingAreKeptUpToDate) {
   job.Join("a");
   EXPECT_EQ(job.told("a").reason, "1 of 3 nodes here, waiting for 2 more");
   job.Join("b");
-  // When a node joins, the coordinator sends nothing to the other waiting
-  // nodes, so the reason in node a's directive still has the old count.
+  // Node b has joined, but the coordinator has sent nothing to the waiting node
+  // a. So the reason in a's newest directive still has the old count.
   EXPECT_EQ(job.told("a").reason, "1 of 3 nodes here, waiting for 2 more");
   // The answer to node a's next report contains the new count.
   job.Report("a");
@@ -444,7 +444,8 @@ TEST(JobStickyRanks, TheNcclIdIsRankZerosAndServesOneWorld) {
 }
 
 // A node offers an NCCL id in its first report. An earlier coordinator may have
-// used this id for a round that the node never began, so it must not be used.
+// used this id for a round that the node never began, so this coordinator must
+// not use it.
 TEST(JobStickyRanks, AnNcclIdThatANodeBringsAlongIsNotUsed) {
   JobFixture job(QuickSpec(2, 2));
   job.Create("a").report.offered_nccl_id = "id-a1";

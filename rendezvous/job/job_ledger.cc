@@ -62,8 +62,9 @@ void JobLedger::Add(const NodeTime& told, int sign) {
 }
 
 void JobLedger::Tell(const NodeTime& before, const NodeTime& told) {
-  // If the new report omits an earlier round, the time that the node lost to
-  // that round stays in the totals.
+  // If the new report omits a loss of time that an earlier report contained,
+  // keep this loss in the totals: subtract only the losses that the new report
+  // repeats.
   NodeTime replaced = before;
   std::erase_if(replaced.losses, [&](const RoundLoss& loss) {
     return std::ranges::none_of(told.losses, [&](const RoundLoss& one) {

@@ -53,8 +53,8 @@ class JobLedger {
   // By round: the newest rounds in which nodes lost time, at most
   // kMaxIncidents.
   std::map<int, Entry> newest_;
-  // By LossCause: for the older rounds, which are no longer in `newest_`, the
-  // sums over those that Count has recorded.
+  // Sums for the older rounds, which are no longer in `newest_`, by LossCause.
+  // Includes only the rounds that Count has recorded.
   std::array<JobTime::Sum, kLossCauses> older_ = {};
 };
 

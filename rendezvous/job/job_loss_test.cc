@@ -44,8 +44,8 @@ TEST(JobLoss, ComingBackWithinTheGraceIsNoLoss) {
   EXPECT_EQ(job.round(), 1);
 }
 
-// The coordinator may notice that an agent's old connection has ended only
-// after the agent has connected again.
+// An agent reconnects before the coordinator notices that the agent's old
+// connection has ended. The end of the old connection must not count as a loss.
 TEST(JobLoss, TheEndOfAnOlderStreamIsNoLoss) {
   JobFixture job(QuickSpec(2, 2));
   job.StartAll({"a", "b"});
@@ -285,8 +285,9 @@ TEST(JobLoss, ALostNodeThatStillRunsIsStoppedAndLetInAgain) {
   EXPECT_THAT(job.World(), ElementsAre("a", "b"));
 }
 
-// A kRun directive that was sent before b was lost may still be in flight. So
-// b's idle phase does not prove that b stays idle.
+// Node b was lost and comes back. A kRun directive from before the loss may
+// still be in flight to b, so b may start workers although it reports that it
+// is idle. Node b gets a place only after it has seen a newer directive.
 TEST(JobLoss, ANodeThatCameBackIsGivenAPlaceOnceItHasSeenTheNews) {
   JobFixture job(QuickSpec(2, 2));
   job.Join("a");
@@ -359,8 +360,8 @@ class JobGatheringStandstillTest : public ::testing::Test {
 TEST_F(JobGatheringStandstillTest, TheWorldHasAllThatAnswer) {
   job_.Join("a");
   job_.Join("b");
-  // After the suspension, node b does not receive the directive that it must
-  // answer.
+  // After the suspension, the coordinator sends node b a directive that b must
+  // answer. Node b does not receive it.
   job_.agent("b").deaf = true;
   StandStill();
   job_.Wait(Spec().last_call);
@@ -438,8 +439,9 @@ TEST_F(JobGatheringStandstillTest, EachDirectiveCountsTheNodesThatAreHere) {
             "2 of up to 3 nodes here, last call for more");
 }
 
-// The phase's time limit is postponed only after the first suspension. After
-// the second one the job waits for the nodes' answers nevertheless.
+// The time limit of the gathering is postponed only once, after the first
+// suspension of the coordinator. After the second suspension, the job must
+// nevertheless wait for the nodes' answers.
 TEST(JobGatheringStandstill, TheJoinTimeoutWaitsForTheAnswersToEachOne) {
   JobSpec spec = QuickSpec(2, 3);
   spec.last_call = spec.join_timeout;
@@ -504,8 +506,9 @@ TEST_F(JobStandstillTest, ABrokenStreamHasItsGraceOnceMore) {
   EXPECT_EQ(job_.Count("lost"), 1);
 }
 
-// On a machine where every step is late, a dead node must still be declared
-// lost.
+// The second of two late steps must not extend the lease of a silent node
+// again. Otherwise a dead node would never be lost on a machine where every
+// step is late.
 TEST_F(JobStandstillTest, SecondStandstillIsNotExcused) {
   job_.StandStill(seconds(60));
   job_.Report("a");
@@ -576,7 +579,8 @@ TEST_F(JobStandstillTest, ALaterBreakIsPutOffAgain) {
 }
 
 // The members have 15 s to stop. The coordinator's process is suspended for 8 s
-// of them, and no limit changes.
+// of this time. The suspension must not extend the time limit, because the
+// limit is still in the future when the process continues.
 TEST_F(JobStandstillTest, AStandstillThatTheBreakOutlastsChangesNoLimit) {
   job_.Fails("a", ExitedWith(0, 1));
   job_.StandStill(seconds(8));

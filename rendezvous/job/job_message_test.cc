@@ -53,8 +53,8 @@ TEST(JobMessages, StaleReportsAreDropped) {
   job.StartAll({"a", "b"});
   Report late = job.agent("a").report;
   late.phase = NodePhase::kIdle;
-  // `late` has the same sequence number as the last report of node a, so it is
-  // stale.
+  // `late` has the same sequence number as the last report of node a, so the
+  // coordinator must ignore it as stale.
   job.Step(ReportArrived{job.agent("a").stream, late});
   --late.sequence;
   job.Step(ReportArrived{job.agent("a").stream, late});
@@ -93,7 +93,8 @@ TEST(JobMessages, AStopIsConfirmedByANodeThatNeverStarted) {
   job.Fails("a", ExitedWith(0, 1));
   job.Idle("a");
   job.Report("b");
-  // b has not received the stop order, so b might still start round 1.
+  // Node b has not received the stop order and might still start round 1, so
+  // the round is not over.
   EXPECT_EQ(job.phase(), JobPhase::kStopping);
   job.agent("b").deaf = false;
   job.Report("b");
@@ -123,8 +124,8 @@ TEST(JobMessages, CostOfAReportDoesNotGrowWithTheNodes) {
     EXPECT_LE(job.last_step().decisions.size(), 1u);
   }
   job.Join(absl::StrCat("n", kNodes - 1));
-  // Each node gets a kRun directive. The last node may first get a kWait
-  // directive.
+  // One report may cause at most kNodes + 1 directives: a kRun directive for
+  // each node, and before that a kWait directive for the last node.
   EXPECT_LE(job.last_step().deliveries.size(), kNodes + 1u);
   for (int i = 0; i < kNodes; ++i) {
     job.Runs(absl::StrCat("n", i));
@@ -374,9 +375,10 @@ TEST(JobRestart, AMemberThatNamesAnImpossibleRoundIsRefused) {
   EXPECT_EQ(job.phase(), JobPhase::kRunning);
 }
 
-// When the agent first reported to this coordinator, its workers of round 4
-// were still stopping. It had already received an earlier coordinator's
-// directive to run round 5 next.
+// In the agent's first report to this coordinator, its workers of round 4 are
+// still stopping. But an earlier coordinator has already told it to run round
+// 5, so its next report says that it runs round 5. The next round must get the
+// number 6.
 TEST(JobRestart, ARoundThatAnAgentBeganMeanwhileCountsAsWell) {
   JobFixture job(QuickSpec(1, 1), 8);
   Report& report = job.Create("a").report;
@@ -491,13 +493,14 @@ TEST(JobSpeaker, ANodeThatStillRunsAnOldRoundPrintsTheReason) {
   job.Reconnect("b");
   EXPECT_THAT(Say(job, DirectiveKind::kStop, {"b"}), ElementsAre("b"));
   EXPECT_EQ(job.told("b").reason, "the job went on without this node");
-  // The other nodes have ended b's round, so b's workers wait for their peers
-  // in vain.
+  // The stop cause is kBroken, because the other nodes have ended b's round,
+  // and b's workers would wait for their peers for ever.
   EXPECT_EQ(job.told("b").stop.cause, StopCause::kBroken);
 }
 
-// Node b stops round 1 while node a stops round 2 because of a Ctrl-C. The
-// signal and the cause of round 2's stop must not be in b's stop order.
+// Node a stops round 2 because of a Ctrl-C, while node b still has workers of
+// round 1. The stop order for b must not contain the signal and the cause of
+// round 2's stop.
 TEST(JobSpeaker, AStopOfAnEarlierRoundIsAsAnyOther) {
   JobFixture job(QuickSpec(1, 2));
   job.StartAll({"a", "b"});
@@ -590,8 +593,8 @@ TEST_F(JobContentionTest, AdmittedOnceTheHoldersLeaseHasRunOut) {
   job_.Idle("a");
   EXPECT_EQ(job_.round(), 2);
   EXPECT_EQ(job_.told("c").place.group_rank, 1);
-  // Node b, which held the place before, reports too late: node c has the
-  // place.
+  // Node b, which held the place before, reports again. This is too late: node
+  // c has the place now, so b is refused.
   job_.Report("b");
   EXPECT_THAT(job_.told("b").reason, HasSubstr("node c is held by c"));
   job_.Report("c");
@@ -610,7 +613,8 @@ TEST_F(JobContentionTest, TheClaimerMayReconnectMeanwhile) {
 }
 
 TEST_F(JobContentionTest, ALateReportDoesNotTakeThePlaceInstead) {
-  // Agent c must have the same (empty) address as the reports of b below.
+  // Give agent c the same (empty) address as the reports of node b below. An
+  // agent with another address would have to wait for the place.
   job_.agent("c").peer = "";
   job_.agent("b").silent = true;
   job_.Wait(seconds(5));
@@ -797,8 +801,8 @@ TEST_F(JobSuccession, SuccessorGetsTheVerdict) {
   job_.Succeeds("b");
   ASSERT_EQ(job_.kind("c"), DirectiveKind::kFinished);
   EXPECT_EQ(job_.told("c").verdict.outcome, Outcome::kSucceeded);
-  // Simulate that c lost its directive, so that the coordinator has to send it
-  // again.
+  // Forget the directive that c has received, as if it had been lost. The
+  // coordinator must send it again.
   job_.agent("c").told = Directive();
   job_.Report("c");
   EXPECT_EQ(job_.kind("c"), DirectiveKind::kFinished);

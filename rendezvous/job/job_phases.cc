@@ -42,7 +42,7 @@ std::string NoMajority(const JobState& state, Duration timeout) {
 
 // Returns a quarantined member of the running round that should give its place
 // to a ready node (--evict-stragglers); null: none. Always null if takeovers
-// are possible, because half of the electors must stay then. O(n).
+// are possible, because then half of the electors must keep their places. O(n).
 const Node* MemberToReplace(const JobState& state) {
   if (!state.spec.evict_stragglers || !state.own_endpoint.empty() ||
       state.hosts == nullptr || GoodSpares(state) == 0 ||
@@ -71,17 +71,20 @@ bool AllAreHere(const JobState& state) {
         std::ssize(state.nodes.nodes()) >= most) {
       return true;
     }
-    // Members that have not reported a place have been started again.
+    // Waiting is also useless if all members are here: a member that is here,
+    // but has not reported its place, was started again and will not report its
+    // place later.
     const std::vector<std::string> members = state.adoption.members();
     return !members.empty() &&
            std::ranges::all_of(members, [&state](const std::string& id) {
              return state.nodes.Find(id) != nullptr;
            });
   }
-  // No takeover is possible, so the only coordinator was restarted, often with
-  // the node in its process. A node that has just been started replaces a
-  // member of the round. Spares do not count: they have received a directive
-  // before, and are not members.
+  // Without takeovers, an earlier coordinator can only be an earlier run of
+  // this one. Often the node in the same process was restarted, too. So a node
+  // that has just been started counts as a member that will not report its
+  // place. Spares do not count: they have received a directive before, and are
+  // not members.
   const auto fresh = std::ranges::count_if(
       state.nodes.nodes(), [](const auto& one) { return one.second.is_fresh; });
   return fresh + state.adoption.progress().come >= most;
@@ -111,7 +114,8 @@ void Job::ConsiderAdoption() {
     AdoptRound(reports);
   } else {
     KeepElectors(collected);
-    // Nodes that can come soon have had a lease to come, or all have come.
+    // Skip the last call: it would wait for further nodes, but all nodes are
+    // here, or the others did not come within the time of a lease.
     state_.gathering.SkipLastCall();
     outbox_.Note(
         "adopt", "",
@@ -170,8 +174,8 @@ void Job::AdoptRound(const std::map<std::string, Report>& reports) {
   if (!state_.own_endpoint.empty()) Elect();
   ChooseStandbys();
   if (!is_alive && ended != nullptr && !ended->round_end->exit_code) {
-    // The earlier coordinator has ended the round and counted its end, and no
-    // worker of the round is left. So gather nodes for the next round.
+    // The earlier coordinator has ended the round, and no worker of the round
+    // is left. There is nothing to stop, so gather nodes for the next round.
     state_.why = ended->round_end->reason;
     state_.world.unknown = 0;
     state_.gathering.Begin(state_.now);
@@ -224,8 +228,9 @@ void Job::LoseHost() {
     BreakRound(text, {.cause = StopCause::kBroken});
   } else if (state_.phase == JobPhase::kStopping &&
              state_.stopping.consequence.IsFailure()) {
-    // The workers failed because the workers of the lost node died. A node loss
-    // is a change of membership and spends no restart.
+    // The other workers failed only because those of the lost node died. The
+    // loss of a node is a change of membership and spends no restart, so it
+    // replaces the failure as the cause.
     state_.blame.MoveToLoss(failure);
     Excuse("", text);
   }
@@ -342,8 +347,9 @@ void Job::EndAdopted(const RoundEnd& end,
   }
   Stopping stopping{.cause = end.cause};
   if (end.exit_code == kPreemptedExitCode && preempted) {
-    // Set no consequence here. The nodes report the preemption notices again,
-    // and these end the job as preempted.
+    // The earlier coordinator ended the job as preempted. Set no consequence
+    // here: the nodes report their preemption notices again, and these notices
+    // end the job as preempted.
   } else if (end.exit_code.has_value()) {
     stopping.consequence = Consequence::End(
         NewVerdict(end.cause == StopCause::kCancelled ? Outcome::kCancelled
@@ -394,9 +400,10 @@ void Job::ConsiderGathering() {
     case Gathering::Decision::kForm:
       if (CheckDelaysWorld()) break;
       if (ConcludeCheck()) {
-        // The number of nodes that can get a place has changed. If the check
-        // has found faults, no world may form until they are counted against
-        // their machines.
+        // The check has found bad nodes or nodes that are good again, so the
+        // number of nodes that can get a place has changed. If it has found
+        // faults, no world may form until they are counted against their
+        // machines.
         state_.awaits_judgement = outbox_.HasFaults();
         if (!state_.awaits_judgement) ConsiderGathering();
         return;
@@ -450,9 +457,9 @@ void Job::SetAside(std::vector<Candidate>& candidates,
       [&](const Candidate& candidate) -> const HostJudgement& {
     return state_.nodes.Find(candidate.identity->node_id)->judgement;
   };
-  // For each world in `needed`, the number of its nodes among the candidates.
-  // Removing candidates must leave at least half of that world's nodes, where
-  // nodes that have left for good count as left over.
+  // The number of candidates from each world in `needed`. At least half of each
+  // world's nodes must remain candidates; nodes that have left the job for good
+  // count as remaining.
   std::vector<int> here;
   for (const Electors& world : needed) {
     here.push_back(static_cast<int>(
@@ -498,8 +505,9 @@ void Job::SetAside(std::vector<Candidate>& candidates,
 void Job::FormWorld() {
   std::map<std::string, int> previous;
   if (state_.electors.nodes > 0) {
-    // The electors' world began on all of its nodes. Only the nodes of such a
-    // world may claim their previous ranks.
+    // Take the previous ranks from the electors' world. It is the newest world
+    // that began on all of its nodes, and only in such a world may nodes claim
+    // their previous ranks.
     for (const auto& [id, elector] : state_.electors.known) {
       previous[id] = elector.rank;
     }
@@ -865,7 +873,7 @@ void Job::Preempt(const Node& by, const PreemptionNotice& notice) {
       state_.why = what;
       if (state_.world.unstarted > 0) {
         // Some nodes have not started their workers yet, and must not start
-        // them any more. So the round is broken.
+        // them any more, because the job is preempted. So the round is broken.
         BreakRound(what, {.cause = StopCause::kAsked});
         break;
       }
@@ -913,16 +921,18 @@ void Job::ConsiderStopping() {
     if (limit.has_value() && state_.now < *limit) return;
     Finish(PreemptionVerdict(state_));
   } else if (state_.world.succeeded == state_.world.size()) {
-    // All workers had already succeeded when the stop order arrived.
+    // The round was stopped, but all workers had succeeded before the stop
+    // order reached them. So the job has succeeded.
     Conclude(NewVerdict(Outcome::kSucceeded, 0, kSuccess));
   } else {
     CountIncident();
     state_.is_check_due = IsSuspicious(state_);
     const Duration delay = DelayOfNextRound();
     ++state_.changes;
-    // The last world in `unsettled` (worlds of which it is unknown whether all
-    // nodes began) is the one that has just stopped. Now it is certain that it
-    // did not begin on all of its nodes.
+    // `unsettled` has the worlds that may or may not have begun on all of their
+    // nodes. The last one is the world that has just stopped. If a node stopped
+    // without having begun it, it is certain that it did not begin on all
+    // nodes.
     if (state_.world.never_began && LastNeedNotElect(state_)) {
       state_.unsettled.pop_back();
     }
@@ -954,8 +964,10 @@ void Job::CountAgainstCulprit() {
   if (member.node_id != failure->node_id) return;
   HostFault fault{.host = {member.host, member.peer}, .run_id = state_.run_id};
   if (failure->kind == FailureKind::kNodeLost) {
-    // An empty address means that the agent ran in the process of a
-    // coordinator, which has ended.
+    // Count no fault if several nodes were lost, because then the network or
+    // the cluster is the likely cause. Count none either if the address is
+    // empty: the agent ran in the process of an earlier coordinator, which has
+    // ended.
     if (state_.world.lost != 1 || member.peer.empty()) return;
     fault.kind = FaultKind::kLost;
     fault.text = absl::StrCat("lost: ", failure->message);

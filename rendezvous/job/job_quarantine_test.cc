@@ -124,8 +124,8 @@ TEST_F(JobQuarantine, AQuarantinedNodeIsASpareWhileOthersSuffice) {
   EXPECT_THAT(job_->told("b").reason,
               AllOf(HasSubstr("quarantined (lost"),
                     EndsWith("round 2 runs with 2 of up to 3 nodes")));
-  // The world has room for one more node. But the round is not broken for the
-  // quarantined node b.
+  // The world has room for one more node, and b is ready but quarantined. The
+  // round must not be broken to let b in.
   RunAll({"a", "c"});
   job_->Wait(seconds(60));
   EXPECT_EQ(job_->phase(), JobPhase::kRunning);

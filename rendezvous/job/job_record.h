@@ -85,8 +85,9 @@ JobState StateOf(const JobRecord& record, uint64_t epoch, Instant now,
 // Adds to `record` what a directive of another coordinator says about the job:
 // a later round, the restarts used, and the job's age. `elapsed`: time since
 // the record was written. Returns whether the round or the number of restarts
-// has grown; otherwise `record` is unchanged. After a later round the record
-// suffices for Job::Recall, not for StateOf: it has no nodes.
+// has grown; otherwise `record` is unchanged. If the directive has a later
+// round, the record has no nodes afterwards: it suffices for Job::Recall, but
+// not for StateOf.
 bool LearnFrom(const Directive& directive, Duration elapsed, JobRecord& record);
 
 // Whether the job of `record` has ended, or will begin no further round.

@@ -19,8 +19,8 @@ namespace {
 // silences differ by at most a tenth (1/kTogetherDivisor) of the silence.
 constexpr int kTogetherDivisor = 10;
 
-// A text mentions by what fraction a step would be shorter without slow ranks
-// only if the fraction is at least kLeastGain.
+// Smallest gain that a text mentions. The gain is the fraction by which a step
+// would be shorter without the slow ranks.
 constexpr double kLeastGain = 0.01;
 
 // Returns the earlier of two times; nullopt counts as never.
@@ -30,8 +30,8 @@ std::optional<Instant> Earlier(std::optional<Instant> a,
   return std::min(*a, *b);
 }
 
-// Returns the node ranks or the indices of all nodes; `number` selects which.
-// Empty if any node has none.
+// Returns one number of each node: its node rank or its index, as `number`
+// selects. Returns an empty list if any node lacks this number.
 std::vector<int> NumbersOf(const Membership& nodes,
                            std::optional<int> NodeIdentity::*number) {
   std::vector<int> numbers;
@@ -420,7 +420,8 @@ std::string Absent(const JobState& state) {
   std::vector<std::string> absent;
   for (int rank = 0; rank < state.world.size(); ++rank) {
     const World::Member& member = state.world.members[rank];
-    // The host of a member that was never seen is its node id (WorldOf).
+    // For a member that has never reported to this coordinator, the field
+    // `host` contains its node id (WorldOf).
     const std::string& id =
         member.node_id.empty() ? member.host : member.node_id;
     if (state.nodes.nodes().contains(id)) continue;

@@ -33,8 +33,7 @@ struct Preemption {
   Instant deadline;         // when the grace ends and the workers are stopped
 };
 
-// An agent that waits until the agent that now holds its node's place has
-// ended.
+// An agent that waits for a node's place, which another agent still holds.
 struct Successor {
   std::string node_id;  // id of the node whose place the agent waits for
   std::string host;     // host of the agent that waits
@@ -81,16 +80,17 @@ struct JobState {
   // nodes. They elect the coordinator's successor.
   Electors electors;
   // Worlds that formed after the world of `electors`. It is unknown whether
-  // they have begun on all of their nodes, because reports are missing. Until
-  // these arrive, the nodes of these worlds may elect the coordinator's
-  // successor, too. While there are no electors, worlds that are known not to
-  // have begun are kept as well, but only one for each set of nodes.
+  // they have begun on all of their nodes, because reports of nodes are
+  // missing. Until these reports arrive, the nodes of such a world may elect
+  // the coordinator's successor, too. While there are no electors, worlds that
+  // are known not to have begun are kept as well, but only one for each set of
+  // nodes.
   std::vector<Electors> unsettled;
   // Ids of the nodes that have reported to this coordinator before it formed a
-  // world, except known spares (IsKnownSpare). With Takeover::kAuto at most
-  // max_nodes nodes run that are no spares. So if n of these nodes are
-  // connected to this coordinator, at most max_nodes - n nodes are connected to
-  // others.
+  // world, except known spares (IsKnownSpare). With Takeover::kAuto, a job has
+  // at most max_nodes nodes besides its spares. So if n nodes of this set are
+  // connected to this coordinator, at most max_nodes - n nodes that are no
+  // spares can be connected to another one.
   std::set<std::string> no_spares;
   // standbys: HOST:PORT of the processes of the newest world that may take over
   // (Directive::standbys). host_rank: the group rank of the node whose process
@@ -216,14 +216,14 @@ int GoodSpares(const JobState& state);
 bool IsSuspicious(const JobState& state);
 
 // Returns how many nodes a world lacks if it does without the nodes that the
-// check by pairs found bad. The result is min_nodes minus the number of nodes
-// that are ready or will be soon. It is at least 1 if all present nodes would
-// be a majority of the electors, but the ready nodes are not. Negative: there
-// are more nodes than needed. Quarantined nodes count as ready: they get a
-// place before nodes that the check found bad.
+// check by pairs found bad: min_nodes minus the number of nodes that are ready
+// or will be soon. Negative: there are more nodes than needed. At least 1 if
+// all present nodes would be a majority of the electors, but the ready nodes
+// are not. Quarantined nodes count as ready: they get a place before nodes that
+// the check found bad.
 int MissingNodes(const JobState& state);
-// The time from which the nodes that the check by pairs found bad may get a
-// place, if the world lacks nodes without them.
+// The earliest time at which nodes that the check by pairs found bad may get a
+// place. They get one only if a world would have too few nodes without them.
 Instant WaiverTime(const JobState& state);
 
 // Whether a spare waits and the round may be broken to include it.
@@ -238,17 +238,18 @@ enum class Among { kAll, kReady };
 // O(1), but O(n) if there are unsettled worlds or OthersAreTooFew must be
 // checked.
 const Electors* LackingWorld(const JobState& state, Among among);
-// Whether too few other nodes exist to form a world at another coordinator.
-// `here`: the nodes that are connected to this coordinator. Nodes are counted
-// by their ids, so a node with a restarted agent is the same node.
+// Whether the nodes that are not in `here` are too few to form a world under
+// another coordinator. `here`: the nodes that are connected to this
+// coordinator. Nodes are counted by their ids, so a node with a restarted agent
+// is the same node.
 bool OthersAreTooFew(const JobState& state,
                      const std::vector<const Node*>& here);
 // The number of nodes of `world` that are present or have left for good. O(n).
 int NodesHere(const JobState& state, const Electors& world, Among among);
 
-// Whether the newest of the unsettled worlds can be dropped once it is known
-// that this world did not begin on all of its nodes. If there is an electorate,
-// it can be dropped: no coordinator is elected without a majority of the
+// Whether the newest world in JobState::unsettled may be dropped, provided that
+// it did not begin on all of its nodes. If there is an electorate, the world
+// may be dropped: no coordinator is elected without a majority of the
 // electorate. Without an electorate, the nodes that did begin the world could
 // elect a coordinator on their own. Therefore the world is kept, unless an
 // earlier unsettled world has the same nodes.
@@ -268,9 +269,10 @@ std::optional<Instant> AwaitsWitnesses(const JobState& state);
 // The time at which members that have not started the running round's workers
 // are declared lost; nullopt: all have started.
 std::optional<Instant> StartLimit(const JobState& state);
-// The time limit of the current phase: of the adoption, of the recalled verdict
-// or of the gathering; of the start of all workers; or of the stop. nullopt:
-// the phase has no limit.
+// The time limit of the current phase. Gathering: the end of the adoption, of
+// the wait before a recalled verdict, or of the gathering itself. Running: the
+// end of the start of all workers. Stopping: the end of the stop, then of the
+// wait for witnesses. nullopt: the phase has no limit.
 std::optional<Instant> PhaseLimit(const JobState& state);
 // The time at which the current phase needs a step even without an event;
 // nullopt: never.

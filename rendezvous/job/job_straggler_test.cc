@@ -142,8 +142,9 @@ TEST(JobStragglerNetwork, ANodeWithASlowNetworkIsNamedUntilItRecovers) {
   const std::vector<std::string> names = {"a", "b", "c"};
   for (const std::string& name : names) job.Create(name).report.node.slots = 1;
   job.StartAll(names);
-  // Runs steps of one second with a ring of transfers. In each step the network
-  // limits the sends of the ranks of a and b for `to_b_and_from_b`.
+  // Simulates training steps of one second. The ranks send in a ring: a to b, b
+  // to c, c to a. In each step the network limits the sends of a and b for the
+  // time `to_b_and_from_b`, and those of c for 50 ms.
   const auto train = [&](int steps, Duration to_b_and_from_b) {
     for (int step = 0; step < steps; ++step) {
       for (int rank = 0; rank < 3; ++rank) {

@@ -169,8 +169,8 @@ TEST(JobTakeoverTest, TheRoundGoesOnIfAllItsNodesCome) {
   EXPECT_EQ(job.told("c").host_rank, 1);
   EXPECT_EQ(job.told("c").electorate.nodes, 3);
   EXPECT_EQ(job.told("c").electorate.epoch, job.told("c").epoch);
-  // Node a, whose process was the lost coordinator, does not become a standby
-  // before it has reported again.
+  // The coordinator in the process of node a was lost. Node a becomes a standby
+  // only after it has reported again.
   EXPECT_THAT(job.told("c").standbys, ElementsAre("c"));
   job.Wait(milliseconds(1900));
   job.Reconnect("a");
@@ -219,7 +219,8 @@ TEST(JobTakeoverTest, TheVerdictNamesANodeThatHasNotComeSinceTheTakeover) {
     std::vector<std::string> names;
     for (int i = 1; i <= count; ++i) names.push_back(absl::StrCat("n", i));
     job.StartAll(names);
-    // The first coordinator ends the round, and is lost before the next.
+    // The first coordinator ends round 1 because of a failure, and is lost
+    // before the next round begins.
     job.Fails("n1", ExitedWith(0, 1));
     names.erase(names.begin());
     for (const std::string& name : names) job.Idle(name);
@@ -298,7 +299,8 @@ TEST(JobTakeoverTest, RestartedAgentsSufficeIfTooFewNodesAreElsewhere) {
     job.Wait(seconds(1));
     job.AllStop();
     for (const std::string& name : restarted) job.Restart(name);
-    // Spares do not count: they are not among the max_nodes nodes.
+    // The spares f and g must not count: spares run in addition to the
+    // max_nodes nodes, so they do not show how many nodes are elsewhere.
     for (const char* name : {"f", "g"}) job.Join(name);
     job.Wait(seconds(5));
     EXPECT_EQ(job.round() > 1, forms) << job.status().reason;
@@ -328,7 +330,8 @@ TEST(JobTakeoverTest, AShrunkWorldIsTheNextElectorate) {
   job.Runs("a");
   job.Runs("b");
   EXPECT_EQ(job.told("a").electorate.nodes, 2);
-  // Only one node of a two-node world is left. Half of a world is no majority.
+  // Lose node b, so that one node of a two-node world is left. One of two nodes
+  // is no majority.
   job.Lose("b");
   job.AllStop();
   job.Wait(seconds(5));
@@ -508,8 +511,8 @@ TEST(LearnFromTest, ALaterRoundReplacesTheRecordedOne) {
   EXPECT_EQ(record.age, seconds(500));
   EXPECT_EQ(record.world.reached_step, 30);
   EXPECT_TRUE(CheckRecord(record).ok()) << CheckRecord(record);
-  // The recorded cancel belonged to an earlier round than the directive's, so
-  // the record does not say any more that the job ends.
+  // The record contains a cancel, but of an earlier round than the directive's.
+  // So the record no longer says that the job ends.
   EXPECT_FALSE(IsEnding(record));
   JobFixture again(QuickSpec(2, 2));
   again.Recall(record);
@@ -837,8 +840,9 @@ TEST(JobTakeoverTest, AVerdictIsToldToAnElectorThatIsBack) {
 }
 
 TEST(JobTakeoverTest, AWorldOfADeposedCoordinatorIsNotAdopted) {
-  // Coordinator a formed round 2 with b, and only b began it. Then b took over
-  // and continued round 1, which c knows.
+  // Node a reports round 2 of a coordinator with epoch 7. Node c reports round
+  // 1, but knows a newer coordinator (epoch 8), which has deposed the one with
+  // epoch 7. So round 1 is the round that continues.
   JobFixture job = RunningJob(2, 3);
   job.TakeOver("c");
   Report& stray = job.agent("a").report;
@@ -1195,7 +1199,9 @@ TEST(AdoptionTest, TheMembersAreThoseOfTheNewestRound) {
   EXPECT_THAT(adoption.members(), ElementsAre("b", "d"));
 }
 
-// The job has lost node c before, so that fewer than the maximum are here.
+// The job lost node c earlier, so fewer than max_nodes nodes are connected.
+// Round 2 must be given up without waiting for c, because both members of the
+// round are here again, and a was started again.
 TEST(JobTakeoverTest, ARoundIsGivenUpAtOnceIfItsMembersWereStartedAgain) {
   JobFixture job = RunningJob(2, 3);
   job.Lose("c");
@@ -1209,7 +1215,8 @@ TEST(JobTakeoverTest, ARoundIsGivenUpAtOnceIfItsMembersWereStartedAgain) {
   job.Restart("a");
   EXPECT_THAT(job.Decided("adopt"), HasSubstr("round 2 is given up"));
   job.AllStop();
-  // No last call: nobody else is expected.
+  // The next round begins without a last call, because no further node is
+  // expected.
   job.Report("a");
   EXPECT_EQ(job.round(), 3);
   EXPECT_THAT(job.World(), ElementsAre("a", "b"));
@@ -1227,8 +1234,8 @@ TEST(JobTakeoverTest, AReportFromBeforeTheElectionGivesNoPlace) {
   JobFixture job = RunningJob(3, 3);
   job.TakeOver("b");
   job.Reconnect("b");
-  // These nodes have not promised to obey this coordinator. Each may meanwhile
-  // run a round of another coordinator.
+  // The restarted agents have not promised to obey this coordinator. Until they
+  // have, each of them may run a round of another coordinator.
   for (const char* name : {"a", "c"}) job.Restart(name);
   job.AllStop();
   EXPECT_EQ(job.round(), 0);

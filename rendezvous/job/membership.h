@@ -70,9 +70,9 @@ struct Node {
   std::string standby_endpoint;        // its standby's HOST:PORT; empty: none
   // The node's group rank in JobState::electors; -1: the node is no elector.
   int elector_rank = -1;
-  // The newest of the node's NCCL ids that must not be used again: it was used,
-  // or may have been used, for a world. An earlier coordinator may have used
-  // it, or this coordinator before it lost the node.
+  // The newest NCCL id of the node that must not be used again, because a world
+  // used it or may have used it: under an earlier coordinator, or under this
+  // one before the node was lost.
   std::string spent_nccl_id;
   // Ordinal of the newest signal from the node's agent (SignalNotice) that the
   // job has handled.
@@ -125,8 +125,9 @@ struct Node {
   // lease has expired, the claimant is admitted at its next report.
   StreamId contender = 0;
   // The revision of the directive that was sent when `contender` first claimed
-  // the place. The node is proved alive by a report that names this revision as
-  // seen. An older report may have been in flight while its agent died.
+  // the place. Only a report that names this revision as seen proves that the
+  // node is alive. An older report proves nothing: the agent may have died
+  // after sending it.
   uint64_t proof_of_life = 0;
   // Whether the node has proved that it is alive since `contender` claimed the
   // place.
@@ -147,8 +148,8 @@ struct Node {
 
   DirectiveKey told;
   uint64_t revision = 0;  // revision of `told`; 0: none was sent yet
-  // Version of the text for waiting nodes (Outbox::Reword) when `told` was
-  // sent.
+  // Version number of the text for waiting nodes when `told` was sent.
+  // Outbox::Reword increases the current version.
   uint64_t wording = 0;
 
   // Whether the node can get a place in a world now.
@@ -158,8 +159,8 @@ struct Node {
   // Whether the node gets no place only because it has not confirmed the
   // directive with the revision `must_have_seen` yet.
   bool unanswered() const;
-  // Whether the node could get a place if it were not for one or more of these:
-  // a failed health check, a ban of its machine, a bad result of the check by
+  // Whether the node gets no place only because of one or more of these: a
+  // failed health check, a ban of its machine, a bad result of the check by
   // pairs.
   bool kept_out() const;
   // Whether only a bad result of the check by pairs keeps the node out.
@@ -184,8 +185,7 @@ struct Node {
   bool present() const;
 };
 
-// An incarnation of a node that was removed from the job or is not admitted
-// yet.
+// An incarnation that was removed from the job, or that is not admitted yet.
 struct PastNode;
 
 // The nodes of one job with their streams and leases, and the counts on which

@@ -309,8 +309,8 @@ int HopsAt(size_t level, const std::vector<const NodeIdentity*>& ring) {
   return hops;
 }
 
-// Returns the minimum number of hops: a ring over several groups enters each
-// group at least once.
+// Returns the minimum number of hops, that is, of steps of a ring from one
+// group to another. A ring over several groups enters each group at least once.
 int LeastHopsAt(size_t level, const std::vector<const NodeIdentity*>& nodes) {
   std::set<Keys> groups;
   for (const NodeIdentity* node : nodes) groups.insert(Prefix(*node, level));

@@ -16,8 +16,8 @@ namespace muster::rendezvous {
 //   3, 4, 5, …          up to 0.5 s, 1 s, 2 s, …, 30 s
 //
 // A round that has run for kHealthyRound or longer ends a row of failures. The
-// jitter keeps jobs apart that failed together, for instance because of a file
-// server.
+// delay is random within limits, so that jobs which failed together, for
+// instance because of a file server, do not restart at the same time.
 class RestartBackoff {
  public:
   // Number of failures in a row that cause no delay of the next round.

@@ -34,9 +34,9 @@ Place World::PlaceOf(int group_rank, int round) const {
   place.master_address = master_address;
   place.master_port = master_port;
   place.nccl_id = nccl_id;
-  // Only the node with group rank 0 serves the round's store, so only its
-  // directive has the list of the store's clients. So the size of all other
-  // directives does not depend on the number of nodes.
+  // Only the node with group rank 0 serves the round's store and needs the list
+  // of the store's clients. The list grows with the number of nodes, so the
+  // other directives omit it.
   if (group_rank == 0) place.store_clients = store_clients;
   place.members = ListedMembers();
   return place;

@@ -17,8 +17,8 @@ namespace muster::rendezvous {
 struct World {
   struct Member {
     std::string node_id;
-    // In an adopted world, of a member that has not reported: its node id, or
-    // "" if that is unknown.
+    // The member's host. For a member of an adopted world that has not
+    // reported: its node id, or "" if the id is unknown.
     std::string host;
     int first_rank = 0;
     int role_first_rank = 0;

@@ -104,7 +104,8 @@ absl::StatusOr<std::optional<int64_t>> CopyFile(const std::string& from,
   if (!target.open()) return cannot_write();
   std::string bytes(size_t{1} << 20, '\0');
   int64_t size = 0;
-  // The limit ends the copy of a file that grows faster than it is read.
+  // Without the limit of kMaxBytes, the copy of a file that grows faster than
+  // it is read would never end.
   while (size < JournalCopy::kMaxBytes) {
     const ssize_t got =
         ReadAt((*source)->get(), bytes.data(), bytes.size(), size);

@@ -297,7 +297,8 @@ absl::Status JournalFile::Inspect() {
   code = Read("PRAGMA quick_check(1)", &verdict);
   if (code != SQLITE_OK) return CannotOpen(code);
   if (verdict != "ok") {
-    // quick_check returns a heading and one line with the problem.
+    // quick_check returns a heading and one line with the problem. Take only
+    // the last line, the problem.
     return Damaged(verdict.substr(verdict.find_last_of('\n') + 1));
   }
   return absl::OkStatus();

@@ -241,7 +241,8 @@ TEST_F(PendingRecordsTest, TheTroubleBeginsWithTheFirstFailure) {
   pending_.Failed(kBegin + 2 * kRetryAfter, "Input/output error");
   EXPECT_EQ(pending_.trouble()->since, kBegin);
   EXPECT_EQ(Why(), "Input/output error");
-  // The write counts as hung already, so no Look is needed.
+  // The third attempt hangs as well. It counts as hung already, so no further
+  // Look is needed.
   Hang(kBegin + 3 * kRetryAfter);
   EXPECT_EQ(pending_.NextLook(), std::nullopt);
 }

@@ -36,8 +36,8 @@ std::string TimeText(double seconds) {
   return absl::StrFormat("%.3g ms", seconds * 1e3);
 }
 
-// Returns why a node's answer contains no usable values; "": it does. `came`:
-// whether the answer has arrived.
+// Returns why a node's answer contains no usable values; "": its values are
+// usable. `came`: whether the answer has arrived.
 std::string DefectOf(bool came, const PairMeasurement& answer) {
   if (!came) return "no answer";
   if (!answer.failure.empty()) return answer.failure;
@@ -138,8 +138,9 @@ std::map<std::string, NetworkCheck::Standing> NetworkCheck::Standings(
           pairing.server == id ? pairing.client : pairing.server;
       with_good_partner += standings[other] == Standing::kGood ? 1 : 0;
     }
-    // One bad measurement with a good partner is not enough: a temporary
-    // disturbance may have caused it.
+    // A node is bad if it never answered, or if its measurements with at least
+    // two good partners were bad. One such measurement is not enough: a
+    // temporary disturbance may have caused it.
     if (IsSilent(id, subject) || with_good_partner > 1) {
       standing = Standing::kBad;
     }
@@ -213,9 +214,9 @@ NetworkCheck::Pairs NetworkCheck::Plan(
     // bad.
     return {};
   }
-  // Pair the remaining nodes with each other: each with the node half a list
-  // further on. In the first round, neighbours were paired, so these pairs are
-  // new unless only two nodes are left.
+  // Pair the remaining nodes with each other: node i of the list with node i +
+  // half. The first round paired neighbours, so these pairs are new unless only
+  // two nodes are left.
   const size_t half = left.size() / 2;
   for (size_t i = 0; i < half; ++i) {
     if (HaveMet(left[i], left[i + half])) continue;

@@ -166,8 +166,8 @@ TEST(NetworkCheck, BadNodeIsToldFromItsPartner) {
   }
 }
 
-// Of 5 nodes, "ae" has no partner in round 1. Its first measurement, in round
-// 2, is disturbed.
+// Node "ae", the last of 5 nodes, has no partner in round 1. Its first
+// measurement, in round 2, is disturbed. This must make no node bad.
 TEST(NetworkCheck, OneDisturbedMeasurementBlamesNobody) {
   Runner slow_once(5);
   Runner failed_once(5);
@@ -189,8 +189,8 @@ TEST(NetworkCheck, OneDisturbedMeasurementBlamesNobody) {
   EXPECT_THAT(failed_once.Grades(), IsEmpty());
 }
 
-// "ag" is paired with a bad node first. The next measurement of "ag", with a
-// good node, is disturbed.
+// Node "ag" is paired with a bad node first. Its next measurement, with a good
+// node, is disturbed. This must not make "ag" bad.
 TEST(NetworkCheck, OneDisturbedMeasurementAfterABadPartnerBlamesNobody) {
   Runner run(8);
   int measured = 0;

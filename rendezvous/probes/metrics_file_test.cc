@@ -46,8 +46,7 @@ TEST_F(MetricsFileTest, TheFileIsReplacedUntilTheEndAndThenRemoved) {
     const MetricsFile file(
         path_,
         [&] {
-          // Text n is made only after text n - 1 was passed to the file's
-          // writer.
+          // Each text is made only after the previous one was written.
           if (++made == 3) third.set_value();
           return "n " + std::to_string(made) + "\n";
         },
@@ -55,7 +54,8 @@ TEST_F(MetricsFileTest, TheFileIsReplacedUntilTheEndAndThenRemoved) {
         milliseconds(1));
     ASSERT_EQ(third.get_future().wait_for(seconds(30)),
               std::future_status::ready);
-    // The third text is made only after the first text was written and renamed.
+    // A file with the first or second text exists now, because both were
+    // written and renamed before the third text was made.
     std::string text;
     while ((text = TextOf(path_)).empty()) std::this_thread::yield();
     EXPECT_THAT(text, ::testing::MatchesRegex("n [0-9]+\n"));

@@ -170,7 +170,8 @@ TEST(ProbeServerTest, MetricsAreServedIfThereAreAny) {
 
 TEST(ProbeServerTest, SlowPeersShareOneCopyOfThePage) {
   Probes probes = Steady();
-  // A page that is larger than the buffers of a connection.
+  // The page is larger than a connection's buffers, so that an answer stays in
+  // progress until its client has read it.
   const Page page = std::make_shared<const std::string>(32 << 20, 'x');
   probes.metrics = [&] { return page; };
   const auto server = Serve(std::move(probes));
@@ -183,8 +184,8 @@ TEST(ProbeServerTest, SlowPeersShareOneCopyOfThePage) {
     char first = 0;
     ASSERT_EQ(read(slow.back().get(), &first, 1), 1);
   }
-  // The test holds one reference to the page, and each of the 4 answers holds
-  // one.
+  // The 4 answers share the page without copies: each answer holds one
+  // reference to it, and the test holds one.
   EXPECT_GE(page.use_count(), 1 + 4);
   const std::string answer = ReadAll(slow[0]);
   EXPECT_EQ(answer.size() - answer.find("\r\n\r\n") - 4, page->size());

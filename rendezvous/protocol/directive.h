@@ -17,13 +17,14 @@ namespace muster::rendezvous {
 
 enum class DirectiveKind {
   kWait,  // Run no workers; `reason` tells what the node waits for.
-  // Change nothing: running workers run on, and no workers are started. A new
-  // coordinator sends this kind while it collects the nodes' reports.
+  // Change nothing: workers that run continue, and no workers are started. A
+  // new coordinator sends this kind while it collects the nodes' reports.
   kHold,
-  // Change nothing, as with kHold. The sender is a standby: it takes over once
-  // a majority of the nodes have connected to it and promised `epoch` (to obey
-  // no coordinator with a lower one). Until then the node keeps the last
-  // directive of its coordinator. Epoch 0: no majority is connected yet.
+  // Change nothing, as with kHold. The sender is a standby. It takes over once
+  // a majority of the nodes have connected to it and promised to obey no
+  // coordinator with an epoch lower than `epoch`. Until then the node keeps the
+  // last directive of its coordinator. `epoch` is 0 as long as no majority is
+  // connected.
   kStandBy,
   // Another process coordinates the job: connect to the first of `standbys`.
   // The node keeps the last directive of its coordinator.
@@ -35,7 +36,7 @@ enum class DirectiveKind {
   kRefused,   // This node is not part of the job: stop, exit with 1.
 };
 
-// What a node with a kWait directive waits for.
+// The condition for which a node with a kWait directive waits.
 enum class WaitsFor {
   kNodes,  // the start of the next round, and the nodes that it needs
   kPlace,  // a place in the running round; the node is a spare
@@ -84,18 +85,18 @@ struct Directive {
   Duration job_age = Duration::zero();
   // The newest electorate (the nodes that elect a coordinator), with the epoch
   // of this directive. Its epoch is 0 if no other node may take over, or if the
-  // coordinator does not know the electorate yet; in that case the agent keeps
-  // its earlier values of this field and of the next two.
+  // coordinator does not know the electorate yet. In that case the agent keeps
+  // its earlier values of `electorate`, `standbys` and `host_rank`.
   Electorate electorate;
   // HOST:PORT of the standbys, in order. If the current coordinator is lost,
   // agents look there for the job's coordinator.
   std::vector<std::string> standbys;
-  // Group rank, in the newest world, of the node whose process is this
-  // coordinator; -1: no node's process.
+  // The group rank of the node whose process is this coordinator, in the newest
+  // world; -1: this coordinator is not in a node's process.
   int host_rank = -1;
-  // For kRefused: whether the node has reached the wrong coordinator, so that
-  // it may try again. The right coordinator may listen on the same endpoint
-  // later.
+  // For kRefused: whether the node has reached the wrong coordinator. The node
+  // may then try again, because the right coordinator may listen on the same
+  // endpoint later.
   bool another_job = false;
   // For kFinished: whether this node is the one that acts for the job, for
   // instance by requeueing it.
@@ -111,12 +112,12 @@ struct Directive {
   // For kWait: the measurement that this node performs with another node;
   // nullopt: none.
   std::optional<PairCheck> pair_check;
-  // For kWait and kRun: why the check by pairs found this node bad; empty: it
-  // did not.
+  // For kWait and kRun: why the check by pairs (--network-check) found this
+  // node bad; empty: it found nothing bad.
   std::string check_fault;
-  // The open inquiries of operators that this node should answer. Added by the
-  // driver of the job (AttachedSink). A change of the inquiries does not change
-  // the revision.
+  // The open inquiries of operators that this node should answer. The job does
+  // not set them; AttachedSink adds them when it delivers the directive. A
+  // change of the inquiries does not change the revision.
   std::vector<Inquiry> inquiries;
 };
 

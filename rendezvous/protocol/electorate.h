@@ -19,13 +19,14 @@ inline constexpr size_t kMaxEndpointBytes = 272;
 // with the world.
 inline constexpr int kMaxListedElectors = 8;
 
-// Number of low bits of an epoch that are random, if other nodes may take over
-// from the coordinator. Two coordinators may create an epoch at the same time,
-// and the epochs must differ.
+// If other nodes may take over from the coordinator: the number of low bits of
+// an epoch that are random. Two coordinators may create an epoch at the same
+// time, and the epochs must differ.
 //
 // The coordinator that begins a job sets no higher bits, so every elected
-// coordinator has a higher epoch. This matters if the first coordinator is
-// restarted, because it does not know of the elected coordinators.
+// coordinator has a higher epoch. Therefore the nodes do not obey the first
+// coordinator again if it is restarted and does not know of the elected
+// coordinators.
 inline constexpr int kDrawnEpochBits = 22;
 inline constexpr uint64_t kDrawnEpochMask =
     (uint64_t{1} << kDrawnEpochBits) - 1;
@@ -57,9 +58,9 @@ struct WorldId {
   auto operator<=>(const WorldId&) const = default;
 };
 
-// The nodes that elect the process that coordinates the job, by majority. They
-// are the nodes of the newest world that began on all of its nodes, as a
-// coordinator has reported it.
+// The nodes whose majority elects the process that coordinates the job. They
+// are the nodes of the newest world that began on all of its nodes, as far as
+// the coordinator that sent this electorate knew.
 struct Electorate {
   uint64_t epoch = 0;  // epoch of the sender, a coordinator; 0: no electorate
   WorldId world;
@@ -80,7 +81,7 @@ inline int RankIn(const std::vector<std::string>& members,
   return static_cast<int>(found - members.begin());
 }
 
-// What is known about an epoch that another process announces.
+// The support for an epoch that another process announces.
 enum class Backing {
   // A coordinator announces its own epoch, and has a majority of the electorate
   // (the nodes that elect a coordinator).

@@ -62,8 +62,8 @@ struct OutputLine {
   int round = 0;
   Stream stream = Stream::kOut;
   std::string text;  // without the line end; any bytes
-  // A number that increases from line to line of one stream of one rank in a
-  // round. A line has the same position in each answer.
+  // The line's position: increases from line to line within one stream of a
+  // rank in a round. The same line has the same position in every answer.
   uint64_t position = 0;
 
   friend bool operator==(const OutputLine&, const OutputLine&) = default;
@@ -98,7 +98,7 @@ struct InquiryUpdate {
   std::string node_id;
   std::string host;
   AnswerPart part;
-  // The reason if the node's answer ends with this part although it is
+  // The reason why this part is the node's last, although the node's answer is
   // incomplete. Empty: the answer continues, or is complete.
   std::string missing;
   // HOST:PORT of the processes that can take over the job, at most

@@ -12,7 +12,7 @@
 
 namespace muster::rendezvous {
 
-// What happens to a node that waits while the current world has room for it.
+// The treatment of a spare for which the current world has room.
 enum class ScaleUp {
   kNever,    // The node stays a spare until the round ends for another reason.
   kRestart,  // After the cool-down the round is ended to give the node a place.
@@ -37,8 +37,8 @@ enum class Encryption {
 // (--takeover).
 enum class Takeover {
   // Another node, once a majority of the newest world's nodes have connected to
-  // it. Fewer nodes suffice if the job can have fewer than min_nodes other
-  // nodes, because these cannot begin a round.
+  // it. Fewer nodes suffice if all other nodes together are certain to be fewer
+  // than min_nodes, so that they cannot begin a round.
   kAuto,
   // Another node, once a majority of the newest world's nodes have connected to
   // it.
@@ -104,8 +104,8 @@ struct JobSpec {
   Duration reconnect_grace = std::chrono::milliseconds(500);
 
   ScaleUp scale_up = ScaleUp::kRestart;
-  // A round runs at least this long before it is ended to give a waiting node a
-  // place.
+  // Minimum time that a round runs before it may be ended in order to give a
+  // spare a place.
   Duration scale_up_cool_down = std::chrono::seconds(10);
 
   StoreHost store_host = StoreHost::kAgent;
@@ -139,17 +139,19 @@ struct JobSpec {
 
   Duration lease() const { return keep_alive_interval * keep_alive_misses; }
 
-  // How long a node obeys an order to begin a round, counted from the report
-  // that the order answers. This is at most a lease: a coordinator that hears
-  // nothing from the node for a lease may begin another world without it.
+  // Returns how long a node obeys an order to begin a round, counted from the
+  // report that the order answers. The result is at most a lease: a coordinator
+  // that hears nothing from the node for a lease may begin another world
+  // without the node.
   Duration order_life() const {
     return std::min(lease(), std::max<Duration>(2 * keep_alive_interval,
                                                 std::chrono::seconds(3)));
   }
 
   // Whether a restarted agent may vote for a coordinator, although it does not
-  // know for which one it voted before. This is safe if min_nodes is more than
-  // half of max_nodes: two rounds can then never run at once.
+  // know for which coordinator it voted before the restart. The vote is safe if
+  // min_nodes is more than half of max_nodes, because two rounds can then never
+  // run at once.
   bool RestartedAgentsElect() const {
     return takeover == Takeover::kAuto && 2 * min_nodes > max_nodes;
   }

@@ -24,9 +24,9 @@ enum class FaultKind {
 
 // Identifies the machine of a node, over all jobs of a coordinator. `host` is
 // the host name that the agent reports. `ip` is the address from which the
-// agent connects, as the coordinator sees it; empty: the coordinator's own
-// process. If an agent claims the host name of another machine, its address
-// differs. So its faults do not count against the other machine.
+// agent connects, as the coordinator sees it; empty: the agent runs in the
+// coordinator's process. An agent that reports the host name of another machine
+// has another `ip`, so its faults do not count against that machine.
 struct HostKey {
   std::string host;
   std::string ip;
@@ -56,12 +56,13 @@ struct HostFault {
   // whole node.
   int rank = -1;
   // For kWorker: the class of the failure, such as "SIGBUS". If the same class
-  // occurs on another machine in the same job, the program is the cause, and
-  // the failure counts against no machine.
+  // occurs on two machines in one job, the program is the cause, and the
+  // failures count against no machine.
   std::string signature;
   std::string text;  // what happened, in one line, cut to kMaxFaultBytes
-  // For a NodeFault: the agent's incarnation and the fault's ordinal, so that a
-  // fault which is reported again counts once. 0: no NodeFault.
+  // For a fault that an agent reported (NodeFault): the agent's incarnation and
+  // the fault's ordinal. They make a repeated report of the fault count once.
+  // 0: no agent reported the fault.
   uint64_t incarnation = 0;
   uint64_t ordinal = 0;
   bool operator==(const HostFault&) const = default;

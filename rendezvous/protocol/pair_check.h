@@ -12,11 +12,12 @@ namespace muster::rendezvous {
 inline constexpr size_t kMaxCheckFaultBytes = 1000;
 
 // An order to a node to measure its processor and its connection to another
-// node, the partner (--network-check). Part of a directive. The partner's
-// directive contains the counterpart.
+// node, the partner (--network-check). Part of a directive. The partner gets an
+// order with the opposite role.
 struct PairCheck {
-  // The order of two steps: each partner accepts a connection from the other,
-  // and opens a connection to it. kServe: accept first. kConnect: open first.
+  // The sequence of two steps. Each partner accepts a connection from the other
+  // partner, and opens a connection to it. kServe: accept first. kConnect: open
+  // first.
   enum class Role { kServe, kConnect };
 
   // Number of the measurement within the coordinator's epoch, from 1. Both
@@ -28,7 +29,7 @@ struct PairCheck {
   std::string address;
   int port = 0;
   // Secret of kChannelKeyBytes random bytes by which the partners recognise
-  // each other. The driver of the job sets it.
+  // each other. Set by DrivenJob.
   std::string key;
 
   friend bool operator==(const PairCheck&, const PairCheck&) = default;

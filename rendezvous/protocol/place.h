@@ -55,9 +55,9 @@ struct Place {
 // communicate.
 enum class StopCause {
   kBroken,  // A worker failed or a node is lost: communication is broken.
-  // The round ends for another reason, such as a drain or a scale-up. All
-  // workers are alive, so they may agree on a last checkpoint within the grace
-  // period.
+  // The round ends without a failure, for instance because of a drain or a
+  // scale-up. All workers are alive, so they may agree on a last checkpoint
+  // within the grace period.
   kAsked,
   // The job was cancelled and ends. All workers are alive, so they may agree on
   // a last checkpoint, as with kAsked.

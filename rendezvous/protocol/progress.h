@@ -31,16 +31,16 @@ struct WorkerProgress {
 // host, since the first collective.
 struct LinkTime {
   int peer = 0;  // the receiver's rank in the world
-  // Time for which the network limited the sends: data was under way, and
-  // neither the sender nor the receiver was the reason.
+  // Time for which the network limited the sends: data was in transit, and
+  // neither the sender nor the receiver was the cause of the delay.
   Duration limited = Duration::zero();
 
   bool operator==(const LinkTime&) const = default;
 };
 
 // How a worker has spent its time since its first collective, as measured in
-// the worker's process. The values increase while the worker lives. If a value
-// is lower than before, the measurement began anew.
+// the worker's process. The values increase while the worker lives. A value
+// that is lower than the previous one means that the measurement began anew.
 struct RankTimes {
   int local_rank = 0;
   // Time with no collective in progress: the worker's own work.
@@ -51,7 +51,7 @@ struct RankTimes {
   // Time spent waiting for input data, as far as the worker
   // reports it.
   Duration data = Duration::zero();
-  // The links with the most time; at most kMaxLinksPerRank.
+  // The links with the most `limited` time; at most kMaxLinksPerRank.
   std::vector<LinkTime> links;
   // Bytes sent to other hosts, over all links.
   int64_t sent = 0;

@@ -19,8 +19,9 @@
 
 namespace muster::rendezvous {
 
-// Version of the messages. Raised when their meaning changes so that an older
-// peer would misread them. Peers with different versions refuse each other.
+// Version of the messages. Raised when the meaning of a message changes, so
+// that an older peer would misinterpret it. Peers with different versions
+// refuse each other.
 inline constexpr int kProtocolVersion = 3;
 
 // Maximum length of run ids, node ids, host names, addresses and roles.
@@ -173,16 +174,17 @@ struct Report {
   // How the process that served `round`'s NCCL id (the root, on this node)
   // ended: one line, cut to kMaxLineBytes. Empty: it has not ended.
   std::string nccl_root_lost;
-  // A port on this node that is kept free for the next round, in case this node
-  // becomes the master. 0: none.
+  // A port on this node that is kept free for the next round's store, in case
+  // this node becomes the master, which serves the store (group rank 0). 0:
+  // none.
   int offered_master_port = 0;
   // IP addresses of this node's interfaces, from which its workers may connect
   // to the round's store. The coordinator adds the address from which this node
   // has connected.
   std::vector<std::string> addresses;
-  // An NCCL id in hexadecimal digits, for the next round if this node becomes
-  // the master. Its root (the process that serves the id) runs on this node.
-  // Can be used for one world; empty: none.
+  // An NCCL id in hexadecimal digits for the next round, used if this node
+  // becomes the master (group rank 0). Its root, the process that serves the
+  // id, runs on this node. Valid for one world; empty: none.
   std::string offered_nccl_id;
   // A random secret that this agent creates at its start and sends only to the
   // coordinator. With the secret, an agent whose stream broke proves that it
@@ -210,9 +212,9 @@ struct Report {
   // The result of this node's newest measurement with another node (PairCheck);
   // nullopt: there was none, or it is in progress.
   std::optional<PairMeasurement> measurement;
-  // Why the check by pairs found the node bad, from the newest directive that
-  // contains the result (Directive::check_fault). The report repeats it for a
-  // new coordinator.
+  // Why the check by pairs (--network-check) found this node bad, from the
+  // newest directive with the result (Directive::check_fault). Repeated in each
+  // report, so that a new coordinator learns it.
   std::string check_fault;
   // Progress of those workers of `round` that have reported any. A change of
   // progress alone does not cause a report.

@@ -5,8 +5,9 @@ namespace muster::rendezvous {
 int ExitCodeOf(const Failure& failure) {
   switch (failure.kind) {
     case FailureKind::kExitCode:
-      // With this exit code, Slurm or Kubernetes would take the failure for a
-      // preemption. They would start the job again and again.
+      // If a worker has exited with the code that `launch` uses for a
+      // preemption, `launch` must not return this code: Slurm or Kubernetes
+      // would start the job again and again.
       if (failure.exit_code == kPreemptedExitCode) return 1;
       [[fallthrough]];
     case FailureKind::kStartFailed:

@@ -206,8 +206,9 @@ std::optional<Duration> NodeMemory::NextChange(Duration now) const {
       continue;
     }
     const double bound = is_quarantined ? kReleaseAt : kSuspectAt;
-    // A score needs one kHalfLife to halve, or longer if kMaxOfOneRank caps the
-    // faults of a rank. So the state cannot change before this time.
+    // Computes the earliest time at which the score can have fallen to `bound`.
+    // A score halves within one kHalfLife, or more slowly if kMaxOfOneRank caps
+    // the faults of a rank.
     const double halvings =
         std::max(std::log2(ScoreOf(host, now) / bound), 0.0);
     const Duration after =
@@ -279,7 +280,8 @@ std::vector<HostStatus> NodeMemory::List(Duration now) const {
       newest = std::max(newest, fault.when);
     }
     status.age = std::max(now - newest, Duration::zero());
-    // Do not list machines whose faults are all void.
+    // Do not list healthy machines whose faults are all void, that is, count
+    // against no machine.
     if (status.faults == 0 && host.state == HostState::kHealthy) continue;
     list.push_back(std::move(status));
   }

@@ -116,8 +116,8 @@ TEST_F(NodeMemoryTest, TheSameFailureOnTwoMachinesIsTheProgramsFault) {
   Record(Fault("b", FaultKind::kWorker, 0));
   EXPECT_EQ(StateOf("a"), HostState::kHealthy);
   EXPECT_EQ(StateOf("b"), HostState::kHealthy);
-  // The memory keeps void faults. So later faults of the same job, kind and
-  // signature are void, too.
+  // The memory keeps faults that are void (count against no machine). So later
+  // faults of the same job, kind and signature are void, too.
   for (int rank = 0; rank < 4; ++rank) {
     Record(Fault("b", FaultKind::kWorker, rank));
   }
@@ -346,7 +346,8 @@ TEST_F(NodeMemoryTest, WithQuarantineOffFaultsAreShownAndHaveNoEffect) {
   // A ban is valid with Quarantine::kOff, too.
   ASSERT_TRUE(memory.Ban(now_, "c", "broken fan").ok());
   EXPECT_EQ(memory.View(now_).at({"c", ""}).state, HostState::kBanned);
-  // View lists machine "a" until its score has fallen below kSuspectAt.
+  // View lists machine "a" until its score has fallen below kSuspectAt, which
+  // happens at NextChange.
   const std::optional<Duration> next = memory.NextChange(now_);
   ASSERT_TRUE(next.has_value());
   EXPECT_TRUE(memory.View(*next - minutes(1)).contains(Key("a")));
@@ -361,7 +362,8 @@ TEST_F(NodeMemoryTest, WithQuarantineOffRememberedQuarantinesEnd) {
   EXPECT_EQ(memory.quarantined(), 0);
   EXPECT_EQ(memory.View(now_).at(Key("a")).state, HostState::kHealthy);
   EXPECT_EQ(memory.View(now_).at({"c", ""}).state, HostState::kBanned);
-  // With Quarantine::kOn again, machine "a" is judged when the next fault of
+  // `again` has the memory of a run with Quarantine::kOff, and Quarantine::kOn.
+  // It quarantines machine "a" for the remembered faults when the next fault of
   // any machine is recorded.
   NodeMemory again;
   again.Restore(memory.Keep());

@@ -34,12 +34,13 @@ class QuarantineHook {
   struct Options {
     std::string command;
     Duration timeout = std::chrono::seconds(60);
-    // Called with a sentence about each command that failed, on the hook's
-    // thread, or was dropped, on the thread that calls Run.
+    // Called with a sentence about each command that failed or was dropped. The
+    // call comes from the hook's thread if the command failed, and from the
+    // thread that calls Run if the command was dropped.
     std::function<void(const std::string&)> say;
   };
-  // Maximum number of commands that wait for the running one. If so many wait,
-  // Run drops the new command and calls `say`.
+  // Maximum number of commands in the queue, without the running command. If
+  // the queue is full, Run drops the new command and calls `say`.
   static constexpr size_t kMaxWaiting = 64;
 
   explicit QuarantineHook(Options options);

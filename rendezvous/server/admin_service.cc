@@ -52,8 +52,8 @@ class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
   // `self` keeps the stream alive until gRPC calls OnDone.
   void Start(std::shared_ptr<WatchStream> self) {
     self_ = std::move(self);
-    // Hold the lock during Watch, so that Note adds later decisions after the
-    // missed ones.
+    // Hold the lock during Watch. Otherwise Note, called with a later decision,
+    // could queue it before Start has queued the missed decisions.
     std::lock_guard<std::mutex> lock(mutex_);
     auto watch = coordinator_->Watch(
         run_id_, &cursor_,
@@ -111,8 +111,8 @@ class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
   }
 
   // Schedules the next update. Requires mutex_. Uses an alarm even if an update
-  // is due now: the calling thread may be stepping the job, and must not be
-  // delayed.
+  // is due now: the calling thread may be executing a step of the job, and must
+  // not be delayed by the update.
   void SetAlarm() {
     waiting_ = Waiting::kForTurn;
     // alarm_hold_ keeps this object alive while the alarm is pending. The

@@ -33,8 +33,9 @@ class AnswerCache {
     return found->second.answer;
   }
 
-  // Removes expired answers, then caches an answer that took `cost` to make.
-  // Does not cache it if kMaxAnswers answers to other questions are left.
+  // Removes expired answers, then caches an answer that took `cost` to make. If
+  // the cache still contains kMaxAnswers answers to other questions, the new
+  // answer is not cached.
   void Keep(Instant now, const std::string& question, Answer answer,
             Duration cost) {
     for (auto one = kept_.begin(); one != kept_.end();) {

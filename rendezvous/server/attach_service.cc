@@ -31,7 +31,7 @@ namespace {
 
 using AttachReactor = grpc::ServerBidiReactor<v1::Report, v1::Directive>;
 
-// A new stream must deliver a report that a job accepts within this time.
+// Time limit for a new stream to deliver a report that a job accepts.
 constexpr std::chrono::seconds kFirstReportTimeout(10);
 
 // Counts the attached nodes and enforces their limits. Thread-safe.
@@ -216,7 +216,7 @@ class AgentStream : public AttachReactor, private DirectiveSink {
     std::lock_guard<std::mutex> lock(mutex_);
     if (ended_ || has_joined_) return;
     ended_ = true;
-    // Finish makes the pending read fail, so gRPC calls OnReadDone, which
+    // Finish makes the pending read fail. gRPC then calls OnReadDone, which
     // cleans up.
     Finish({grpc::StatusCode::DEADLINE_EXCEEDED,
             absl::StrCat("no report that a job of this coordinator takes came "
@@ -310,7 +310,8 @@ class AgentStream : public AttachReactor, private DirectiveSink {
   DirectiveOrder order_;
   // the directive that is being written; null: none
   std::unique_ptr<v1::Directive> leaving_;
-  // The newest directive, while `leaving_` is being written.
+  // The newest directive, if it arrived while `leaving_` was being written;
+  // written next. Null: none.
   std::unique_ptr<Directive> unsent_;
 };
 
@@ -348,7 +349,7 @@ class AnswerStream : public AnswerReactor {
 
   void OnReadDone(bool ok) override {
     if (!ok) {
-      // Lose has no effect if the answer is complete.
+      // Report the answer as lost. No effect if the answer is complete.
       session_->Lose(id_, "its answer broke off");
       Finish(grpc::Status::OK);
       return;
@@ -430,9 +431,9 @@ class AttachService : public v1::Coordinator::CallbackService {
   AttachReactor* Attach(grpc::CallbackServerContext* context) override {
     absl::StatusOr<Principal> principal = check_->Identify(*context);
     if (!principal.ok()) return new TurnedAway(ToGrpc(principal.status()));
-    // A certificate proves that the call is valid, because Identify has checked
-    // it. A caller without a certificate proves it later, by a report that a
-    // job accepts.
+    // Tell the listener at once that this call is valid, if the caller has a
+    // certificate: Identify has checked it. Without a certificate, the call
+    // counts as valid only once a job has accepted a report.
     if (PeerNames(*context->auth_context()).has_value()) {
       connections_->Proved(context->peer());
     }

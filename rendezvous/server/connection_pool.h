@@ -89,9 +89,9 @@ class ConnectionPool {
   // and at NextDeadline.
   Changes Apply(Instant now);
 
-  // Whether another connection may be accepted: there is a free place, or a
-  // connection that may be closed for it. If not, try again after the next
-  // change.
+  // Whether another connection may be accepted: a place is free, or a
+  // connection may be closed to make room. If false, the caller should ask
+  // again after the next change.
   bool MayAccept() const;
   // Whether Apply would change anything at `now`.
   bool NeedsApply(Instant now) const;

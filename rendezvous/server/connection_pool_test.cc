@@ -161,8 +161,8 @@ TEST_F(ConnectionPoolTest, AgentsThatConnectAtOnceWaitForEachOther) {
   EXPECT_TRUE(pool_.NeedsApply(now_));
   EXPECT_THAT(Apply().hand_over, ElementsAre(waiting[0]));
   EXPECT_TRUE(pool_.MayAccept());
-  // After kFairTime the oldest connections on trial are closed for the waiting
-  // ones.
+  // After kFairTime the oldest connections on trial (served, but without a
+  // valid call) are closed, so that the waiting connections get their places.
   EXPECT_EQ(pool_.NextDeadline(),
             now_ - milliseconds(300) + ConnectionPool::kFairTime);
   now_ = *pool_.NextDeadline();

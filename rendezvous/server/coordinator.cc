@@ -35,8 +35,8 @@ constexpr size_t kMaxBytesOfNames = 500;
 // the journal has stored it.
 constexpr Duration kKeptWithin = std::chrono::seconds(3);
 
-// If no agent has been connected for this time, the jobs count as abandoned.
-// The time is longer than the default of JobSpec::reconnect_grace, within which
+// After this time without any connected agent, the jobs count as abandoned. The
+// time is longer than the default of JobSpec::reconnect_grace, within which
 // agents with a broken stream connect again.
 constexpr Duration kAbandonedAfter = std::chrono::seconds(2);
 
@@ -54,10 +54,11 @@ uint64_t UnixMilliseconds() {
 }
 
 // Returns why a report or an announcement with this epoch is refused; nullopt:
-// it is not refused. The epoch may be ahead of this clock by ten years, because
-// epochs come from the clocks of coordinators, which may differ. If a single
-// report with the highest epoch were accepted, no epoch would be left for any
-// later coordinator. If this clock was never set, the year counts as 2026.
+// it is not refused. Epochs contain the clock time of the coordinator that
+// created them, and clocks differ, so an epoch may be ahead of this clock by
+// ten years. A higher epoch is refused: if one report with the highest epoch
+// were accepted, no epoch would be left for any later coordinator. If this
+// clock was never set, the year counts as 2026.
 std::optional<std::string> FutureEpoch(uint64_t epoch) {
   constexpr uint64_t kYear = uint64_t{365} * 86'400'000;
   constexpr uint64_t kEarliest = 56 * kYear;
@@ -366,9 +367,9 @@ class Coordinator::Impl {
       if (!options_.takeover.has_value() || run_id != options_.only_run_id) {
         return absl::NotFoundError("no such job");
       }
-      // Ignore the announcement if this process's agent is connected to that
-      // coordinator. The end of the agent's connection shows the loss of the
-      // coordinator sooner than missing announcements do.
+      // Ignore the announcement if this process's agent is connected to the
+      // coordinator at `endpoint`. If that coordinator is lost, the
+      // connection's end shows it sooner than missing announcements do.
       if (endpoint == options_.takeover->own_endpoint ||
           FollowsOneAt(endpoint)) {
         return absl::OkStatus();
@@ -377,8 +378,9 @@ class Coordinator::Impl {
       if (found != jobs_.end()) job = found->second;
       if (backing == Backing::kMajority) successors_.emplace(epoch, endpoint);
     }
-    // The announcement may depose the job. OnDeposed then creates a standby,
-    // which reads from successors_ which coordinator has announced itself.
+    // The announcement of a higher epoch may depose the job here. OnDeposed
+    // then creates a standby, which reads the announced coordinator from
+    // successors_.
     if (job != nullptr) {
       job->OnCoordinatorTold({.epoch = epoch, .backing = backing});
     }
@@ -412,8 +414,8 @@ class Coordinator::Impl {
       const auto found = jobs_.find(run_id);
       if (found != jobs_.end()) job = found->second;
     }
-    // A node's promise of a higher epoch may depose the job; OnDeposed then
-    // creates a standby.
+    // A higher epoch that a node has promised to the other standby may depose
+    // the job here. OnDeposed then creates a standby.
     if (job != nullptr) {
       job->OnCoordinatorTold(
           {.epoch = other.promised, .backing = Backing::kPromise});
@@ -571,11 +573,12 @@ class Coordinator::Impl {
     took_over_ = false;
   }
 
-  // Carries out the standby's step. Requires mutex_. Sends directives while the
-  // lock is held, so that they keep their order and precede those of the job.
-  // If the step elects the standby, creates the job and returns a function that
-  // sends the job's first directives and decisions. Otherwise returns a
-  // function that does nothing. Call the returned function without the lock.
+  // Carries out `step`, the standby's requested actions. Requires mutex_. Sends
+  // directives while the lock is held, so that they keep their order and
+  // precede those of the job. If the step elects the standby, creates the job
+  // and returns a function that sends the job's first directives and decisions.
+  // Otherwise returns a function that does nothing. Call the returned function
+  // without the lock.
   std::function<void()> Perform(const Standby::Step& step) {
     for (const Delivery& delivery : step.deliveries) {
       const auto found = streams_.find(delivery.stream);

@@ -196,10 +196,10 @@ class Coordinator {
   // connected (perhaps to this one); nullopt: to none.
   void Follow(std::optional<Standby::Leader> leader);
   // Passes a directive that this process's agent has got from the job's
-  // coordinator. If another process coordinates the job, the rounds and
-  // restarts in the directive are added to the record in this journal. After
+  // coordinator. If that coordinator is another process, the directive's round
+  // and restarts are added to the job's record in this process's journal. After
   // the job's verdict the record is removed, so that the same command begins a
-  // new job; a job that timed out keeps its record.
+  // new job; the record of a job that timed out is kept.
   void Learn(const Directive& directive);
   // Handles an announcement of another coordinator of the job, which listens at
   // `endpoint`. NotFound: this coordinator has no such job.
@@ -209,18 +209,19 @@ class Coordinator {
   // Handles an announcement of another standby, to which nodes without a
   // coordinator have connected. NotFound: this coordinator has no such job.
   absl::Status Meet(const std::string& run_id, const Standby::Assembly& other);
-  // Sets the endpoints at which nodes look for a new coordinator, each
-  // HOST:PORT. This process's agent knows them.
+  // Sets the endpoints (HOST:PORT) at which nodes look for a new coordinator,
+  // as this process's agent knows them.
   void SetStandbys(std::vector<std::string> standbys);
   // Returns the job's coordinator as far as known, which may be this one;
   // nullopt: unknown.
   std::optional<Standby::Leader> Known(const std::string& run_id) const;
-  // The message that this coordinator must send to other coordinators now. It
-  // is one of three: "I coordinate the job"; a question for the coordinator, if
-  // this one lacks a majority; or the number of nodes at this standby. nullopt:
-  // no message. A standby sends none if no connected node waits for a
-  // coordinator. A coordinator sends none if it has a majority without having
-  // taken the job over, or if the job has finished.
+  // The message that this coordinator or standby must send to other processes
+  // now; nullopt: none. A standby sends the number of nodes that are connected
+  // to it and wait for a coordinator, if there are any. A coordinator that has
+  // taken the job over sends "I coordinate the job" while it has a majority. A
+  // coordinator that has no majority, or may have been restarted, asks who
+  // coordinates the job. A coordinator sends nothing after the job has
+  // finished.
   struct Announcement {
     std::string run_id;
     uint64_t epoch = 0;
@@ -233,10 +234,10 @@ class Coordinator {
     std::vector<std::string> standbys;  // HOST:PORT of the receivers
   };
   std::optional<Announcement> Announcing() const;
-  // Whether this process may exit although the job is unfinished. It may if the
-  // connected nodes could elect another coordinator at once. It also may if the
-  // job waits for another node to join. The missing node may be this process's
-  // own node, which the cluster restarts only after the exit.
+  // Whether this process may exit although the job is unfinished. It may in two
+  // cases. The connected nodes could elect another coordinator at once. Or the
+  // job waits for another node to join: this may be the node of this process
+  // itself, which the cluster restarts only after the exit.
   bool MayLeave() const;
   // Where the job is coordinated if this process is only a standby. WhereElse
   // returns nullopt if this process coordinates the job.

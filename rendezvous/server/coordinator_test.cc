@@ -340,7 +340,7 @@ TEST(CoordinatorTest, ASilentNodeIsLostAlthoughOthersReport) {
   Coordinator coordinator({});
   Report report = FirstReport("job", "node-a", 2);
   report.spec.keep_alive_interval = milliseconds(20);
-  // The lease is so long that neither agent is lost before both have joined.
+  // Makes the lease so long that neither agent is lost before both have joined.
   report.spec.keep_alive_misses = 100;
   Attached a(&coordinator, report);
   report.node.node_id = report.node.host = "node-b";
@@ -546,8 +546,8 @@ TEST(CoordinatorTest, FaultsOfOneJobCountInTheNext) {
 }
 
 // Each report contains a fault, so each report makes the job judge the
-// machines. The check by pairs ends in such a step, and finds that node-b is
-// slow. This fault must be recorded, too.
+// machines. In one of these steps the check by pairs (--network-check) ends,
+// and finds that node-b is slow. The coordinator must record this fault, too.
 TEST(CoordinatorTest, AFaultThatIsFoundWhileMachinesAreJudgedCounts) {
   Coordinator coordinator({});
   std::vector<std::unique_ptr<Attached>> nodes;
@@ -614,8 +614,8 @@ TEST(CoordinatorTest, AnUnfinishedJobIsNotDesertedByItsNodes) {
   EXPECT_FALSE(coordinator.WaitUntilDeserted(milliseconds(1)));
 }
 
-// Node b's connection broke just before the job's end. So the coordinator waits
-// until b has reconnected and received the verdict.
+// Node b's connection breaks just before the job ends. The coordinator must
+// wait until b has reconnected and received the verdict.
 TEST(CoordinatorTest, WaitsForNodesThatHaveNotGotTheVerdict) {
   Coordinator coordinator({});
   Report away = FirstReport("job", "node-b", 3);
@@ -642,8 +642,8 @@ TEST(CoordinatorTest, WaitsForNodesThatHaveNotGotTheVerdict) {
   EXPECT_TRUE(coordinator.WaitUntilDeserted(milliseconds(1)));
 }
 
-// Sinks are detached while directives for them are in flight. After Detach has
-// returned, the detached sink must not be called.
+// Sinks are detached while directives for them are being delivered by other
+// threads. A sink must not be called after Detach has returned.
 TEST(CoordinatorTest, NodesComeAndGoFromManyThreads) {
   Coordinator::Options options;
   options.on_decision = [](const std::string&, const Decision&) {};
@@ -900,9 +900,9 @@ TEST_F(CoordinatorJournalTest, AFinishedJobCanBeForgottenAtOnce) {
   EXPECT_EQ(kept[0].job.run_id, "running");
 }
 
-// Nodes may know the epochs of a coordinator whose journal folder was lost.
-// Therefore the epochs of a new folder are not lower than the number of
-// milliseconds since 1970.
+// A new journal folder may replace a lost one, whose epochs nodes still know.
+// So the first epoch of a new folder comes from the clock: at least the number
+// of milliseconds since 1970.
 TEST_F(CoordinatorJournalTest, TheEpochsOfANewFolderAreAboveOlderOnes) {
   const auto now_ms = static_cast<uint64_t>(UnixSeconds() * 1000);
   EXPECT_GE(Options().journal->epoch(), now_ms);
@@ -942,8 +942,8 @@ TEST_F(CoordinatorJournalTest, ARoundThatANodeKnowsIsNotRecalled) {
   EXPECT_EQ(a.WaitFor(DirectiveKind::kRun).place.round, 2);
 }
 
-// A directive of another coordinator that the job has ended. Its epoch is
-// higher than all others.
+// A directive in which another coordinator says that the job has ended. Its
+// epoch is higher than all others.
 Directive Ended() {
   return {.epoch = ~uint64_t{0}, .kind = DirectiveKind::kFinished};
 }
@@ -1076,8 +1076,9 @@ TEST_F(FounderTest, BeginsTheJobWithItsFirstNode) {
   EXPECT_EQ(starts_[0].first, Takeover::Start::kNewJob);
   EXPECT_EQ(starts_[0].second, "own-tag");
   EXPECT_FALSE(coordinator_.WhereElse().has_value());
-  // The first coordinator of a job may be a restarted one. So it asks the other
-  // processes which one coordinates, instead of announcing itself.
+  // The coordinator that begins a job may be a restarted process, whose job
+  // another process coordinates meanwhile. So it asks the other processes who
+  // coordinates the job (kMinority), instead of announcing itself.
   EXPECT_EQ(coordinator_.Announcing()->backing, Backing::kMinority);
   EXPECT_TRUE(IsFounding(wait.epoch));
 }
@@ -1096,8 +1097,8 @@ TEST_F(FounderTest, ANewJobGivesWayToASuccessorThatAnnouncesItself) {
   a.WaitFor(DirectiveKind::kWait);
   EXPECT_EQ(coordinator_.Told("job", kDrawnEpochMask + 1, "node-c:1"),
             absl::OkStatus());
-  // The node is sent to the announced coordinator at once, before its next
-  // report.
+  // Node a is sent to the announced coordinator at once, without another report
+  // of the node.
   const Directive moved = a.WaitFor(DirectiveKind::kMoved);
   ASSERT_THAT(moved.standbys, SizeIs(1));
   EXPECT_EQ(moved.standbys[0], "node-c:1");
@@ -1112,8 +1113,8 @@ TEST_F(FounderTest, ANewJobGivesWayToNodesThatHaveMetASuccessor) {
                                       .nodes = 2,
                                       .promised = kDrawnEpochMask + 1}),
             absl::OkStatus());
-  // This coordinator is a standby now, and more nodes are connected to the
-  // standby of node-c.
+  // This coordinator has become a standby. It sends its only node to the
+  // standby of node-c, to which more nodes are connected.
   const Directive moved = a.WaitFor(DirectiveKind::kMoved);
   EXPECT_EQ(moved.standbys, std::vector<std::string>{"node-c:1"});
 }
@@ -1146,9 +1147,9 @@ TEST(TakeoverRaceTest, NodesGoToTheSuccessorWhateverElseIsAnnounced) {
   }
 }
 
-// This coordinator was cut off from nodes that have moved to their new
-// coordinator. Their streams may still be open here. The last reports on these
-// streams must not count as votes.
+// This coordinator was cut off from nodes that have moved to a new coordinator,
+// but their old streams are still open here. The last reports on these streams
+// must not count as votes for this coordinator.
 TEST_F(FounderTest, ARunningJobGivesWayWithoutAnElection) {
   std::vector<std::unique_ptr<Attached>> nodes;
   for (const char* host : {"node-a", "node-b", "node-c"}) {
@@ -1236,8 +1237,8 @@ TEST_F(TakeoverTest, SendsNodesToTheCoordinatorOfItsOwnAgent) {
   const absl::Status asked = coordinator_.CancelJob("job", "ada");
   EXPECT_TRUE(absl::IsFailedPrecondition(asked));
   EXPECT_EQ(asked.message(), "job \"job\" is coordinated at node-a:1");
-  // This process's agent is connected to this process itself, which is only a
-  // standby.
+  // If this process's agent is connected to this process itself, which is only
+  // a standby, no coordinator is known.
   coordinator_.Follow(Standby::Leader{"node-b:1", kOldEpoch});
   EXPECT_TRUE(absl::IsUnavailable(coordinator_.WhereElse()->why));
   coordinator_.Follow(std::nullopt);

@@ -48,7 +48,7 @@ std::optional<MissedDecisions> JobWatchers::Add(uint64_t id,
   const DecisionCursor known =
       std::exchange(*cursor, {.epoch = epoch_, .count = told_});
   MissedDecisions missed;
-  // Epoch 0 means a new watcher. It begins with the job's newest state, and
+  // Epoch 0 means a new watcher, which begins with the job's newest state and
   // needs no older decisions.
   if (known.epoch == 0) return missed;
   const uint64_t seen =
@@ -328,8 +328,9 @@ JobStep DrivenJob::StepJudged(const JobEvent& event) {
   };
   judge();
   step(event);
-  // The step that judges the machines may itself find faults, because it may
-  // conclude a check by pairs.
+  // A step that gives the job a new judgement of the machines may itself report
+  // faults, because it may end a check by pairs (--network-check). Repeat until
+  // a step reports no fault.
   while (!all.deposed && !all.faults.empty()) {
     const std::vector<HostFault> faults = std::exchange(all.faults, {});
     if (surroundings_.hosts == nullptr) {

@@ -60,8 +60,8 @@ class JobWatchers {
   // held, so that the decisions are queued in their order.
   void Note(std::vector<Decision> decisions);
   // Passes the queued decisions to the observers. If another thread is already
-  // doing this, that thread also passes the new ones, and Tell returns at once.
-  // Must be called without the job's lock.
+  // in Tell, that thread also passes these decisions, and this call returns at
+  // once. Must be called without the job's lock.
   void Tell();
 
  private:
@@ -194,7 +194,7 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   // Returns the inquiry whose id for one of the nodes is `id`; null: none.
   std::shared_ptr<InquirySession> FindInquiry(uint64_t id) const;
 
-  // The state of this job's coordinator that decides what it announces to other
+  // The facts that decide what this job's coordinator announces to other
   // coordinators.
   struct Standing {
     uint64_t epoch = 0;  // the coordinator's epoch; 0: deposed
@@ -244,8 +244,8 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   // Finds the sink of each delivery, and adds the rounds' secret keys to the
   // directives. Omits deliveries whose stream has closed. Requires mutex_.
   std::vector<Addressee> Addressed(std::vector<Delivery> deliveries);
-  // If `news` must wait until a record is durable, moves its contents to the
-  // results that are held back. Requires mutex_.
+  // If `news` must wait until a record is durable, moves its contents to
+  // in_write_ or later_. Requires mutex_.
   void Hold(News& news);
   // Returns messages that send each stream in `streams` its directive again,
   // with the stream's inquiries. Requires mutex_.
@@ -285,11 +285,11 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   // HostWatch::Version::number of the newest judgement of the machines that the
   // job has got.
   uint64_t judged_ = 0;
-  // The job's round when FollowInquiries last put the inquiries that follow the
-  // output to further nodes.
+  // The job's round when FollowInquiries last asked further nodes to answer the
+  // inquiries that follow the output.
   int asked_round_ = 0;
-  // Whether the job is over, so that no further node will be asked to answer an
-  // inquiry.
+  // Whether FollowInquiries has noticed that the job is over, so that no
+  // further node will be asked to answer an inquiry.
   bool inquiries_end_ = false;
   // The time of the current alarm; nullopt: none. It may be earlier than the
   // job's next deadline: a report extends a lease, but does not set a new

@@ -79,8 +79,8 @@ TEST(JobWatchersTest, AnObserverGetsWhatItHasMissed) {
   JobWatchers watchers(nullptr, 7);
   watchers.Note({Numbered(1), Numbered(2), Numbered(3)});
   watchers.Tell();
-  // Decision 4 is queued, but Tell has not passed it on yet. So the new
-  // observers below have not missed it: the next Tell would call them with it.
+  // Decision 4 is queued, but Tell has not passed it on yet. A new observer has
+  // not missed this decision: the next Tell passes it to the observer.
   watchers.Note({Numbered(4)});
   EXPECT_THAT(Missed(watchers, {}), IsEmpty());
   EXPECT_THAT(Missed(watchers, {.epoch = 7, .count = 1}), ElementsAre(2, 3));
@@ -254,7 +254,7 @@ class KeptJobTest : public ::testing::Test {
 
   // Calls `ask`, a request to a job, which must succeed. Another thread makes
   // the job's record durable after the request has queued it. Returns whether
-  // `ask` has waited for that.
+  // `ask` has waited until the record was durable.
   bool WaitsForRecord(const std::function<std::string()>& ask) {
     std::atomic<bool> is_durable = false;
     std::thread disk([&] {
@@ -296,8 +296,9 @@ TEST_F(KeptJobTest, EachDirectiveIsDeliveredOnceItsRecordIsDurable) {
   EXPECT_THAT(b_.delivered(), ElementsAre(DirectiveKind::kRun));
 }
 
-// The death of an agent changes no record. So no record store could prevent the
-// decision.
+// A coordinator that is no longer the leader must ignore the death of an agent.
+// The death changes no record, so the record store cannot refuse the decision;
+// the job must ask `leads` itself.
 TEST_F(KeptJobTest, ACoordinatorThatNoLongerLeadsDecidesNothing) {
   const auto job = NewJob(/*max_write_wait=*/Duration::zero());
   Join(*job, "node-a", &a_);
@@ -312,7 +313,8 @@ TEST_F(KeptJobTest, ACoordinatorThatNoLongerLeadsDecidesNothing) {
   EXPECT_NE(job->Cancel("by ada"), "");
 }
 
-// The nodes obey another coordinator, so orders that were held back are void.
+// After the job is deposed, the nodes obey another coordinator, so directives
+// that were held back are dropped.
 TEST_F(KeptJobTest, ADeposedJobDeliversAndWritesNothingMore) {
   bool is_deposed = false;
   DrivenJob::Observer observer;

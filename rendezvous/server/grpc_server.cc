@@ -61,9 +61,9 @@ absl::Status WhyNotListening(const Endpoint& listen, const absl::Status& why) {
   }
 }
 
-// Number of descriptors reserved for epoll sets, logs, pipes and probes.
-// Connections may use at most half of this reserve. If the process's limit of
-// descriptors is low, fewer are reserved.
+// Number of descriptors reserved for epoll sets, logs, pipes and probes, or
+// fewer if the process's limit of descriptors is low. Connections may use at
+// most half of this reserve.
 constexpr int kKeptForOthers = 100;
 
 // Memory in bytes that gRPC may use for connections and messages: enough for
@@ -85,8 +85,8 @@ void Tune(grpc::ServerBuilder* builder) {
                               kMaxStreamsPerConnection);
   builder->AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, 10'000);
   builder->AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, 300'000);
-  // Turn off the bandwidth measurement: messages are small, and it costs a
-  // quarter of a core at 10,000 streams.
+  // Turn off gRPC's bandwidth measurement. Messages are small and do not need
+  // it, and the measurement costs a quarter of a core at 10,000 streams.
   builder->AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
   // Keepalive pings find connections whose host has died, to free resources.
   // The interval may be long, because lost nodes are detected by their leases.
@@ -225,9 +225,9 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Listen(
   Listener::Options listening;
   listening.address = addresses->front();
   listening.limits = limits;
-  // Connections may have descriptor numbers up to the middle of the reserve. If
-  // the process's limit of descriptors is low, the reserve is as large as the
-  // range for connections.
+  // Connections may have descriptor numbers up to the middle of the reserve.
+  // The reserve has kKeptForOthers numbers, or `descriptors` numbers if the
+  // process's limit of descriptors is low.
   listening.max_descriptor =
       descriptors + std::min(kKeptForOthers, descriptors) / 2;
   auto listener = Listener::Listen(listening);

@@ -188,8 +188,8 @@ TEST_F(GrpcServerTest, AStreamThatNeverReportsIsEnded) {
   grpc::ClientContext context;
   const auto stream = stub->Attach(&context);
   stream->WaitForInitialMetadata();
-  // The coordinator refuses this report because of its version. So the stream
-  // does not count as a node, and is ended.
+  // The coordinator refuses this report, whose protocol version is too new. So
+  // the stream does not count as a node, and is ended.
   v1::Report report;
   ToWire(FirstReport("job", "node", 1), &report);
   report.set_protocol_version(kProtocolVersion + 1);

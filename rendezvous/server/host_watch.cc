@@ -40,7 +40,7 @@ absl::Status HostWatch::Free(const std::string& host, const std::string& by,
   const Duration now = options_.clock();
   const absl::Status status = memory_.Free(now, host, by);
   // Only a part of the nodes may be quarantined at a time. If the freed machine
-  // was quarantined, another one may be quarantined now.
+  // was quarantined, Refresh may quarantine another machine now.
   if (status.ok()) Publish(now, memory_.Refresh(now, nodes_), std::move(kept));
   return status;
 }
@@ -73,9 +73,8 @@ std::vector<HostStatus> HostWatch::List() {
 void HostWatch::RefreshIfDue(Duration now) {
   if (now.count() < due_) return;
   const std::vector<NodeMemory::Change> changes = memory_.Refresh(now, nodes_);
-  // With --quarantine=off no machine's state changes here. But the view may
-  // change: a machine whose score has fallen below kSuspectAt is no longer in
-  // it.
+  // With --quarantine=off no machine's state changes here, but the view may
+  // change: a machine leaves the view when its score falls below kSuspectAt.
   if (!changes.empty() || options_.quarantine == Quarantine::kOff) {
     Publish(now, changes);
   } else {

@@ -77,8 +77,8 @@ class HostWatch {
   const Options options_;
   std::atomic<int> nodes_ = 0;
   std::atomic<uint64_t> number_ = 0;
-  // When the decay of the scores may next change a state, in nanoseconds since
-  // 1970.
+  // The time in nanoseconds since 1970 at which the decay of the scores may
+  // next change a machine's state.
   std::atomic<int64_t> due_;
 
   std::mutex mutex_;

@@ -14,7 +14,7 @@ void InquirySession::Apply(Change change) {
   on_news_();
 }
 
-// Calls on_room of the answers that wait for room, if there is room now.
+// If the buffer has room now, calls on_room of each answer that waits for room.
 void InquirySession::WakeWaiting() {
   std::vector<std::function<void()>> wake;
   {

@@ -16,8 +16,9 @@
 namespace muster::rendezvous {
 
 // One operator's inquiry, shared by the operator's stream, the nodes' answers
-// and the job. Its functions have the contracts of OpenInquiry. Thread-safe.
-// Calls the callbacks without holding its lock.
+// and the job. Functions with the same names as in OpenInquiry have the
+// contracts described there. Thread-safe. Calls the callbacks without holding
+// its lock.
 class InquirySession {
  public:
   // `on_news`: called when Next or IsOver may return something new. Any thread,

@@ -118,7 +118,7 @@ TEST_F(JobInquiriesTest, AtMostSixteenAreOpen) {
       inquiries_.Add(std::make_shared<InquirySession>(Inquiry(), [] {}), ""));
 }
 
-// Some operators have left `launch logs -f` running. This must not prevent an
+// Operators who leave `launch logs -f` running must not prevent another
 // operator from reading the stacks of a job that hangs.
 TEST_F(JobInquiriesTest, FollowersLeaveRoomForOthers) {
   for (int i = 0; i < JobInquiries::kMaxFollowers; ++i) {

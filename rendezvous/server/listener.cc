@@ -40,21 +40,22 @@ constexpr char kSettings[] = "\0\0\0\4\0\0\0\0\0";
 constexpr int kBacklog = 4096;
 constexpr int kMaxAcceptsPerTurn = 64;
 constexpr int kMaxEvents = 128;
-// TCP_USER_TIMEOUT in milliseconds, equal to the keepalive timeout in
-// grpc_server.cc, as gRPC's own listener does it.
+// TCP_USER_TIMEOUT in milliseconds. Equals the keepalive timeout in
+// grpc_server.cc; gRPC's own listener sets both to the same value, too.
 constexpr int kUserTimeoutMs = 20'000;
-// How long to wait after accept() failed for lack of descriptors or memory.
+// The pause in accepting after accept() failed for lack of descriptors or
+// memory.
 constexpr Duration kAcceptPause = std::chrono::milliseconds(50);
-// How long to wait if every place is taken by a connection that may not be
-// closed yet.
+// The pause in accepting when the pool of connections is full and none of them
+// may be closed yet.
 constexpr Duration kFullPause = std::chrono::milliseconds(10);
 // Interval at which the listener checks which of gRPC's connections have ended.
 // kSweepIntervalWhenFull: the interval while a limit is reached.
 constexpr Duration kSweepInterval = std::chrono::seconds(1);
 constexpr Duration kSweepIntervalWhenFull = std::chrono::milliseconds(10);
 
-// Values of epoll's user data for descriptors that are no connections. Ids of
-// connections are greater.
+// Values of epoll's user data for descriptors other than those of connections.
+// The ids of connections are greater.
 constexpr Id kListening = 0;
 constexpr Id kWake = 1;
 constexpr Id kOwnCheck = 2;
@@ -78,12 +79,12 @@ absl::Status FromErrno(int error) {
 }
 
 void SetOption(int fd, int level, int name, int value) {
-  // Ignore errors: each of these options is only an improvement.
+  // Errors are ignored, because the socket is usable without the option, too.
   setsockopt(fd, level, name, &value, sizeof(value));
 }
 
-// Returns the unique number (SO_COOKIE) of a socket; nullopt: `fd` is no open
-// socket.
+// Returns the unique number (SO_COOKIE) of a socket; nullopt: `fd` is not an
+// open socket.
 std::optional<uint64_t> Cookie(int fd) {
   uint64_t cookie = 0;
   socklen_t size = sizeof(cookie);
@@ -123,10 +124,12 @@ absl::StatusOr<OwnedFd> ListenOn(const SocketAddress& address) {
   return fd;
 }
 
-// Returns the addresses to try, in this order.
+// Returns the addresses to listen on. The caller tries them in this order,
+// until one succeeds.
 std::vector<SocketAddress> Candidates(const SocketAddress& address) {
   if (!IsWildcard(address)) return {address};
-  // Try all IPv6 addresses first; this fails if the kernel has no IPv6.
+  // The first address stands for all addresses of IPv6 and IPv4. Listening on
+  // it fails if the kernel has no IPv6; then the second one is tried.
   return {*NumericAddress("::", address.Port()),
           *NumericAddress("0.0.0.0", address.Port())};
 }
@@ -354,8 +357,9 @@ class Listener::Impl {
         }
         return PauseAccepting(now + kAcceptPause);
       }
-      // The kernel assigns the smallest free number. So this number shows that
-      // all descriptors for connections are in use.
+      // The kernel assigns the smallest free descriptor number. So a number of
+      // max_descriptor_ or more shows that all descriptors for connections are
+      // in use.
       if (fd.get() >= max_descriptor_)
         return PauseAccepting(now + kAcceptPause);
       const std::optional<uint64_t> cookie = Cookie(fd.get());
@@ -367,8 +371,8 @@ class Listener::Impl {
 
   void Add(Instant now, OwnedFd fd, uint64_t cookie,
            const SocketAddress& from) {
-    // The kernel has reused the descriptor's number. So the connection that had
-    // this number has ended.
+    // The new connection has the descriptor number of a known one: the kernel
+    // has reused the number, so the known connection has ended.
     const auto before = by_fd_.find(fd.get());
     if (before != by_fd_.end()) Forget(before->second);
     const Id id = next_id_++;
@@ -389,9 +393,9 @@ class Listener::Impl {
   }
 
   // Peeks at the first bytes of a connection that was not handed over to gRPC
-  // yet. If they begin a session, tells the pool. If they cannot begin one, or
-  // if the client has closed the connection, closes the connection and returns
-  // false.
+  // yet. If they begin a session, tells the pool. Closes the connection and
+  // returns false if the bytes cannot begin a session, or if the client has
+  // closed the connection.
   bool Look(Id id, int fd) {
     char bytes[kPreface.size()];
     const ssize_t got = recv(fd, bytes, sizeof(bytes), MSG_PEEK | MSG_DONTWAIT);
@@ -457,8 +461,9 @@ class Listener::Impl {
     }
   }
 
-  // Removes the connections that gRPC has closed. Does not check connections of
-  // nodes: after Left they are callers, which a later call of Sweep checks.
+  // Removes the connections that gRPC has closed. Skips the connections of
+  // nodes. Once a node's stream has ended (Left), the pool counts the
+  // connection among the callers, and a later call of Sweep checks it.
   void Sweep(Instant now) {
     const bool full = pool_.IsCrowded() || accept_again_.has_value();
     if (now - swept_ < (full ? kSweepIntervalWhenFull : kSweepInterval)) return;
@@ -517,8 +522,8 @@ class Listener::Impl {
       send(own_check_.get(), hello.data(), hello.size(), MSG_NOSIGNAL);
       return;
     }
-    // Any answer proves that the listener works. So does a closed connection,
-    // because only this listener can have closed it.
+    // Any answer proves that the listener works. A closed connection proves it
+    // too, because only this listener can have closed the connection.
     if (got >= 0 || own_check_said_) {
       check_.Answered();
       own_check_.Close();
@@ -548,7 +553,7 @@ class Listener::Impl {
   std::unordered_map<std::string, Id> by_peer_;
   std::unordered_map<int, Id> by_fd_;
   Id next_id_ = kFirstId;
-  // When to accept connections again after a pause; nullopt: there is no pause.
+  // The end of a pause in accepting connections; nullopt: there is no pause.
   std::optional<Instant> accept_again_;
   Instant swept_;
   SelfCheck check_;

@@ -65,9 +65,10 @@ class Listener : public ConnectionEvents {
   void Joined(const std::string& peer) override;
   void Left(const std::string& peer) override;
 
-  // For liveness probes. Makes the thread connect to this listener and begin a
-  // session. Returns the result of the latest such checks (SelfCheck::Ask).
-  // Does not block. Any thread.
+  // The answer to a liveness probe: OK, or why the listener counts as dead
+  // (SelfCheck::Ask). Judges by the latest checks, and requests a new one: the
+  // thread connects to this listener and begins a session. Does not block. Any
+  // thread.
   absl::Status Check();
 
  private:

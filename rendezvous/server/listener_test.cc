@@ -163,8 +163,9 @@ TEST_F(ListenerTest, ShutsDownConnectionsThatItHasHandedOver) {
   EXPECT_FALSE(PollUntil(clients[0].get(), POLLIN, kAtOnce));
 }
 
-// gRPC closes a descriptor, and the kernel may give its number to another file.
-// The listener must not touch that file.
+// The listener keeps the number of a descriptor that it has handed over to
+// gRPC. gRPC closes the descriptor, and the kernel may give its number to
+// another file, which the listener must not touch.
 TEST_F(ListenerTest, DoesNotTouchADescriptorThatIsAnotherFileNow) {
   options_.limits.callers = 4;
   Open();

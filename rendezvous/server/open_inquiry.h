@@ -22,8 +22,8 @@ class OpenInquiry {
   // limit by one part for each node.
   static constexpr size_t kFullBytes = 256 << 10;
 
-  // Whether further nodes may be asked later. With kAwaited the inquiry does
-  // not end when all nodes that were asked have answered.
+  // Whether further nodes may be asked later. kAwaited: they may, so the
+  // inquiry continues even after all nodes that were asked have answered.
   enum class Further { kNone, kAwaited };
   explicit OpenInquiry(Further further) : further_(further) {}
 
@@ -32,9 +32,9 @@ class OpenInquiry {
   void Ask(uint64_t id, const std::string& node_id, const std::string& host);
   // Whether the node is being asked, or has answered completely.
   bool IsAsked(const std::string& node_id) const;
-  // Whether the node's answer has ended before its last part.
+  // Whether the answer of this node ended before its last part had arrived.
   bool IsLost(const std::string& node_id) const;
-  // Tells the operator that a node is not asked, and why.
+  // Adds a note for the operator that a node is not asked, with the reason.
   void Miss(const std::string& node_id, const std::string& host,
             const std::string& why);
 

@@ -39,8 +39,8 @@ class SelfCheck {
   std::optional<Instant> NextDeadline() const;
 
  private:
-  // When a probe first asked for the check that has not ended yet; nullopt: no
-  // check was asked for.
+  // The time at which a probe first asked for the check that has not ended yet;
+  // nullopt: there is no such check.
   std::optional<Instant> asked_;
   std::optional<Instant> running_;  // when the running check started
   std::optional<Instant> last_;     // when the newest check started

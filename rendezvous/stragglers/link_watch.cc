@@ -16,12 +16,13 @@ int OtherEnd(const LinkShare& link, int node) {
   return link.from_node == node ? link.to_node : link.from_node;
 }
 
-// Returns `node` with its ratio if its network is slow; else nullopt. `node`
-// must be an end of `top`, the link with the highest share.
+// Returns `node`, with its ratio, if the network of `node` is slow; otherwise
+// nullopt. `top` is the link with the highest share; `node` must be one of its
+// two ends.
 std::optional<SlowNode> Examine(const std::vector<LinkShare>& links,
                                 const LinkShare& top, int node) {
-  // Highest LinkShare::share of the links of `node`, without links to the other
-  // end of `top`.
+  // The highest LinkShare::share of the links of `node`, leaving out those to
+  // the other end of `top`.
   double second = 0;
   // The highest share and the highest rate of the links between other nodes.
   // Without such links the rate is 0, and the node is not slow.

@@ -32,26 +32,26 @@ struct SlowNode {
   double ratio = 0;
 };
 
-// Finds the node that all slow links have in common. Links inside a node must
-// not be given. Pure. O(number of links).
+// SlowestNode finds the node that all slow links have in common. Links inside a
+// node must not be given. Pure. O(number of links).
 //
 // A slow link alone says nothing, because either of its ends may be the cause.
 // So a node is named only if links between it and at least two other nodes are
 // slower than each link between other nodes. The shares of the node's links
 // must be at least kMinLinkRatio times those of the other links, and exceed
-// them by at least kMinLinkExcess. No second node can satisfy this.
+// them by at least kMinLinkExcess. No second node can satisfy this condition.
 //
 // A node that has more to send or to receive than others, such as the root of a
 // broadcast or gather, is not slow. So at least one of the slow links must be a
 // link from the node, and the rate of this link must be at most the highest
 // rate between other nodes, divided by kMinLinkRatio.
 //
-// nullopt: there is no such node, or no link between other nodes. So with two
-// nodes no node is named.
+// nullopt: no node satisfies the conditions, or there is no link between other
+// nodes. So with two nodes no node is named.
 inline constexpr double kMinLinkRatio = 2;
 inline constexpr double kMinLinkExcess = 0.1;
-// Lower bound of the divisor of SlowNode::ratio, the highest share of the links
-// between other nodes. It keeps the ratio finite.
+// Lower bound of the highest share among the links between other nodes, when
+// SlowNode::ratio is divided by this share. It keeps the ratio finite.
 inline constexpr double kLeastOtherShare = 0.01;
 std::optional<SlowNode> SlowestNode(const std::vector<LinkShare>& links);
 
@@ -94,9 +94,9 @@ class LinkWatch {
   // exist, or have given no times, are ignored.
   void Record(int rank, int node, const RankTimes& times);
 
-  // Adds a vote for the node that is slow now, or for none, if at least half of
-  // the ranks with links have had a new window since the last vote. Returns the
-  // changes.
+  // Adds a vote once at least half of the ranks with links have had a new
+  // window since the last vote. The vote is for the node that the newest
+  // windows show as slow, or for none. Returns the changes.
   std::vector<Change> Judge();
 
   // The node that is slow now; nullopt: none.

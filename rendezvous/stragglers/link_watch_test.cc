@@ -79,7 +79,8 @@ TEST(SlowestNode, ANodeThatSendsMoreAtTheSameRateIsNotSlow) {
   EXPECT_FALSE(SlowestNode(links).has_value());
   links[0].rate = links[1].rate = 0.49 * rate;
   EXPECT_TRUE(SlowestNode(links).has_value());
-  // A rate of 0 is unknown, so it does not prove that a link is slow.
+  // A rate of 0 means that the rate is unknown. It does not prove that a link
+  // is slow.
   links[0].rate = links[1].rate = 0;
   EXPECT_FALSE(SlowestNode(links).has_value());
   links[0].rate = links[1].rate = rate;
@@ -88,15 +89,18 @@ TEST(SlowestNode, ANodeThatSendsMoreAtTheSameRateIsNotSlow) {
 }
 
 TEST(SlowestNode, ASmallDifferenceIsNotSlow) {
-  // 0.79 is less than kMinLinkRatio (2) times 0.4; 0.81 is more.
+  // The share of the second slow link, 0.79, is less than kMinLinkRatio (2)
+  // times the share of the link between other nodes, 0.4. A share of 0.81 is
+  // more.
   EXPECT_FALSE(InRing(0.9, 0.79, 0.4).has_value());
   EXPECT_TRUE(InRing(0.9, 0.81, 0.4).has_value());
   LinkShare slow = Link(1, 2, 0.79);
   slow.rate = 1;
   EXPECT_FALSE(
       SlowestNode({Link(0, 1, 0.9), slow, Link(2, 0, 0.4)}).has_value());
-  // 0.11 exceeds 0.02 by less than kMinLinkExcess (0.1); 0.13 exceeds it by
-  // more.
+  // The share of the second slow link, 0.11, exceeds that of the link between
+  // other nodes, 0.02, by less than kMinLinkExcess (0.1). A share of 0.13
+  // exceeds it by more.
   EXPECT_FALSE(InRing(0.9, 0.11, 0.02).has_value());
   EXPECT_TRUE(InRing(0.9, 0.13, 0.02).has_value());
 }
@@ -279,8 +283,9 @@ TEST_F(LinkWatchTest, ANewMeasurementAndANewRoundBeginAnew) {
 TEST_F(LinkWatchTest, ALinkThatIsNewInTheTimesIsComparedFromTheNextWindowOn) {
   for (int i = 0; i < 80; ++i) {
     for (int node = 0; node < kNodes; ++node) {
-      // Every second record contains no links. So no window has a link that was
-      // also in the record before.
+      // Every second record contains no links. So no two records in succession
+      // contain the same link, and the part that belongs to one window is never
+      // known.
       Advance(node, hours(node == 2 ? 0 : 1));
       if (i % 2 == 0) times_[node].links.clear();
       Record(node);

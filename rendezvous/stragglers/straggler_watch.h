@@ -79,8 +79,8 @@ class StragglerWatch {
 
   // Whether the interval since the last evaluation has passed.
   bool IsDue(Instant now) const;
-  // Evaluates the newest times. The ranks in `samples` must be at least 0 and
-  // lower than the number of ranks; ranks may be absent.
+  // Evaluates the newest times. `samples` may lack ranks. Each rank in it must
+  // be at least 0 and lower than the number of ranks. Returns the changes.
   std::vector<Change> Evaluate(Instant now, const std::vector<Sample>& samples);
 
   // The slow ranks, ordered by rank. A node with a slow network is named by its
@@ -118,8 +118,8 @@ class StragglerWatch {
   static Window& Newest(Rank& rank);
   static Window Sum(const Rank& rank);
   static int Votes(const Rank& rank);
-  // Sets Window::is_above (the vote of a window) in the newest window of each
-  // rank that this evaluation has added a window to.
+  // Lets each new window vote: if the current evaluation has added a window to
+  // a rank, sets Window::is_above of this window.
   void Vote();
   // Decides from all windows which ranks are slow, and sets slow_ and gain_.
   // Returns the ranks that have become persistently slow or have recovered.

@@ -113,7 +113,8 @@ TEST(StragglerWatch, ASlowRankIsNamedWithin20StepsWithItsRatioAndTheGain) {
   EXPECT_EQ(slow.rank, 2);
   EXPECT_EQ(slow.phase, SlowPhase::kCompute);
   EXPECT_NEAR(slow.ratio, 1.5, 1e-5);
-  // The slow rank makes each step take 1.45 s instead of 1 s.
+  // Because of the slow rank, each step takes 1.45 s instead of 1 s. Without it
+  // a step would be shorter by 0.45 / 1.45.
   EXPECT_NEAR(training.watch().gain(), 0.45 / 1.45, 1e-5);
 }
 
@@ -132,7 +133,8 @@ TEST(StragglerWatch, TwoOfFourSlowRanksAreBothNamed) {
   ASSERT_EQ(training.watch().slow().size(), 2u);
   EXPECT_EQ(training.watch().slow()[0].rank, 1);
   EXPECT_EQ(training.watch().slow()[1].rank, 3);
-  // The expected gain assumes that both slow ranks are as quick as the others.
+  // The slow ranks make each step take 1.45 s instead of 1 s. gain() is the
+  // fraction that is saved if both slow ranks are as quick as the others.
   EXPECT_NEAR(training.watch().gain(), 0.45 / 1.45, 1e-5);
 }
 
@@ -201,8 +203,8 @@ TEST(StragglerWatch, ARankThatRecoversIsToldOnce) {
       recovered = step;
     }
   }
-  // Each normal step replaces a window in which rank 1 exceeded the margins.
-  // Rank 1 has recovered once fewer than kPassingVotes such windows are left.
+  // Rank 1 was slow in earlier windows, and each normal step replaces one of
+  // them. It has recovered once fewer than kPassingVotes of them are left.
   EXPECT_EQ(recovered,
             StragglerWatch::kWindows - StragglerWatch::kPassingVotes + 1);
   EXPECT_THAT(training.watch().slow(), IsEmpty());

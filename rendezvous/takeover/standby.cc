@@ -33,8 +33,9 @@ Standby::Step Standby::Hear(Instant now, StreamId stream,
     reports_.erase(stream);
     return step;
   }
-  // A node may reconnect before the end of its old connection is noticed.
-  // Remove its older report, so that the node votes only once.
+  // A node may reconnect before this process notices the end of the node's old
+  // connection. Removes the report of the old connection, so that the node
+  // votes only once.
   for (auto it = reports_.begin(); it != reports_.end();) {
     const Report& other = it->second;
     if (it->first == stream || other.node.node_id != report.node.node_id) {
@@ -76,9 +77,9 @@ Standby::Step Standby::Hear(Instant now, StreamId stream,
     const uint64_t above = (highest & ~kDrawnEpochMask) + kDrawnEpochMask + 1;
     candidate_ = std::max(candidate_, above | (candidate_ & kDrawnEpochMask));
     epoch_ = candidate_;
-    // candidate_ is the lowest epoch for this standby's next election. Raise
-    // it, so that if another coordinator wins this election, the next election
-    // has a new epoch.
+    // candidate_ is the lowest epoch for this standby's next election. It is
+    // raised, so that the next election has a new epoch if another coordinator
+    // wins the current one.
     candidate_ += kDrawnEpochMask + 1;
     for (const auto& [id, one] : reports_) {
       step.deliveries.push_back({id, StandBy()});

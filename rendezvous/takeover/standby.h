@@ -66,7 +66,7 @@ class Standby {
     std::optional<uint64_t> elected;
   };
 
-  // Handles a report from the node's agent that is connected by `stream`.
+  // Handles a report from the agent that is connected by `stream`.
   Step Hear(Instant now, StreamId stream, const Report& report);
   // Removes the report of a closed stream.
   void Forget(StreamId stream);
@@ -79,11 +79,11 @@ class Standby {
   // the agent has lost its coordinator.
   void Follow(std::optional<Leader> leader);
   // Handles an announcement: the coordinator at `endpoint` says about once a
-  // second that it coordinates the job with `epoch`. If that coordinator has no
-  // majority of the job's nodes (Backing::kMinority), this standby ignores the
-  // announcement if one of its own nodes knows a round of the job or has
-  // promised the epoch of an elected coordinator. Such nodes could elect a
-  // coordinator that continues the round.
+  // second that it coordinates the job with `epoch`. The announcement is
+  // ignored on two conditions: the announced coordinator has no majority of the
+  // job's nodes (Backing::kMinority), and a node of this standby knows a round
+  // of the job or has promised the epoch of an elected coordinator. Such nodes
+  // could elect a coordinator that continues the round.
   Step Told(Instant now, uint64_t epoch, const std::string& endpoint,
             Backing backing = Backing::kMajority);
 

@@ -113,8 +113,8 @@ TEST(StandbyTest, IsElectedOnceAMajorityHasPromised) {
   EXPECT_EQ(nodes.standby().reports().size(), 2u);
 }
 
-// A stranger may pretend to be several nodes. If these report the same rank,
-// they have only one vote.
+// A stranger may pretend to be several nodes. Nodes that report the same rank
+// have only one vote together.
 TEST(StandbyTest, NodesThatReportTheSameRankAreOneVoter) {
   for (const bool has_place : {false, true}) {
     Cluster nodes(5);
@@ -211,7 +211,8 @@ TEST(StandbyTest, DrawsAboveEveryPromise) {
   nodes.Come(2);
   const uint64_t expected = (uint64_t{10} << kDrawnEpochBits) | 99;
   EXPECT_EQ(nodes.told(1).epoch, expected);
-  // Meanwhile node 0 has promised a higher epoch to another standby.
+  // Node 0 connects only now, and has promised a higher epoch to another
+  // standby.
   nodes.report(0).promised_epoch = uint64_t{20} << kDrawnEpochBits;
   nodes.Come(0);
   EXPECT_EQ(nodes.told(0).epoch, (uint64_t{21} << kDrawnEpochBits) | 99);
@@ -258,7 +259,8 @@ TEST(StandbyTest, AMajorityOfANewerWorldDoesNotReplaceOneOfTheElectorate) {
 TEST(StandbyTest, AnOlderWorldNeedsNoMajority) {
   Cluster nodes(5);
   // Round 2 has begun on nodes 0 to 2, and the coordinator has told nodes 0 and
-  // 1 so. So round 1 with its five nodes needs no majority any more.
+  // 1 so. So an election needs a majority of the three nodes of round 2, and
+  // none of the five nodes of round 1.
   for (int rank : {0, 1}) {
     Report& report = nodes.report(rank);
     report.place->round = 2;
@@ -274,9 +276,9 @@ TEST(StandbyTest, AnOlderWorldNeedsNoMajority) {
 }
 
 TEST(StandbyTest, AWorldOfAnEarlierCoordinatorIsVoid) {
-  // Node 0 reports a world of round 2 with an old epoch. Node 1 reports that a
-  // coordinator with epoch 8 has continued round 1 since then. So the world of
-  // round 2 has no votes.
+  // Node 0 reports a world of round 2 that began with an old epoch. Node 1
+  // reports that a coordinator with the later epoch 8 has continued round 1. So
+  // the world of round 2 is void, and an election needs no majority of it.
   Cluster nodes(3);
   nodes.report(1).electorate.epoch = 8;
   nodes.report(0).place =
@@ -389,8 +391,8 @@ TEST(StandbyTest, NodesElsewhereThatAreAsManyAsThoseHereAreNotTooFew) {
 
 // Returns a standby and a world of `world` nodes. Node 0 is connected but was
 // restarted. The nodes 1 to `remembering` are connected and remember the world.
-// The other nodes are not connected. The job may have one node more than the
-// world, and needs more than half of its nodes.
+// The other nodes are not connected. In the job, max_nodes is world + 1, and
+// min_nodes is more than half of max_nodes.
 Cluster WithAReturnedNode(int world, int remembering,
                           Takeover takeover = Takeover::kAuto) {
   Cluster nodes(world);
@@ -452,7 +454,9 @@ TEST(StandbyTest, ANodeThatWasStartedAgainVotesInARoundThatMayHaveBegun) {
     returned.electorate = Electorate();
     nodes.Come(0);
     nodes.Come(1);
-    // If the members of round 2 are unknown, half of them may be elsewhere.
+    // Node 1 is half of round 2, which has two nodes. If the members of round 2
+    // are unknown (`is_listed` is false), the other half may be elsewhere.
+    // Nodes 0 and 1 then elect no coordinator.
     EXPECT_EQ(nodes.told(1).epoch != 0, is_listed);
   }
 }
@@ -472,8 +476,8 @@ TEST(StandbyTest, AReturnedNodeWhoseRankHasVotedIsNoVoter) {
   stranger.place.reset();
   stranger.electorate.rank = 0;
   nodes.Come(2);
-  // Node 2 claims the rank of node 0, so only one of these two nodes may vote.
-  // If both voted, 3 of the 4 nodes would vote, and that would be a majority.
+  // Node 2 claims the rank of node 0, so only one of nodes 0 and 2 may vote. If
+  // both voted, 3 of the 4 nodes would vote, which would be a majority.
   EXPECT_EQ(nodes.told(2).epoch, 0u);
 }
 

@@ -68,9 +68,10 @@ void ScriptedNode::Tell(const std::function<void(Report*)>& change) {
 
 void ScriptedNode::Send(std::unique_lock<std::mutex>* lock) {
   ++report_.sequence;
-  // Send without holding the lock, because link_ may call this object before
-  // Send returns. If another thread sends a newer report meanwhile, link_ could
-  // keep the older one as its newest. So repeat with the newest report.
+  // Sends without holding the lock, because link_ may call this object before
+  // Send returns. Another thread may send a newer report meanwhile, and link_
+  // could then keep the older report as its newest. So the send is repeated
+  // with the newest report.
   uint64_t sent = 0;
   while (sent != report_.sequence) {
     const Report report = report_;

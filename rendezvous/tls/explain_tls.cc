@@ -291,9 +291,10 @@ absl::Status ExplainTls(const Endpoint& coordinator,
   absl::Status why =
       Attempt(who, coordinator.host, address, shown, deadline, &closed);
   if (!closed) return why;
-  // The coordinator closed the connection, because it refuses the certificate
-  // or is shutting down. If it is shutting down, it accepts no second
-  // connection. So a second attempt shows which of the two is the case.
+  // The coordinator has closed the connection: either it refuses the
+  // certificate, or it is shutting down. A coordinator that is shutting down
+  // accepts no second connection. So a second attempt shows which of the two
+  // reasons is true.
   return Attempt(who, coordinator.host, address, shown, deadline, &closed);
 }
 

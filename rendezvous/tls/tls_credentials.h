@@ -22,8 +22,8 @@ namespace muster::rendezvous {
 // check the other side's certificate against the authorities that they trust.
 //
 // Credentials come from files or from a token (token_identity.h). Files must
-// have passed CheckTlsFiles. If they change, they are read again within 5 s,
-// and existing connections continue.
+// have passed CheckTlsFiles. Files that change are read again within 5 s;
+// existing connections continue.
 
 // The coordinator's credentials. Any certificate of the authorities is
 // accepted; PeerPrincipal and CheckClaim (tls_names.h) decide which calls a

@@ -16,9 +16,9 @@ bool MatchesName(const std::string& pattern, const std::string& host) {
          absl::EqualsIgnoreCase(pattern.substr(1), host.substr(dot));
 }
 
-// Whether one of the two host names is the other without its domain: "node7"
-// and "node7.lab", in either order. Two equal names without a domain also
-// count. Ignores case.
+// Whether one of the two host names is the first label of the other: "node7" of
+// "node7.lab", in either order. Two equal names without a domain also count.
+// Ignores case.
 bool IsShortFor(const std::string& name, const std::string& host) {
   const std::string& shorter = name.size() < host.size() ? name : host;
   const std::string& longer = name.size() < host.size() ? host : name;

@@ -34,8 +34,8 @@ struct TokenIdentity {
   std::string authorities;
 };
 
-// Checks that a coordinator can use `tokens`. InvalidArgument: one of them is a
-// derived token.
+// Checks that a coordinator can use `tokens`. InvalidArgument: at least one of
+// `tokens` is a derived token.
 absl::Status CheckCoordinatorTokens(const std::vector<std::string>& tokens);
 
 // Returns the identity of a coordinator. Its callers have one of `secrets`, or

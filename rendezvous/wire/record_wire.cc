@@ -17,8 +17,8 @@
 namespace muster::rendezvous {
 namespace {
 
-// Maximum lengths of lists and keys in a record of the journal, far above those
-// that a job writes.
+// Maximum lengths of lists and keys in a record of the journal. They are far
+// above the lengths that a job writes.
 constexpr int kMaxMembers = kMaxNodes;
 constexpr int kMaxPastNodes = 1 << 16;
 constexpr size_t kMaxKeyBytes = 256;

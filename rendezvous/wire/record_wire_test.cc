@@ -21,7 +21,7 @@ TEST(RecordWireTest, KeepsEveryField) {
   v1::JobRecord wire;
   ASSERT_TRUE(wire.ParseFromString(bytes));
   // FullJob sets every field, but sets one group rank to 0. Protocol Buffers
-  // cannot distinguish that from an unset group rank.
+  // cannot distinguish a group rank of 0 from an unset one.
   EXPECT_THAT(UnsetFields(wire), ::testing::ElementsAre("members.group_rank"));
   const absl::StatusOr<KeptJob> again = FromBytes(bytes);
   ASSERT_TRUE(again.ok()) << again.status();

@@ -21,9 +21,9 @@
 namespace muster::store {
 namespace {
 
-// Time limit of one attempt to connect. It is short enough that a lost packet
-// does not use up the whole deadline. It is long enough for a store to which
-// ten thousand clients connect at once.
+// Time limit of one attempt to connect. If a packet is lost, an attempt does
+// not use up the whole deadline. A store to which ten thousand clients connect
+// at once can still answer in time.
 constexpr Duration kAttempt = std::chrono::seconds(20);
 constexpr Duration kFirstPause = std::chrono::milliseconds(20);
 constexpr Duration kLongestPause = std::chrono::seconds(1);

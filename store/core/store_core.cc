@@ -21,8 +21,8 @@ constexpr size_t kBytesPerEntry = 128;
 constexpr size_t kBytesPerQueue = 768;
 
 // Limit of the bytes that one change of a key sends to the clients that watch
-// the key. Each of them gets the old and the new value. Once the limit is
-// reached, the remaining ones are disconnected instead.
+// the key. Each watching client gets the old and the new value. Clients that
+// would exceed the limit are disconnected instead.
 constexpr size_t kMaxToldBytes = size_t{64} << 20;
 
 size_t Cost(std::string_view key, std::string_view value) {
@@ -364,9 +364,9 @@ void StoreCore::DropWait(StoreClientId client, StoreEffects* effects) {
   waits_.Remove(client);
   const std::optional<std::string> barrier = barriers_.Remove(client);
   if (!barrier) return;
-  // The client has given up, so the number of arrived clients at the barrier
-  // must no longer include this client. Otherwise the client would be counted
-  // twice if it tries again.
+  // The client has given up waiting at the barrier, so it must no longer count
+  // among the clients that have arrived there. Otherwise a second attempt would
+  // count the client twice.
   const auto entry = values_.find(*barrier);
   if (entry == values_.end()) return;
   const std::optional<int64_t> count = NumberIn(entry->second);
@@ -383,9 +383,9 @@ void StoreCore::Forget(StoreClientId client, StoreEffects* effects) {
 void StoreCore::Apply(StoreClientId client, const StoreRequest& request,
                       StoreEffects* effects) {
   const std::optional<std::string> offered = offers_.Take(client);
-  // The client has an offer (a reserved queue element). Any request except the
-  // pop of this element ends the offer, and the element is offered to another
-  // client. The offer ends before the request is handled. Otherwise a client
+  // The client has an offer (a queue element reserved for it). Any request
+  // except the pop of this element ends the offer. The element is offered to
+  // another client before the request is handled, because otherwise a client
   // that sends one WAIT after another would keep the element.
   const bool comes =
       request.command == StoreCommand::kQueuePop && request.key == offered;

@@ -91,7 +91,7 @@ class StoreCore {
   // sum. `beside`: memory in bytes that the request needs in addition to the
   // stored sum. Closes the client's connection and returns nullopt if the
   // stored value is not a number, if the sum exceeds 64 bits, or if the store's
-  // memory limit has no room for both.
+  // memory limit has no room for the sum and `beside`.
   std::optional<int64_t> Increase(StoreClientId client,
                                   const StoreRequest& request, int64_t amount,
                                   size_t beside, StoreEffects* effects);

@@ -220,22 +220,22 @@ TEST_F(StoreCoreTest, AnElementThatIsNotTakenWakesTheNext) {
   Wait(3, {"q"});
   Push("q", "x");
   EXPECT_THAT(Gone(1), ElementsAre("2<1" + Byte(0)));
-  // Client 2 got the offer (a reserved element), but sends a request that is no
+  // Client 2 got an offer (a reserved element), but its next request is not a
   // pop. So the element goes to client 3.
   EXPECT_THAT(Do(2, {.command = C::kNumKeys}),
               ElementsAre("3<1" + Byte(0), "2<" + Number(0)));
 }
 
-// A blocking pop consists of a WAIT and a pop. If another client sends a WAIT
-// between them, it must not get the element.
+// A blocking pop consists of a WAIT and a pop. Another client whose WAIT comes
+// between the two must not get the element.
 TEST_F(StoreCoreTest, AWaitDuringAnOfferWaits) {
   Wait(1, {"q"});
   Push("q", "x");
   EXPECT_THAT(Wait(2, {"q"}), IsEmpty());
   EXPECT_THAT(Pop(1, "q"), ElementsAre("1<" + Number(1) + String("x")));
   EXPECT_THAT(Push("q", "y"), ElementsAre("2<1" + Byte(0)));
-  // The element "z" is in the queue before client 1 sends its WAIT. Client 3
-  // must not get it before client 1 disconnects.
+  // Client 1 gets an offer of the element "z", which is already in the queue.
+  // Client 3 gets no offer of it before client 1 disconnects.
   Push("q", "z");
   EXPECT_THAT(Wait(1, {"q"}), ElementsAre("1<1" + Byte(0)));
   EXPECT_THAT(Wait(3, {"q"}), IsEmpty());
@@ -243,7 +243,8 @@ TEST_F(StoreCoreTest, AWaitDuringAnOfferWaits) {
 }
 
 // Behind a relay, one program's WAIT and its pop may have different client ids.
-// Here client 1 waits, and client 10 pops the element for it.
+// Here clients 1 and 10 belong to the same program: client 1 waits, and client
+// 10 pops the element.
 TEST_F(StoreCoreTest, AnElementTakenByAPopIsNotOffered) {
   Wait(1, {"q"});
   Wait(2, {"q"});
@@ -268,8 +269,9 @@ TEST_F(StoreCoreTest, AnElementWhoseOfferExpiresIsOfferedToTheNext) {
   core_.AgeOffers(&effects_);
   core_.AgeOffers(&effects_);
   EXPECT_FALSE(core_.HasOffers());
-  // Client 1's offer has ended, so other clients may take the element "x". None
-  // of them has popped it yet, so client 1 still gets it.
+  // The offer of the element "x" to client 1 has ended, so that another client
+  // may pop the element. Client 1 still gets it, because no other client has
+  // popped it yet.
   EXPECT_THAT(Pop(1, "q"), ElementsAre("1<" + Number(1) + String("x")));
 }
 
@@ -438,8 +440,9 @@ TEST_F(StoreLimitsTest, BytesToAllWatchersOfAKeyAreBounded) {
     core.Apply(client, {.command = C::kWatchKey, .key = "k"}, &effects_);
   }
   effects_.Clear();
-  // The limit is 64 MiB. Each of the five watchers would be sent the old and
-  // the new value, together 16 MiB.
+  // Each of the five watchers would be sent the old and the new value, together
+  // more than 16 MiB. The limit of 64 MiB has room for three watchers, so the
+  // other two are disconnected.
   core.Apply(99, set, &effects_);
   std::vector<StoreClientId> closed;
   for (const auto& effect : effects_.All()) {
@@ -494,8 +497,9 @@ TEST_F(StoreLimitsTest, IsBounded) {
   }
 }
 
-// 200 clients wait at one barrier, then for one queue. The name of the barrier
-// or queue is stored only once, but the overhead of each client must count.
+// 200 clients wait at one barrier, and then for one queue. The store keeps the
+// name of the barrier or queue only once, but the overhead of each client must
+// count against the memory limit.
 TEST_F(StoreLimitsTest, BarriersAndOffersAreBoundedToo) {
   StoreCore core(4096);
   core.Apply(0, {.command = C::kQueuePush, .key = "q"}, &effects_);
@@ -524,8 +528,8 @@ TEST_F(StoreLimitsTest, AnOfferNeedsRoomToo) {
   core.Apply(1, {.command = C::kWait, .keys = {"q"}}, &effects_);
   EXPECT_THAT(Take(), ElementsAre(HasSubstr("1!the store is full")));
   EXPECT_EQ(core.bytes(), before);
-  // If the WAIT comes before the push, the memory limit is not exceeded. The
-  // end of the wait frees the memory that the offer needs.
+  // If the WAIT comes before the push, the store has room: the end of the wait
+  // frees the memory that the offer needs.
   StoreCore other(1300);
   other.Apply(1, {.command = C::kWait, .keys = {"q"}}, &effects_);
   other.Apply(0, {.command = C::kQueuePush, .key = "q"}, &effects_);

@@ -48,8 +48,8 @@ Way WayOf(StoreCommand command) {
 }
 
 // Whether the server replies to the request at once. If so, the client's next
-// request must wait for the reply. False: the reply comes late (BARRIER), or
-// there is none.
+// request must wait for the reply. Returns false if the reply comes late
+// (BARRIER) or if the request has no reply.
 bool AnsweredAtOnce(const StoreRequest& request) {
   if (request.command == StoreCommand::kBarrier) return false;
   if (request.command == StoreCommand::kMultiGet && request.keys.empty()) {
@@ -209,8 +209,8 @@ void RelayCore::OnGone(StoreClientId client, StoreEffects* effects) {
     own_channels_.erase(own);
   }
   SettleOffer(client, effects);
-  // ReadsReplied skips a client that is not in busy_. So a shared read that is
-  // still pending sends no reply to this client.
+  // From here on, ReadsReplied skips this client, because it is not in busy_.
+  // So a shared read that is still pending sends no reply to the client.
   busy_.erase(client);
 }
 
@@ -278,9 +278,9 @@ void RelayCore::Refused(const Use& use, const RelayFrame& frame,
   if (use.client) {
     effects->AddClose(*use.client, frame.bytes);
     // The server has refused the client, whose connection is about to be
-    // closed. The relay may have forwarded another request of the client after
-    // the refusal, which reopened the channel at the server. So drop the
-    // channel.
+    // closed. The channel must be dropped: if the relay forwarded another
+    // request of the client after the refusal, that request reopened the
+    // channel at the server.
     own_channels_.erase(*use.client);
     Drop(frame.channel, effects);
   }
@@ -323,7 +323,7 @@ void RelayCore::OnFrame(const RelayFrame& frame, StoreEffects* effects) {
     effects->AddReply(*use.client)->append(frame.bytes);
   }
   // The remaining case is use.offered: the channel reserves an element for a
-  // client, and no request on it awaits a reply. So the frame is ignored.
+  // client. No request on this channel awaits a reply, so the frame is ignored.
 }
 
 }  // namespace muster::store

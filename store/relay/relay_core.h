@@ -51,9 +51,9 @@ class RelayCore {
   // Handles a frame from upstream.
   void OnFrame(const RelayFrame& frame, StoreEffects* effects);
 
-  // Whether the client's last request is unanswered, unless that request is a
-  // wait or a barrier. While the client is busy, its next request must wait,
-  // because otherwise replies could overtake each other.
+  // Whether the reply to the client's last request is pending. False if that
+  // request is a wait or a barrier. While the client is busy, its next request
+  // must wait, because otherwise replies could overtake each other.
   bool Busy(StoreClientId client) const { return busy_.contains(client); }
 
   // The number of channels in use or kept for reuse.

@@ -79,8 +79,8 @@ absl::StatusOr<StreamSocket> Reach(const SocketAddress& address,
   if (!fd.ok()) return fd.status();
   StreamSocket socket{*std::move(fd), nullptr};
   if (tls.has_value()) {
-    // Let TLS read no more from the socket than it returns. The hub's epoll
-    // does not report data that TLS has already read from the socket.
+    // TLS must not read more from the socket than it returns to its caller,
+    // because the hub's epoll does not report data that TLS has already read.
     socket.tls = std::make_unique<TlsStream>(
         *tls, TlsStream::Side::kClient, socket.fd.get(),
         TlsStream::Options{.buffering = TlsStream::Buffering::kNone});
@@ -174,9 +174,9 @@ absl::StatusOr<StreamSocket> ReachUpstream(const std::string& host, int port,
 class StoreRelay::Running {
  public:
   Running(StoreHubOptions options, std::string upstream, int port)
-      // Limits the replies of one shared read to a quarter of the buffer limit.
-      // Requests wait once unread replies take half of the limit. So both
-      // together stay below the limit.
+      // One reply to a shared read takes, for all its clients together, at most
+      // a quarter of the buffer limit. New requests wait once unread replies
+      // take half of the limit. So both together stay below the limit.
       : service_(options.max_buffer_bytes / 4),
         hub_(std::move(options), &service_),
         upstream_(std::move(upstream)),

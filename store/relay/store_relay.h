@@ -26,9 +26,10 @@ inline constexpr char kRelayPurpose[] = "muster relay";
 // frames. With `tls` the connection is encrypted. Tries every address, each
 // within its share of the time, so that an address that drops all packets
 // leaves time for the next. If all fail, tries them again until `deadline` (on
-// the clock of MonotonicNow), then returns the last error. Blocks. Returns
-// FailedPrecondition at once, but PermissionDenied only at the deadline: a peer
-// without the key may be the store of an earlier round that still has the port.
+// the clock of MonotonicNow), and then returns the last error. Blocks.
+// FailedPrecondition is returned at once. PermissionDenied is returned only at
+// the deadline, because a peer without the key may be the store of an earlier
+// round that still has the port.
 //   PermissionDenied    the peer does not have the key
 //   Unavailable         refused or unreachable
 //   DeadlineExceeded    connected, but no answer arrived

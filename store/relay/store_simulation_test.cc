@@ -30,8 +30,8 @@ constexpr size_t kMuchRoom = size_t{1} << 30;
 constexpr size_t kLittleRoom = 2500;
 constexpr std::array<std::string_view, 2> kQueues = {"q", "r"};
 
-// Whether elements may be reserved for clients that have not popped them yet.
-// kStand: they may be. kAreOver: no element is reserved.
+// Whether clients may hold offers, that is, elements that are reserved for them
+// but not popped yet. kStand: they may. kAreOver: no element is reserved.
 enum class Offers { kStand, kAreOver };
 
 class StoreSimulation {
@@ -124,9 +124,9 @@ class StoreSimulation {
     CheckNoPopWaitsWhileAnElementIsThere(Offers::kStand);
     if (told_ == Told::kFinds || testing::Test::HasFailure()) return;
     for (size_t tick = 0; store_.store().HasOffers(); ++tick) {
-      // Each call of AgeOffers is one tick of the server's timer. An offer ends
-      // after two ticks, and its element may then be offered to the next
-      // client.
+      // Each call of AgeOffers is one tick of the server's timer. After two
+      // ticks an offer ends, and its element may be offered to the next client.
+      // So all offers must end after a bounded number of ticks.
       ASSERT_LT(tick, 4 * kClients) << "there are offers for ever";
       store_.AgeOffers();
       DeliverAll();
@@ -134,9 +134,9 @@ class StoreSimulation {
     CheckNoPopWaitsWhileAnElementIsThere(Offers::kAreOver);
   }
 
-  // Checks that no client waits for a queue that has an unreserved element. If
-  // offers may exist (kStand), one element counts as reserved for each client
-  // that may hold one.
+  // Checks that no client waits for a queue that has an unreserved element.
+  // With kStand, one element counts as reserved for each client that may hold
+  // an offer.
   void CheckNoPopWaitsWhileAnElementIsThere(Offers offers) {
     for (const std::string_view queue : kQueues) {
       int64_t spare = store_.LengthOf(queue);

@@ -55,7 +55,7 @@ TEST_F(BufferBudgetTest, OnlyUnreadRepliesMakeRequestsWait) {
 TEST_F(BufferBudgetTest, IsOverdueIfNoClientReads) {
   EXPECT_FALSE(budget_.IsOverdue(kBegin));
   Send(a_, kHalf + 1);
-  // The wait begins at the first call of IsOverdue, even if the budget was
+  // IsOverdue measures the time from its first call on, even if the budget was
   // exceeded earlier.
   EXPECT_FALSE(budget_.IsOverdue(kBegin + kOverdueAfter));
   EXPECT_FALSE(budget_.IsOverdue(kBegin + 2 * kOverdueAfter - Duration(1)));
@@ -114,8 +114,8 @@ TEST_F(BufferBudgetTest, AClientThatDoesNotReadBlocksBeforeOneThatReads) {
   const BufferShare idle;
   EXPECT_TRUE(budget_.BlocksBefore(a_, idle));
   EXPECT_FALSE(budget_.BlocksBefore(idle, a_));
-  // a_ has read data only while earlier requests waited. Now other requests
-  // wait, and a_ has read nothing since. So its connection is not spared.
+  // Client a_ has read data only while earlier requests waited. During the
+  // current wait it has read nothing, so the connection of a_ is not spared.
   Send(b_, 0);
   Send(c_, 0);
   Send(c_, kHalf - 1);

@@ -15,9 +15,9 @@
 namespace muster::store {
 namespace {
 
-// Limit of a connection's unread data in bytes. If there is more, the
-// connection is closed. For most clients RequestGate pauses the requests long
-// before. But clients with watches, and relays, get data without a new request.
+// Limit of a connection's unread data in bytes, beyond which the connection is
+// closed. For most clients RequestGate pauses the requests long before. But
+// relays, and clients with watches, get data without a new request.
 constexpr size_t kMaxUnread = size_t{1} << 20 | kMaxStoreReplyBytes * 2;
 
 }  // namespace
@@ -47,8 +47,8 @@ void HubConnections::Watch(StoreConnection& connection) {
   const uint32_t wanted = (connection.stalled ? 0u : EPOLLIN) |
                           (connection.out.empty() ? 0u : EPOLLOUT);
   if (wanted == connection.watched || connection.ending) return;
-  // If the connection is scheduled, its new data is about to be sent. After
-  // that, Watch is called again and decides whether epoll watches for
+  // A scheduled connection's new data is about to be sent. After the send,
+  // Watch is called again, and then decides whether epoll watches for
   // writability.
   if (connection.scheduled) return;
   connection.watched = wanted;

@@ -107,7 +107,7 @@ absl::StatusOr<OwnedFd> ListenOn(const std::string& address, int port) {
     absl::StatusOr<OwnedFd> both = Listen(*NumericAddress("::", port), where);
     if (both.ok() || both.status().code() != absl::StatusCode::kInvalidArgument)
       return both;
-    // Without IPv6 on the host, listen on all IPv4 addresses.
+    // The host has no IPv6, so the socket listens on all IPv4 addresses.
     return Listen(*NumericAddress("0.0.0.0", port), where);
   }
   const std::optional<SocketAddress> numeric = NumericAddress(address, port);
@@ -155,7 +155,7 @@ StoreAcceptor::Accepted StoreAcceptor::Accept(size_t connections,
         accept4(listener_.get(), reinterpret_cast<sockaddr*>(&peer.storage),
                 &peer.size, SOCK_NONBLOCK | SOCK_CLOEXEC));
     const bool failed = !accepted.socket.open();
-    // Only this connection failed. Accept the next one.
+    // The error concerns only this connection. The next one is accepted.
     if (failed && (errno == EINTR || errno == ECONNABORTED)) continue;
     if (failed && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
                    errno == ENOMEM)) {

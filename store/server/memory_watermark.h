@@ -6,8 +6,8 @@
 namespace muster::store {
 
 // Decides when a store returns freed memory to the system. The memory allocator
-// of the process keeps memory that was freed. To return it takes time that
-// grows with the amount. Pure.
+// of the process keeps freed memory. Returning it takes time in proportion to
+// the amount. Pure.
 class MemoryWatermark {
  public:
   // Minimum of freed memory that is worth the system calls, in bytes.

@@ -23,10 +23,11 @@ class RequestGate {
   RequestGate(const BufferBudget* budget, const StoreService* service)
       : budget_(budget), service_(service) {}
 
-  // Whether the connection's next request must wait, because the client has too
-  // many unread replies, the service cannot handle the request yet, or the
-  // upstream's buffer is full. `upstream` may be null. The next reply to the
-  // client, or TakeUpstreamRoom, ends the wait.
+  // Whether the connection's next request must wait: the client has too many
+  // unread replies, the service cannot handle the request yet, or the
+  // upstream's buffer is full. `upstream` may be null. The wait can end when
+  // the client has read replies or gets a reply, or when TakeUpstreamRoom
+  // returns true.
   bool MustStall(const StoreConnection& connection,
                  const StoreConnection* upstream);
   // Returns true if the buffer of the upstream connection has room again after

@@ -42,8 +42,8 @@ void SendCrew::SendAll(std::span<Job> jobs) {
   Take(jobs);
   if (threads_.empty()) return;
   std::unique_lock<std::mutex> lock(mutex_);
-  // Clear the jobs: a helper thread that wakes up after the end of the batch
-  // must not find them.
+  // Removes the jobs, so that a helper thread that wakes up after the end of
+  // the batch does not find them.
   jobs_ = {};
   changed_.wait(lock, [this] { return active_ == 0; });
 }

@@ -76,8 +76,8 @@ void StoreHub::Stop() { events_.Stop(); }
 absl::Status StoreHub::Run() {
   while (!events_.stopped() && connections_.failure().ok()) {
     const std::span<const epoll_event> events = events_.Wait(LongestPause());
-    // Check here whether accepting can resume, even if Wait has returned
-    // events. Under load, Wait may never time out.
+    // Accepting is resumed here, on each turn of the loop, and not only when
+    // Wait times out: under load, Wait may never time out.
     if (acceptor_.paused() && events_.now() >= next_accept_) {
       acceptor_.Resume(connections_.size());
     }
@@ -185,8 +185,8 @@ void StoreHub::OnReadable(StoreConnection& connection) {
 }
 
 void StoreHub::Encrypt(StoreConnection& connection) {
-  // Do not let TLS buffer decrypted data here: epoll does not report data that
-  // TLS has already read from the socket.
+  // TLS must not buffer decrypted data here, because epoll does not report data
+  // that TLS has already read from the socket.
   connection.socket.tls = std::make_unique<TlsStream>(
       *options_.tls, TlsStream::Side::kServer, connection.socket.fd.get(),
       TlsStream::Options{.buffering = TlsStream::Buffering::kNone});
@@ -273,9 +273,9 @@ void StoreHub::ResumeNext() {
   connection->queued = false;
   if (gate_.MustStall(*connection, connections_.upstream())) return;
   ProcessHeld(*connection);
-  // This connection may have received only a part of its next request. Read the
-  // rest now. Otherwise requests of other connections would always be handled
-  // before this request.
+  // This connection may have received only a part of its next request. The rest
+  // is read now, because otherwise requests of other connections would always
+  // be handled before this request.
   if (!connection->stalled && !connection->ending) Read(*connection);
 }
 

@@ -155,7 +155,6 @@ class StoreHub {
   Instant next_accept_;
   StrangerLog strangers_;
   MemoryWatermark memory_;
-  // The timer of the service's ticks.
   TickTimer ticks_;
   // Reused for each step, so that a step allocates nothing.
   StoreEffects effects_;

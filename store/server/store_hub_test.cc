@@ -62,7 +62,7 @@ class PingService : public StoreService {
 };
 
 // Half of a WAIT for 100,000 empty keys takes more memory in the parser than on
-// the wire. The memory of the parser must count.
+// the wire. StoreConnection::Memory must count the memory of the parser.
 TEST(StoreConnectionTest, MemoryIncludesTheParser) {
   std::string bytes;
   AppendRequest({.command = StoreCommand::kWait,

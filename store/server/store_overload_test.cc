@@ -74,8 +74,8 @@ TEST_F(StoreOverloadTest, AClientThatDoesNotReadIsClosedAndTheOthersGoOn) {
   Start(std::chrono::milliseconds(100));
   auto deaf = std::make_unique<ManyClients>(server_->port(), 6);
   deaf->SendByAll(kGetLarge);
-  // Each ADD waits while too many replies are unread. The server answers the
-  // ADD once it has closed some of the clients that do not read.
+  // Too many replies are unread, so each ADD waits. The server answers the ADD
+  // once it has closed some of the clients that do not read.
   for (int i = 2; Notices().empty(); ++i) {
     ASSERT_EQ(setter_->Add("n", 1), i);
   }
@@ -89,8 +89,8 @@ TEST_F(StoreOverloadTest, AClientThatDoesNotReadIsClosedAndTheOthersGoOn) {
   EXPECT_EQ(setter_->Get("large"), value_);
 }
 
-// When the overload began, some requests had been received only in part, or not
-// at all. They are handled after the overload.
+// A request that had been received only in part when the overload began, or not
+// at all, is handled after the overload.
 TEST_F(StoreOverloadTest, RequestsThatWaitAreNotLost) {
   Start(std::chrono::milliseconds(100));
   RawClient half(server_->port());

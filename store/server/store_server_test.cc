@@ -35,7 +35,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using C = StoreCommand;
 
-// Collects the notices, which the server's thread gives.
+// Collects the messages for the user, which the server's thread sends through a
+// callback.
 class Notices {
  public:
   std::function<void(const std::string&)> Sink() {
@@ -99,8 +100,9 @@ TEST_F(StoreServerTest, SetReleasesAWaitingClient) {
   EXPECT_TRUE(a.Released());
 }
 
-// There are so many clients that the helper threads send, too. 30 of the
-// clients have disconnected before the release.
+// A SET releases 300 clients that wait for its key. The replies are so many
+// that the server's helper threads send, too. 30 more clients have disconnected
+// while they waited.
 TEST_F(StoreServerTest, ReleasesManyAtOnce) {
   Start();
   ManyClients waiters(port(), 300);
@@ -114,7 +116,7 @@ TEST_F(StoreServerTest, ReleasesManyAtOnce) {
   RawClient setter(port());
   setter.Set("k", "v");
   EXPECT_EQ(waiters.CountReceivers(std::string(1, '\0')), 300);
-  // Each reply is larger than what a socket accepts at once.
+  // A value so large that no socket accepts a whole reply with it at once.
   const std::string value(kMaxStoreValueBytes / 4, 'v');
   setter.Set("large", value);
   EXPECT_EQ(setter.Add("n", 1), 1);
@@ -157,8 +159,8 @@ TEST_F(StoreServerTest, AnOldClientThatAsksHasGivenItsWaitUp) {
   RawClient modern(port());
   modern.Set("/k", "v");
   EXPECT_EQ(modern.Get("/k"), "v");
-  // This reply answers the second GETNUMKEYS. The store has sent no reply to
-  // the WAIT that the client had given up.
+  // The second GETNUMKEYS: its reply must be the next one that arrives. The
+  // store must not have replied to the WAIT that the client gave up.
   old.Send("\6");
   EXPECT_EQ(old.Receive(8), std::string("\1\0\0\0\0\0\0\0", 8));
 }
@@ -249,9 +251,9 @@ TEST_F(StoreServerTest, ClosingReleasesAllWaitingClients) {
   server_->Close("again");
 }
 
-// Close without a reason reports no waiting workers. After a successful round
-// the server may not have read the end of an exited worker's connection yet,
-// and would report a worker that no longer waits.
+// A server that ends without a reason reports no waiting clients: after a
+// successful round, the worker of such a client may have exited already, and
+// the server may not have read the end of its connection yet.
 TEST_F(StoreServerTest, AnEndWithoutAReasonIsNoNews) {
   Start();
   RawClient waiter(port());
@@ -272,7 +274,8 @@ TEST_F(StoreServerTest, AClientThatDoesNotReadIsNotReadFrom) {
   AppendRequest({.command = C::kGet, .key = "k"}, &request);
   RawClient other(port());
   int asked = 0;
-  // Without back pressure the server would buffer a gigabyte of replies.
+  // Each reply has 1 MiB. If the server did not stop reading requests, it would
+  // buffer a gigabyte of replies.
   for (; asked < 1000; ++asked) {
     if (greedy.SendWhatFits(request) != request.size()) break;
     ASSERT_EQ(other.Add("n", 1), asked + 1);
@@ -486,8 +489,8 @@ TEST_F(StoreServerTest, EachChannelOfARelayIsAClient) {
   RawClient other(port());
   other.Set("k", "v");
   EXPECT_EQ(relay.Next(), "1 0 " + zero);
-  // The client of channel 2 has disconnected, so it does not count at the
-  // barrier.
+  // Tells the server that the client of channel 2, which was at the barrier,
+  // has disconnected. From now on this client must not count at the barrier.
   relay.SendGone(2);
   relay.Send(7, {.command = C::kQueueLen, .key = "q"});
   EXPECT_EQ(relay.Next(), "7 0 " + std::string(8, '\0'));
@@ -573,8 +576,8 @@ TEST_F(StoreServerTest, ZLastWithoutDescriptorsNewOnesWait) {
   std::vector<OwnedFd> rest;
   for (int fd = dup(0); fd >= 0; fd = dup(0)) rest.emplace_back(fd);
   ASSERT_GT(rest.size(), 2);
-  // The client's socket takes the last descriptor, so the server has none left
-  // to accept the connection.
+  // Frees one descriptor, which the client's socket will take. The server then
+  // has none left to accept the connection.
   rest.pop_back();
   RawClient waiting(port(), RawClient::Greeting::kNone);
   std::string ping;

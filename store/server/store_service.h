@@ -17,8 +17,8 @@ class StoreService {
  public:
   virtual ~StoreService() = default;
 
-  // Handles a whole request of a client. This includes PING and VALIDATE, and
-  // also RELAY if the hub accepts no relays.
+  // Handles one complete request of a client. PING and VALIDATE are passed to
+  // this function too, and also RELAY if the hub accepts no relays.
   virtual void OnRequest(StoreClientId client, StoreFraming framing,
                          const StoreRequest& request,
                          StoreEffects* effects) = 0;

@@ -53,8 +53,8 @@ void RawClient::Send(std::string_view bytes) {
     } else if (errno == EAGAIN) {
       ASSERT_TRUE(Await(socket_.get(), POLLOUT)) << "the store does not read";
     } else {
-      // The store has closed the connection, which the next Receive or Ended
-      // reports.
+      // The store has closed the connection. The next call of Receive or Ended
+      // reports this.
       return;
     }
   }

@@ -14,8 +14,9 @@
 namespace muster::store {
 namespace {
 
-// Returns a plain remainder. With a distribution of the standard library, a
-// seed would not give the same sequence on every platform.
+// Returns a random number below `bound`. Uses a plain remainder: with a
+// distribution of the standard library, one seed would give different sequences
+// on different platforms.
 size_t Below(size_t bound, std::mt19937* random) { return (*random)() % bound; }
 
 }  // namespace

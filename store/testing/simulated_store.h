@@ -43,8 +43,8 @@ class SimulatedStore {
   std::optional<Input> Read(StoreClientId client);
   void Disconnect(StoreClientId client, Unread unread);
 
-  // Whether the simulation has any state of the client. It may have some after
-  // the client has disconnected.
+  // Whether the simulation still has state of the client. A disconnected client
+  // may have state, too.
   bool Knows(StoreClientId client) const { return clients_.contains(client); }
 
   // Each Deliver function delivers messages that are in flight on one
@@ -75,9 +75,9 @@ class SimulatedStore {
   struct Client {
     std::optional<size_t> relay;
     StoreFraming framing;
-    // connected: whether the client's end of the client's connection is open.
-    // served: whether the server's or relay's end of it is open. One end may
-    // close before the other notices.
+    // The two ends of the client's connection. connected: whether the client's
+    // end is open. served: whether the end of the server or relay is open. One
+    // end may close before the other end notices.
     bool connected = true;
     bool served = true;
     std::deque<std::string> requests;
@@ -121,9 +121,10 @@ class SimulatedStore {
 // test if a request is not answered exactly once.
 class RandomClient {
  public:
-  // Whether the pop of a client always finds the element that was offered to
-  // this client. kFinds: yes. kMayFindNothing: no, because another client may
-  // take the element, by a pop without a wait or after the offer has expired.
+  // Whether an element that was offered to a client is always there when the
+  // client pops. kFinds: yes. kMayFindNothing: no, because another client may
+  // take the element first, by a pop without a wait or after the offer has
+  // expired.
   enum class Told { kFinds, kMayFindNothing };
   // Counts of cases over all clients of a simulation, to check that each case
   // occurred.
@@ -154,7 +155,7 @@ class RandomClient {
 
   StoreClientId id() const { return id_; }
   bool gone() const { return state_ == State::kGone; }
-  // Whether the client waits for no reply, except perhaps for that to a WAIT.
+  // Whether the client has no unanswered request, except perhaps a WAIT.
   bool Rests() const {
     return gone() || state_ == State::kIdle || state_ == State::kWaits;
   }

@@ -163,8 +163,9 @@ TEST(RequestParserTest, ValidateComesOnceAndFirst) {
   EXPECT_THAT(Error(Greeting()), HasSubstr("VALIDATE comes once"));
   RequestParser old;
   StoreRequest request;
-  // This is a SET in the old framing, because VALIDATE's magic number does not
-  // follow. It is refused, because the length of its key is far too large.
+  // Byte 0 is VALIDATE only if the magic number follows. Here it does not
+  // follow, so these bytes are a SET in the old framing. This SET must be
+  // refused, because the length of its key is far too large.
   EXPECT_FALSE(old.Parse(std::string("\0\1\1\1\1\0\0\0\0", 9), &request).ok());
 }
 
@@ -182,14 +183,16 @@ TEST(RequestParserTest, RefusesBeforeTheBytesCome) {
               HasSubstr("WAIT of 131073 keys; at most 131072"));
   EXPECT_THAT(Error(WithLength(StoreCommand::kMultiSet, {~uint64_t{0}})),
               HasSubstr("at most 131072"));
-  // The request has two keys, of which the second is too long.
+  // A WAIT for two keys: the first one is empty and valid, the second one is
+  // too long and must be refused.
   EXPECT_THAT(
       Error(WithLength(StoreCommand::kWait, {2, 0, kMaxStoreKeyBytes + 1})),
       HasSubstr("WAIT with a key of 8193 bytes"));
   EXPECT_THAT(Error(WithLength(StoreCommand::kMultiSet,
                                {2, 0, 0, kMaxStoreKeyBytes + 1})),
               HasSubstr("MULTI_SET with a key of 8193 bytes"));
-  // An empty key is valid; the value that follows exceeds the limit.
+  // A SET with an empty key, which is valid, and a value above the limit, which
+  // must be refused.
   EXPECT_THAT(
       Error(WithLength(StoreCommand::kSet, {0, kMaxStoreValueBytes + 1})),
       HasSubstr("SET with a value of 8388609 bytes"));

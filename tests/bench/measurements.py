@@ -115,7 +115,8 @@ def _worker_killed(bench, command, count):
     for round_number in range(1, count + 1):
       stamps = job.wait_stamps(4 * round_number, _LIMIT_S)
       # Each worker writes one stamp when it starts, so the last four stamps are
-      # those of the running workers. Kill the one with the highest rank.
+      # those of the four running workers. Kill the worker with the highest
+      # rank.
       victim = max(stamps[-4:], key=lambda stamp: stamp.rank)
       before = time.monotonic()
       os.kill(victim.pid, signal.SIGKILL)
@@ -131,8 +132,8 @@ def _agent_killed(bench, make_command, count, limit):
   for _ in range(count):
     with bench.job() as job:
       command = make_command() + [bench.stamp, 'hold']
-      # Start the node that hosts the rendezvous first. Another node is killed
-      # later.
+      # The node that starts first hosts the rendezvous. It is not the node that
+      # is killed later.
       job.start(command)
       _wait_listening(command)
       for _ in range(2):

@@ -53,19 +53,19 @@ _LEAST_HOSTED = 3
 # Number of steps of a job, far more than it can run. The driver stops the job
 # after its last fault.
 _STEPS = 1_000_000
-# _PATIENCE_S: maximum time in seconds for which the log of a job may have no
-# new line. On a busy machine the maximum is _PATIENCE_IN_STARTS times the
-# duration of the job's start, if that is longer.
+# The maximum time for which the log of a job may have no new line is the longer
+# one of two times: _PATIENCE_S seconds, and (on a busy machine)
+# _PATIENCE_IN_STARTS times the duration of the job's start.
 _PATIENCE_S = 10.0
 _PATIENCE_IN_STARTS = 15
 # The lease of a node, in seconds.
 _LEASE_S = 10.0
 # Time limit in seconds for the first start of a job, and for the job's end.
 _LONG_S = 120.0
-# Seconds within which the last processes of a job must end.
+# Seconds after the end of a job within which all its processes must end.
 _ENDING_S = 2.0
-# The names of service processes, daemons and etcd, begin with one of these
-# words.
+# The beginnings of the names of all service processes, which are the daemons
+# and etcd.
 _SERVICES = ('daemon', 'etcd')
 # Size limit in bytes of the daemon's files, which simulates a full disk.
 _FULL_BYTES = 512
@@ -216,7 +216,8 @@ class Program:
     self.name = name
     self.starts = 0
     self.process = None
-    # whether a fault explains it if this process ends; reset at each start
+    # whether a fault has hit this process that explains its end, should it end;
+    # reset at each start
     self.explained = False
     self._argv = argv
     self._log = os.path.join(folder, name + '.log')
@@ -689,9 +690,9 @@ class Job:
     pids = [pid]
     if fault.target == faults.NODE:
       pids = self._of_node(target)
-      # A machine that fails stops all its processes at once. To imitate this,
-      # stop all processes, the agent first, and then kill them. So no process
-      # reacts to the death of another one.
+      # When a machine fails, all its processes stop at the same moment. To
+      # imitate this, stop all processes, the agent first, before the first one
+      # is killed. So no process can react to the death of another one.
       for one in (pid, *pids):
         _send(one, signal.SIGSTOP)
       random.Random(fault.order).shuffle(pids)
@@ -707,9 +708,9 @@ class Job:
     def start_again():
       if target.mark != mark:
         return
-      # Do not kill the processes that are left: they end without help. An agent
-      # ends if its guardian has died, and a guardian ends the workers if the
-      # agent has died.
+      # Do not kill the processes that are left, because they must end by
+      # themselves: an agent ends if its guardian (the workers' parent process)
+      # has died, and a guardian ends the workers if the agent has died.
       left = self._processes.left(mark)
       if target.running:
         left[target.process.pid] = mark

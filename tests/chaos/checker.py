@@ -137,8 +137,9 @@ def _causes(story):
               if fault.rounds]
     on_node = [fault for fault in ending if f'node{fault.node}' == node]
     # A fault explains an event of its own node. A fault of the coordinator's
-    # node that outlives the lease explains an event of any node: a coordinator
-    # that is cut off from the network declares all other nodes lost.
+    # node that lasts longer than a lease explains an event of any node, because
+    # a coordinator that is cut off from the network declares all other nodes
+    # lost.
     harming = [fault for fault in ending if fault in on_node or not node or
                fault.at_host and fault.outlives_lease]
     what = f'the event log says "{reason}" ({kind}, {node}) after {group}'

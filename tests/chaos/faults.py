@@ -125,9 +125,9 @@ class Fault:
       failures: number of workers' failures in the job so far. Those in a row
         are followed by a delay.
     """
-    # Do not add the node's lease, even if its agent is killed. The kernel
-    # closes the connections of a killed process, so the coordinator notices the
-    # death at once.
+    # The job may be silent until the fault ends. Even if an agent is killed,
+    # its lease is not added to this time: the kernel closes the connections of
+    # a killed process, so the coordinator notices the death at once.
     silence = self.lasts_s
     if self.act == CUT and not _SENDS_AGAIN_SOON:
       silence *= 2

@@ -60,9 +60,10 @@ _SIGNALS = {WORKER: signal.SIGKILL, STARVED: signal.SIGKILL,
 
 # Seconds between the reports of a node.
 _REPORT_S = 1
-# Upper bound of the time in seconds until a slow rank is named. The rank must
-# be slow in 18 of 19 windows, and the fault begins inside of one more. A window
-# is up to 1.5 report intervals long, because nodes report at different times.
+# Upper bound of the time in seconds until a slow rank is named. This takes up
+# to 20 windows of time: the window in which the fault begins, and then 19
+# windows, in 18 of which the rank must be slow. A window is up to 1.5 report
+# intervals long, because nodes report at different times.
 NAMED_WITHIN_S = 20 * 1.5 * _REPORT_S
 # Time in seconds for which a job without a fault is watched. In this time any
 # slow rank would be named.
@@ -290,8 +291,9 @@ def _cost(story, interruption):
       story.after.spent(activities, kept) - story.before.spent(activities, kept)
       for activities in (('starting', 'initialising', 'recomputing', 'stopping',
                           'recovering'), ('stalled',)))
-  # `spent` was lost in any case. The time of a stall is lost only if the stall
-  # lasts until an interruption. So add `stalled` to the upper limit only.
+  # The lost time includes all of `spent`. It includes the time of a stall only
+  # if the stall lasts until an interruption. So `stalled` is added to the upper
+  # limit only.
   if not (spent * (1 - _ERROR) - _ERROR_S <= interruption['lost_node_seconds']
           <= (spent + stalled) * (1 + _ERROR) + _ERROR_S):
     yield (f'{interruption["lost_node_seconds"]:.2f} s of nodes are lost; the '

@@ -90,8 +90,8 @@ distributed_type: MULTI_CPU
 num_processes: 1
 mixed_precision: 'no'
 '''
-# Variables that may differ between the launchers. They belong to the launcher
-# or its shell, not to the framework.
+# The variables that are not compared between the two launchers, because they
+# come from the launcher or its shell and not from Accelerate.
 _LAUNCHERS = re.compile(
     r'RANK$|LOCAL_RANK$|GROUP_|ROLE_|WORLD_SIZE$|LOCAL_WORLD_SIZE$|MASTER_|'
     r'TORCHELASTIC_|TORCH_NCCL_|OMP_NUM_THREADS$|MUSTER_|NCCL_P2P|NCCL_IB|'

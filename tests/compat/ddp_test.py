@@ -97,8 +97,8 @@ class Compatibility(unittest.TestCase):
     self.assertEqual(ours, theirs)
 
   def test_two_nodes_give_the_losses_of_one(self):
-    # Each rank's data depends only on its rank. So the losses must not depend
-    # on the number of nodes.
+    # The data of a rank depends only on the rank's number. So two nodes with
+    # one worker each must give the same losses as one node with two workers.
     with_port = ['--nnodes', '2', '--nproc_per_node', '1', '--rdzv-id', 'two',
                  '--rdzv-endpoint', '127.0.0.1:%d' % free_port.free_port()]
     ours = self.losses_of('ours', [[_LAUNCH] + with_port] * 2)

@@ -36,8 +36,9 @@ for line in sys.stdin:
         [math.sin(0.7 * i + n) * (i - 20) / 10 for i in range(_COUNT)])
     steps.step()
     for tensor in [weights, *steps.state[weights].values()]:
-      # Disturb the weights and the optimizer's state, except Adam's step
-      # counter, which is a tensor without dimensions.
+      # Disturb (change slightly, see precision.py) the weights and the
+      # optimizer's state, except Adam's step counter, which is a tensor without
+      # dimensions.
       if torch.is_tensor(tensor) and tensor.dim():
         precision.disturb(tensor)
   print(' '.join('%.17g' % w for w in weights.tolist()))

@@ -1,5 +1,6 @@
-// Reads lines adamw|sgd NUMBERS..., runs STEPS steps over COUNT weights with
-// the same gradients as optimizer_oracle.py, and prints the weights.
+// Reads one line for each case, in one of the two forms below. For each line,
+// runs kSteps optimizer steps over kCount weights, with the same gradients as
+// optimizer_oracle.py, and prints the weights.
 //
 //   adamw RATE BETA1 BETA2 EPSILON DECAY
 //   sgd RATE MOMENTUM NESTEROV DECAY

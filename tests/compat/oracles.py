@@ -27,8 +27,8 @@ class Compared:
   case: str
   ours: list
   theirs: list
-  # exact: PyTorch's results in float64 without disturbances. disturbed: one
-  # list of such results for each argument in DISTURBED.
+  # PyTorch's results in float64. exact: without disturbances. disturbed: with
+  # disturbances, one list of results for each argument in DISTURBED.
   exact: list
   disturbed: list
 

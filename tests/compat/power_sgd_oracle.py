@@ -63,7 +63,8 @@ def run(word, rank, ranks, approximation, steps, shapes, meeting):
   # have left it. So PyTorch and Muster start with the same matrix Q.
   state.p_memory_dict[0] = torch.empty(
       sum(rows for rows, _ in shapes) * approximation, dtype=precision.dtype)
-  # Disturb Q in the same way on every rank, because all ranks have the same Q.
+  # Disturb Q (change its values slightly, see precision.py) in the same way on
+  # every rank, because all ranks have the same Q.
   state.q_memory_dict[0] = shared.tensor(
       [value for matrix, (_, columns) in enumerate(shapes)
        for value in first_q(matrix, columns * approximation)])

@@ -13,8 +13,8 @@ import interpreters
 import oracles
 import xml_main
 
-# Sizes of data sets. 0 is missing, because PyTorch supports neither an empty
-# data set nor a rank without indices.
+# Sizes of data sets. There is no size 0, because PyTorch supports neither an
+# empty data set nor a rank without indices.
 _LENGTHS = (1, 2, 5, 16, 17, 100, 1003)
 _CASES = [
     ' '.join(map(str, case)) for case in itertools.product(

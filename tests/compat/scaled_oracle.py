@@ -35,8 +35,9 @@ def run(word, rate, initial, interval, clip):
     scaler.step(optimizer)
     scaler.update()
     for tensor in [weights, *optimizer.state[weights].values()]:
-      # Disturb the weights and the optimizer's state, except Adam's step
-      # counter, which is a tensor without dimensions.
+      # Disturb (change slightly, see precision.py) the weights and the
+      # optimizer's state, except Adam's step counter, which is a tensor without
+      # dimensions.
       if torch.is_tensor(tensor) and tensor.dim():
         precision.disturb(tensor)
   return weights.tolist() + [scaler.get_scale(), norm]

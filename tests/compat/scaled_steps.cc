@@ -1,6 +1,6 @@
 // Reads lines RATE INITIAL INTERVAL CLIP: learning rate, first loss scale,
 // number of steps between its increases, norm to which gradients are clipped.
-// For each line, runs STEPS AdamW steps over COUNT weights with a loss scale
+// For each line, runs kSteps AdamW steps over kCount weights with a loss scale
 // and clipping. Prints the weights, the final scale, and the norm of the last
 // step that was not skipped. The gradients are those of scaled_oracle.py; some
 // of them are infinite.

@@ -35,8 +35,9 @@ class StoreMethods(unittest.TestCase):
     if interpreters.why_not(version):
       self.skipTest(interpreters.why_not(version))
     if (version, door) not in self.outcomes:
-      # run_all runs all cases at once. Store an empty outcome before the run
-      # starts. Otherwise each case would repeat a run that has failed.
+      # run_all runs all cases at once and may raise. Store empty outcomes
+      # first: otherwise, after a failed run, each further case would repeat the
+      # run.
       self.outcomes[version, door] = {}
       self.outcomes[version, door] = self.run_all(version, door)
     kind, text = self.outcomes[version, door].get(

@@ -35,9 +35,9 @@ print('not reached')
 _DEAF = ('trap "echo got USR1" USR1; echo up; '
          'tail -f /dev/null --pid=$PPID & wait; '
          'tail -f /dev/null --pid=$PPID & wait; wait')
-# How often torchrun is started at most. If SIGUSR1 arrives before torchrun has
-# stored the handle of its worker, torchrun exits and leaves the worker, and the
-# test starts the job again.
+# Maximum number of times that torchrun is started. If SIGUSR1 arrives before
+# torchrun has stored the handle of its worker, torchrun exits and leaves the
+# worker, and the test starts the job again.
 _TRIES = 5
 
 

@@ -489,8 +489,8 @@ class Dashboard(unittest.TestCase):
     readers = [begins(output) for _ in range(_MAX_OUTPUT_STREAMS)]
     self.assertTrue(all(readers))
     self.assertIn('503', self.ask(url, output)[0])
-    # Browsers may use only a part of a job's output streams, and `readers` use
-    # this whole part. So `launch logs` must still get a stream.
+    # Browsers may use only a part of a job's output streams. `readers` use all
+    # of this part, but not the rest, so `launch logs` must still get a stream.
     printed = subprocess.run(
         [_LAUNCH, 'logs', f'--endpoint={endpoint}', '--run-id=a-job'],
         env=self.environment(), capture_output=True, timeout=_TIMEOUT_S)

@@ -92,9 +92,9 @@ void CheckHeaders(std::string_view bytes) {
   }
 }
 
-// The receive operations of a rank: two collectives and two messages. Each has
-// a buffer of exactly its size, so AddressSanitizer finds an access outside of
-// it.
+// The receive operations of a rank: two collectives and two messages. Each
+// operation has a buffer of exactly its size, so AddressSanitizer finds an
+// access outside of the buffer.
 class Receives {
  public:
   Receives() : inbox_(0, {{0, "here", 10}, {1, "there", 20}}, kKeepBytes) {

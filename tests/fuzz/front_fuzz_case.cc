@@ -116,9 +116,9 @@ class Front {
     const ConnectionPool::Changes changes = pool_.Apply(now_);
     for (const ConnectionPool::Id id : changes.hand_over) {
       const auto found = connections_.find(id);
-      // gRPC gets a connection only once, and only after the client has sent
-      // the beginning of a session. The pool may still close the connection
-      // later, to make room for others.
+      // gRPC must get a connection only once, and only after the client has
+      // sent the beginning of a session. The connection stays in connections_,
+      // because the pool may close it later to make room for others.
       MUSTER_CHECK(found != connections_.end() && found->second.has_spoken &&
                    !found->second.handed_over);
       found->second.handed_over = true;

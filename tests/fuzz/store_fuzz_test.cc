@@ -139,8 +139,8 @@ void SendHalves(int port) {
   for (const auto& client : clients) held += client->HasInput() ? 0 : kHalf;
   EXPECT_LE(held, kBudget) << "those who are left have sent more";
   EXPECT_GE(held, kBudget / 4) << "more are ended than need be";
-  // Twice the limit is allowed: while a string grows, two copies of it exist
-  // for a moment.
+  // The server may use twice its limit for a moment, because two copies of a
+  // string exist while it grows.
   EXPECT_LT(most, 2 * kBudget);
   clients.clear();
   // Let the server's event loop run some turns, so that it notices the closed

@@ -92,8 +92,9 @@ void FuzzProgress(std::string_view datagram) {
                    link.limited <= kTenYears);
     }
   }
-  // The SDK sends the times and bytes below by itself, without a call by the
-  // program. So they must not count as progress of the program.
+  // The SDK sends OWN_NS, LINKS_NS and SENT_BYTES by itself, without a call by
+  // the program. So these lines must not count as progress of the program
+  // (`alive`).
   agent::ProgressMessage measured = message;
   measured.alive = false;
   agent::Append(agent::ParseProgress("OWN_NS=1\nLINKS_NS=3:7\nSENT_BYTES=9"),

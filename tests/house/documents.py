@@ -86,7 +86,8 @@ def _is_there(kind, path, target, tree, read):
     return _is_target(plain, posixpath.basename(plain), tree, read)
   if kind == 'bazel-bin/':
     return _is_target(*posixpath.split(plain), tree, read)
-  # `a/b` may stand for the files a/b.h and a/b.cc.
+  # A path without an ending, such as `a/b`, may stand for the files a/b.h and
+  # a/b.cc.
   return _exists(plain, tree) or any(
       fnmatch.fnmatch(name, plain) or fnmatch.fnmatch(name, plain + '.*')
       for name in tree)

@@ -431,8 +431,8 @@ def only_for_tests(sources, tests, documented):
     if source.path.endswith('.h'):
       headers.append((source.path, code))
     for line in code.split('\n'):
-      # A name with a parenthesis at the beginning of an unindented line is a
-      # function that is defined there, not a function that is called.
+      # An unindented line whose first parenthesis follows a name defines the
+      # function of this name and does not call it.
       defined = re.match(r'\w.*?(\w+)\(', line)
       for word in re.findall(r'\b[A-Za-z_]\w+\b', line):
         calls[word] += not (defined and word == defined.group(1))

@@ -373,8 +373,8 @@ class OutsideProgram(unittest.TestCase):
     self.run_on_two_ranks('./static', LD_LIBRARY_PATH=self.prefix + '/lib')
 
   def test_the_static_library_names_all_that_it_needs(self):
-    # Link the whole archive, even the parts that worker.o does not use: the
-    # flags must name every library that any part needs.
+    # Link the whole archive, even the parts that worker.o does not use, because
+    # the flags must name every library that any part of the archive needs.
     self.compile(['worker.o', '-o', 'whole', '-Wl,--whole-archive',
                   self.prefix + '/lib/libmuster_trainer_sdk.a',
                   '-Wl,--no-whole-archive'],

@@ -53,8 +53,8 @@ class CoordinatorRestart : public ::testing::Test {
     }
   }
 
-  // Checks that a job with --max-restarts=1 gets only one restart. Kills a
-  // worker of the two nodes in round 1, and another worker in round 2.
+  // Checks that a job with --max-restarts=1 gets only one restart. Runs a job
+  // of two nodes, and kills one worker in round 1 and one in round 2.
   // `in_round_1`: called after the first kill. `in_round_2`: called before the
   // second kill. The job must then fail without a round 3.
   static void TheBudgetIsSpentOnce(LocalCluster& cluster,

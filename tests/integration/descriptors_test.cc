@@ -38,10 +38,10 @@ std::string Link(const std::string& path) {
   return std::string(target, size > 0 ? static_cast<size_t>(size) : 0);
 }
 
-// Waits until the shell has executed the program and the program has /dev/null
-// open as descriptor `fd`. The dynamic linker uses the same number for a short
-// time to read libraries. Returns the path that was open last: "/dev/null", or
-// another one after kEventTimeout.
+// Waits, for at most kEventTimeout, until the shell has executed the program
+// and the program has /dev/null open as descriptor `fd`. Waiting is needed
+// because the dynamic linker reads libraries by a descriptor of this number
+// first. Returns the path that was open as `fd` last: "/dev/null" on success.
 std::string OpenOn(const Subprocess& program, int fd) {
   const std::string process = "/proc/" + std::to_string(program.pid());
   const auto end = std::chrono::steady_clock::now() + kEventTimeout;

@@ -171,7 +171,7 @@ TEST_F(Preemption, AFailedHookIsOnlyReported) {
 // A worker exits with 75 (EX_TEMPFAIL) in a preempted job. `launch` must not
 // count this as a failure.
 TEST_F(Preemption, AWorkersExitCode75DoesNotFailAPreemptedJob) {
-  // Rank 0 waits until this test no longer locks the file.
+  // Rank 0 waits until this test unlocks the file `gate`.
   const std::string gate = folder_ + "/gate";
   const int lock = open(gate.c_str(), O_CREAT | O_CLOEXEC | O_RDWR, 0600);
   ASSERT_EQ(flock(lock, LOCK_EX), 0);
@@ -199,7 +199,7 @@ TEST_F(Preemption, AHookThatTimesOutIsNamed) {
   launch->Signal(SIGUSR1);
   EXPECT_EQ(launch->ExitCode(), kPreempted);
   // The agent's time limit and the limit of the --on-preempt command expire at
-  // the same time. So either message may be printed.
+  // the same time. So `launch` may print the message of either limit.
   EXPECT_THAT(launch->Output(),
               AnyOf(HasSubstr("--on-preempt was ended before it was done: its "
                               "time is over"),

@@ -225,7 +225,8 @@ class Chart(unittest.TestCase):
           'resources': {'requests': {'storage': '1Gi'}}, **more})
     mounted = ['trainer-rendezvousd']
     # The claim must have no storageClassName, so that Kubernetes uses the
-    # default class of the cluster. With an empty name it would not.
+    # default class of the cluster. An empty storageClassName would mean no
+    # class.
     self.assertEqual(self.state_of(enabled=True), ([claim()], mounted, True))
     self.assertEqual(
         self.state_of(enabled=True, storageClassName='fast', size='2Gi'),

@@ -218,7 +218,8 @@ class PodLife(pod_case.PodCase):
     for turn, end in enumerate([pods.Pod.kill, pods.Pod.evict]):
       end(leader)
       leader.exit_code()
-      # The name "rendezvousd" still resolves to the lost pod.
+      # The name "rendezvousd" resolves to the lost pod until remove_name is
+      # called below.
       standby.wait_for('listening on')
       self.assertIn('goes on with 1 job of etcd://etcd:2379/muster/default/',
                     standby.log())
@@ -317,7 +318,7 @@ class PodLife(pod_case.PodCase):
     pod = self.job_pod(0, nodes=1, flags=[signals], ORPHAN='1')
     pod.wait_for('of 1 works')
     # The orphan ends by itself, and process 1 must reap it. Three processes
-    # remain: agent, guardian and worker.
+    # remain: the agent, the guardian (the worker's parent) and the worker.
     pods.wait_until('no zombie is left', lambda: pod.states() and
                     'Z' not in pod.states() and len(pod.states()) == 3)
     pod.signal(signal.SIGUSR1)

@@ -65,9 +65,9 @@ struct World {
   Kind kind = Kind::kTcp;
   std::vector<int> host_of;  // host of each rank
   StoreHost store = StoreHost::kOwn;
-  // Several worlds test the same transport. Each of them runs a part of the
-  // conformance cases: this one part number `share` of `shares` parts, counted
-  // from 0.
+  // Number of the part of the conformance cases that this world runs, counted
+  // from 0. The cases are divided into `shares` parts, one for each world that
+  // tests the same transport.
   int share = 0;
   int shares = 1;
 };
@@ -121,8 +121,8 @@ class Namespaces : public testing::TestWithParam<World> {
 
   using Body = std::function<absl::Status(Transport&, const GroupPlace&)>;
 
-  // Starts one process for each rank. It enters the rank's host, creates the
-  // transport of the test's world, and runs `body`.
+  // Starts one process for each rank. Each process enters its rank's host,
+  // creates the transport of the test's world, and runs `body`.
   std::unique_ptr<ForkedRanks> Start(const Body& body,
                                      const std::string& group = "group") {
     return std::make_unique<ForkedRanks>(

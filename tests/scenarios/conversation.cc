@@ -210,8 +210,8 @@ void Conversation::Step(const std::string& node,
   Agent& agent = agents_.at(node);
   const agent::LifecycleStep step = agent.core->Step(now_, event);
   if (step.report.has_value()) {
-    // Do not write a report (a keep-alive) that repeats the agent's last one to
-    // the transcript.
+    // If the agent repeats its last report (a keep-alive), do not write the
+    // report to the transcript.
     const std::string words = Words(*step.report);
     if (words != agent.last_report) Write(absl::StrCat(node, " → ", words));
     agent.last_report = words;

@@ -19,13 +19,13 @@ class Conversation {
  public:
   explicit Conversation(const rendezvous::JobSpec& spec);
 
-  // Adds a comment line to the transcript that says what happens next.
+  // Adds `what`, a comment on the next events, as a line to the transcript.
   void Say(const std::string& what);
 
   // Starts an agent with two workers on `node`. The agent is connected to the
   // coordinator at once.
   void Start(const std::string& node);
-  // Kills an agent and its workers: no message is sent.
+  // Kills an agent and its workers. They send no last message.
   void Kill(const std::string& node);
   void WorkerExits(const std::string& node, int local_rank, int code);
   void WorkersSucceed(const std::string& node);

@@ -161,8 +161,8 @@ class JobOfOneNode(Ownership):
       job.wait(timeout=_PATIENCE_S)
 
 
-# A worker that reads all that it can of its ancestors, the guardian and the
-# agent, in /proc.
+# A worker that reads, in /proc, all that it can of its two ancestors: the
+# guardian (its parent process) and the agent.
 _SPY = r'''
 import os, sys
 pid = os.getppid()

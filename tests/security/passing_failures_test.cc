@@ -1,7 +1,7 @@
 // Tests of temporary failures to start a worker, for example because the
 // program is still being written, is missing on a file server for a moment, or
-// because the user has too many processes. The guardian must retry until the
-// worker starts.
+// because the user has too many processes. The guardian (the workers' parent
+// process) must retry until the worker starts.
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -102,8 +102,8 @@ TEST_F(PassingFailures, AWorkerThatIsTriedAgainEndsBySignals) {
   events_.Await<AllGone>();
 }
 
-// Any user id except root's: the kernel limits the number of this user's
-// processes.
+// A user id other than root's, because the kernel does not limit the number of
+// root's processes.
 constexpr uid_t kUser = 54321;
 
 // Tests a guardian that has reached its limit of processes, so that it cannot

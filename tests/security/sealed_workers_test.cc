@@ -80,8 +80,8 @@ class Wiretap {
       const ssize_t count =
           recvfrom(socket_.get(), packet.data(), packet.size(), MSG_DONTWAIT,
                    reinterpret_cast<sockaddr*>(&link), &length);
-      // Skip the loopback interface. A worker and its node's relay use clear
-      // text there.
+      // Skip the loopback interface. On it, a worker and the store relay of its
+      // node exchange clear text.
       if (count > 0 && link.sll_hatype == ARPHRD_LOOPBACK) continue;
       if (count > 0) {
         heard_.append(packet.data(), static_cast<size_t>(count));

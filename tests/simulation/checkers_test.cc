@@ -365,8 +365,8 @@ TEST_F(CheckersTest, ThePlaceOfASucceededMemberIsNotFree) {
     EXPECT_FALSE(room.MustLetIn(step.status));
     step.status.nodes = {Node(kOne, 1)};
     EXPECT_EQ(room.MustLetIn(step.status), !succeeded);
-    // The member that has succeeded belonged to round 1. In round 2 no place is
-    // taken by such a member, so the waiting node must be let in.
+    // The member that has succeeded had its place in round 1 only. So round 2
+    // has a free place, and the waiting node must be let in.
     step.status.round = 2;
     EXPECT_TRUE(room.MustLetIn(step.status));
     step.status.spec.scale_up = rendezvous::ScaleUp::kNever;

@@ -26,14 +26,15 @@ Duration TakeoverBound(const Plan& plan) {
          plan.spec.join_timeout + seconds(30);
 }
 
-// Whether the node stays a spare because the check by pairs found it bad.
+// Whether the node stays a spare because the network check, a measurement
+// between pairs of nodes, found it bad.
 bool IsBadByPairs(const rendezvous::NodeStatus& node) {
   return node.health == rendezvous::Health::kUnhealthy &&
          node.unhealthy.find("in the check by pairs") != std::string::npos;
 }
 
-// Maximum time of the checks by pairs before a round. There are O(log n) steps,
-// each of at most kRoundTimeout.
+// Maximum time of the network check before a round. The check has O(log n)
+// steps, each of at most kRoundTimeout.
 Duration CheckBound(const Plan& plan) {
   return plan.spec.network_check == rendezvous::NetworkCheckTime::kNever
              ? Duration::zero()
@@ -169,9 +170,10 @@ bool Cluster::Finished() const {
   return NewestJob() != nullptr && NewestJob()->finished();
 }
 
-// Whether the coordinator in node `host` may begin the job. Only node 0's may,
-// and only while no living node knows a round of the job. A real coordinator
-// would have to ask the nodes; the simulation looks at them.
+// Whether the coordinator in node `host` may begin the job. Only the
+// coordinator in node 0 may, and only while no living node knows a round of the
+// job. A real coordinator would have to ask the nodes; the simulation looks at
+// their state.
 bool Cluster::MayFound(int host) const {
   return host == 0 &&
          std::none_of(nodes_.begin(), nodes_.end(),

@@ -64,8 +64,8 @@ class Cluster {
   std::vector<std::unique_ptr<SimCoordinator>> coordinators_;
   std::vector<std::unique_ptr<SimNode>> nodes_;
   FaultInjector faults_;
-  // By the slot of the coordinator: the checker that says whether a waiting
-  // node must be admitted.
+  // For each coordinator, the checker that says whether a waiting node must be
+  // admitted. Key: the slot of the coordinator's process.
   std::map<int, const RoomWatch*> rooms_;
   size_t next_started_ = 0;
 };

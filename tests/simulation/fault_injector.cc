@@ -18,10 +18,12 @@ constexpr Duration kInterval = milliseconds(200);
 // node's id.
 constexpr Duration kImpostorComes = milliseconds(40);
 
-// Probabilities, per mille, in plans in which coordinators are killed.
+// Probabilities, per mille, in plans in which coordinators are killed: that the
+// coordinator is killed when a round begins, and that an ended agent is not
+// started again before the faults end.
 constexpr int kKillInNewRound = 150;
 constexpr int kStaysAway = 200;
-// Most of a round's nodes begin it within this time.
+// Time within which most nodes of a new round begin the round.
 constexpr Duration kRoundBegins = milliseconds(20);
 
 // Calls a function with the slot of the coordinator's node when the coordinator
@@ -197,7 +199,8 @@ void FaultInjector::RoundBegan(int host) {
                    });
 }
 
-// Splits the slots into two groups at random.
+// Splits the slots into two groups at random, and drops messages between the
+// groups for up to 20 s.
 void FaultInjector::Partition() {
   Random& random = stage_->takeover_random;
   const Duration duration = random.Between(milliseconds(500), seconds(20));
@@ -302,9 +305,10 @@ void FaultInjector::ClogSome() {
   }
 }
 
-// Restarts the coordinator. If it has a journal, half of the restarts happen
-// while its record changes. If it has no journal, does nothing after the job
-// has ended: only its memory has the verdict, which agents still need.
+// Restarts the coordinator; with takeovers, kills its node instead. If the
+// coordinator has a journal, half of the restarts happen while its record
+// changes. If it has no journal, does nothing after the job has ended: only its
+// memory has the verdict, which agents still need.
 void FaultInjector::RestartCoordinator() {
   if (stage_->plan.takeover) {
     SimNode* node = CoordinatingNode();

@@ -32,9 +32,10 @@ class FaultInjector {
   // Called when a worker has crashed. Makes other workers of its round crash as
   // well, with the plan's probability.
   void Spread(const WorkerModel& crashed);
-  // Returns an observer of a coordinator that sometimes has its node killed
-  // before all nodes have begun the round that it has ordered. Those that have
-  // begun the round do not know yet that its nodes elect the next coordinator.
+  // Returns an observer that sometimes kills the node of a coordinator which
+  // has just ordered a round, before all nodes of the round have begun it. The
+  // nodes that have begun the round do not know yet that its nodes elect the
+  // next coordinator.
   std::unique_ptr<Checker> NewRoundWatch();
 
  private:
@@ -43,8 +44,8 @@ class FaultInjector {
   void TroubleNode(SimNode& node);
   void TroubleNetwork(SimNode& node);
   void Revive(SimNode& node);
-  // Whether the agent that has ended on this node is not started again before
-  // the faults end. Drawn once for each agent.
+  // Whether the agent that has ended on this node stays ended until the faults
+  // end. Drawn once for each agent.
   bool StaysAway(const SimNode& node);
   void ClogSome();
   void RestartCoordinator();

@@ -111,9 +111,9 @@ void Network::Dial(AgentName agent, int host) {
 }
 
 // Checks periodically whether the agent's end of a connection still gets
-// answers. If it gets none for Plan::link_timeout, closes the agent's end. The
-// coordinator's end closes much later, unless a reset of the connection reaches
-// it.
+// answers. Closes the agent's end after Plan::link_timeout without an answer.
+// The coordinator's end closes soon after that or, if the network is cut, only
+// after 20 s.
 void Network::KeepAlive(rendezvous::StreamId stream) {
   stage_->queue.In(kKeepAliveTick, [this, stream] {
     Connection* connection = Find(stream);
@@ -239,9 +239,8 @@ void Network::Break(rendezvous::StreamId stream) {
   const int slot = connection->agent.slot;
   stage_->Watch([&](Checker& c) { c.OnTrouble(slot); });
   CloseAgentEnd(stream, Delay(slot));
-  // The connection is half-open if the coordinator does not notice that it has
-  // broken. The coordinator then sends messages that do not arrive, until its
-  // keep-alive fails.
+  // In a half-open connection, the coordinator does not notice the break. It
+  // sends messages that do not arrive, until its keep-alive fails.
   const bool half_open = stage_->random.Chance(stage_->plan.half_open);
   CloseCoordinatorEnd(stream, half_open ? seconds(20) : Delay(slot));
 }

@@ -70,8 +70,8 @@ void DrawTakeover(uint64_t seed, Plan& plan) {
   plan.host_journal = random.Chance(500);
 }
 
-// Makes the random numbers for the check by pairs independent of all others.
-// With this value, no seed of Simulation.SeedsThatOnceFailedPass has such a
+// Makes the random numbers for the network check independent of all others.
+// With this value, no seed of Simulation.SeedsThatOnceFailedPass has a network
 // check.
 constexpr uint64_t kCheckSalt = 0x6e6574776f726c7a;
 

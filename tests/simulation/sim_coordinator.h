@@ -123,8 +123,8 @@ class SimCoordinator {
   // recalled.
   void CheckRecalled(const rendezvous::JobStatus& status);
   void StopJob();
-  // If this coordinator ends while its job's nodes are checked by pairs, counts
-  // this event in the census.
+  // If this coordinator ends while the network check of its job's nodes runs,
+  // counts this event in Stage::census.
   void CountCheckCutShort();
   void NoteSent(int slot, const rendezvous::Delivery& delivery);
   bool Announces() const;

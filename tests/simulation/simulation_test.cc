@@ -59,8 +59,8 @@ TEST(Simulation, SeedsThatOnceFailedPass) {
                 7000202604,
                 7000664307,
                 7000950219,
-                // Seeds with this event: a member succeeds and leaves, and its
-                // place stays taken.
+                // Seeds with this event: a node of the world succeeds and
+                // leaves the job, and its place in the world stays taken.
                 7000259858,
                 7000356920,
                 7000991113,

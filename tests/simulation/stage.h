@@ -34,13 +34,13 @@ struct Stage {
   // coordinators do not get it.
   void WatchCoordinator(int host, const std::function<void(Checker&)>& tell);
   // Reports a step of the coordinator in slot `host`. The checkers of this
-  // coordinator get it as its own step, those of other coordinators as
+  // coordinator get the step by OnStep, the checkers of other coordinators by
   // OnOtherStep.
   void WatchStep(int host, const CoordinatorStepped& step);
   // Called when the coordinator with this epoch has ended its job.
   void NoteVerdict(uint64_t epoch, const rendezvous::Verdict& by);
-  // Called when nodes that know of an earlier coordinator have elected another
-  // one.
+  // Called when a new coordinator has been elected by nodes of which at least
+  // one knows of an earlier coordinator.
   void NoteTakeover();
   // Whether the job has ended: a coordinator has given a final verdict, or the
   // newest coordinator has given another verdict and no other coordinator runs
@@ -51,7 +51,7 @@ struct Stage {
   }
 
   Random random;
-  // for the random numbers that only plans with a takeover use
+  // source of the random numbers that only plans with a takeover use
   Random takeover_random;
   const Plan plan;
   EventQueue queue;
@@ -61,7 +61,7 @@ struct Stage {
   // do not get the events of other coordinators.
   std::map<int, std::vector<std::unique_ptr<Checker>>> coordinator_checkers;
   std::string failure;
-  // how often each kind of event has occurred
+  // number of occurrences of each kind of event
   std::map<std::string, int> census;
   // Key: a coordinator's epoch. Value: the epoch of the coordinator that began
   // the journal which the coordinator has continued, or the coordinator's own

@@ -49,7 +49,7 @@ class TakeoverCheckersTest : public CheckersTest {
     checker_->OnAgentStepped(agent, step, now_);
   }
   // Reports to the checker that `agent` gets the directive of `epoch` to run
-  // `round`, and runs it.
+  // `round`, and that the agent then starts its workers.
   void Obeys(AgentName agent, uint64_t epoch, int round) {
     rendezvous::Directive directive = Run(agent, round, 0).directive;
     directive.epoch = directive.place.epoch = epoch;
@@ -199,8 +199,9 @@ TEST_F(TakeoverCheckersTest, RestartsMayBeForgottenWithTheAgentsThatKnowThem) {
   Fails(kZero, 1, 1);
   Starts(kZero, 1, 2, 0, 1);
   checker_->OnAgentEnded(kZero);
-  // Both nodes of the world of round 2 have now started their workers. But n0,
-  // the only agent that knew of the used restart, has ended.
+  // Both nodes of the world of round 2 have now started their workers, but n0
+  // has ended. Only n1 still knows of the used restart, which is no majority of
+  // the world.
   Starts(kOne, 1, 2, 1, 1);
   Starts(kTwo, 2, 3, 0, 0);
   EXPECT_EQ(checker_->breach(), "");
@@ -264,8 +265,8 @@ class TakeoverTimeCheckerTest : public TakeoverCheckersTest {
     LoseCoordinator(rendezvous::Takeover::kMajority, 2, 2);
   }
 
-  // Begins anew, with a job of min_nodes to max_nodes nodes. Nodes 0 and 1 run
-  // a round and have lost their coordinator.
+  // Starts a new checker, for a job of min_nodes to max_nodes nodes. Reports to
+  // the checker that nodes 0 and 1 run a round and have lost their coordinator.
   void LoseCoordinator(rendezvous::Takeover takeover, int min_nodes,
                        int max_nodes) {
     plan_.spec.takeover = takeover;
@@ -304,7 +305,8 @@ TEST_F(TakeoverTimeCheckerTest, AWorldThatMayHaveBegunNeedsItsOwnMajority) {
   Starts(kZero, 1, 2, 0);
   Tick(seconds(60));
   EXPECT_EQ(checker_->breach(), "");
-  // Now both nodes of the world have begun it, so they can elect a coordinator.
+  // Both nodes of the world of round 2 have now started their workers. So these
+  // two nodes can elect a coordinator, and must do so in time.
   Starts(kOne, 1, 2, 1);
   Sent told{.to = kZero};
   told.directive.electorate = {
@@ -329,8 +331,10 @@ TEST_F(TakeoverTimeCheckerTest,
   }
 }
 
-// Nodes 0 and 1 were the electorate together with a lost node. They have begun
-// a world of two, and node 1 was then started again.
+// Node 0 and the restarted node 1 are left of an electorate of three nodes. If
+// the job has at most three nodes, only one node can be elsewhere, which is too
+// few for a round: nodes 0 and 1 must elect a coordinator. With at most four
+// nodes, two nodes can be elsewhere: no election is required.
 TEST_F(TakeoverTimeCheckerTest, AWorldIsNotNeededIfTooFewOfItAreElsewhere) {
   for (const int max_nodes : {4, 3}) {
     LoseCoordinator(rendezvous::Takeover::kAuto, 2, max_nodes);

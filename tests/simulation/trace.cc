@@ -12,8 +12,8 @@ constexpr size_t kKept = 400;
 }  // namespace
 
 void Trace::Line(Instant when, const std::string& text) {
-  // Print the time since the start of the simulation, which starts at one hour
-  // (event_queue.h).
+  // Print the time since the start of the simulation. Simulated clocks start at
+  // one hour (event_queue.h), so one hour is subtracted.
   char stamp[32];
   std::snprintf(stamp, sizeof(stamp), "%9.4f ",
                 ToSeconds(when.time_since_epoch()) - 3600);

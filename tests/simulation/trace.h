@@ -11,7 +11,7 @@
 namespace muster::simulation {
 
 // The log of a simulation, one line per event. Keeps a hash of all lines and
-// the text of the last ones.
+// the text of the last lines.
 class Trace {
  public:
   enum class Echo { kNo, kToStdout };

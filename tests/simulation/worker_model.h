@@ -70,7 +70,8 @@ class WorkerModel {
   std::vector<int> ignores_term_;
   std::vector<int> hung_;
   int orphans_ = 0;
-  // whether a worker's process runs, or ran since the last WorkersGone event
+  // whether a worker's process is running, or was running at some time since
+  // the last WorkersGone event
   bool any_ = false;
   bool dead_ = false;
   bool busy_ = false;  // whether workers were started and some have not ended

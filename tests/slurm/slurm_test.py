@@ -139,8 +139,8 @@ class SlurmTest(unittest.TestCase):
     self.assertIn((nodes.count('n2'), nodes.count('n3')), [(1, 4), (2, 3)])
 
   def test_a_heterogeneous_job(self):
-    # Task 0 of this job runs on n3, although the step's node list, which is
-    # sorted, begins with n1.
+    # Task 0 of this job runs on n3. The first node in the step's node list,
+    # which is sorted, is n1 nevertheless.
     parts = ('--nodelist=n3', '--gpus-per-node=1', ':', '--nodelist=n[1-2]',
              '--gpus-per-node=2')
     for command in (_SRUN.replace('srun', 'srun --het-group=0,1'),
@@ -227,8 +227,8 @@ class SlurmTest(unittest.TestCase):
             {w['node'] for w in workers(job) if w['round'] == '2'},
             {w['node'] for w in workers(job) if w['node'] != lost},
             job.output())
-        # The verdict must be printed once, even if the lost node would have
-        # printed it.
+        # The verdict must be printed once, even if the lost node is the one
+        # that prints the job's messages.
         self.assertEqual(job.output().count('SUCCEEDED'), 1, job.output())
         said = of_rounds(job)
         self.assertEqual(len(said), len(set(said)), job.output())
@@ -238,8 +238,9 @@ class SlurmTest(unittest.TestCase):
             ['round 1: 3 nodes, 3 workers',
              'round 1 is broken (...); stopping the workers',
              'round 2: 2 nodes, 2 workers'], job.output())
-        # With srun, `code` is None: srun's exit code counts the lost node as
-        # failed. The exit code of `launch --slurm` must be 0.
+        # Check the exit code of `launch --slurm`: it must be 0, although a node
+        # was lost. With plain srun (`code` is None) it is not checked, because
+        # srun counts the lost node as failed.
         if code:
           self.assertIn(f'code={code} .', job.output())
         self.slurm.bring_up(lost)
@@ -362,8 +363,8 @@ class SlurmTest(unittest.TestCase):
         f'{_SRUN} --requeue {_WORKER} preempted\n', '--nodes=2',
         '--nodelist=n[2-3]', '--open-mode=append')
     job.wait_for('ready rank', 2)
-    # Send SIGCONT alone, as to a resumed job. It is no notice: only SIGCONT
-    # followed by SIGTERM is the notice of a preemption.
+    # Send SIGCONT alone, as Slurm does when it resumes a job. This is not the
+    # notice of a preemption, for which Slurm sends SIGCONT and then SIGTERM.
     self.slurm.run('scancel', '--signal=CONT', job.id)
     urgent = self.slurm.sbatch('true\n', '--partition=urgent', '--exclusive',
                                '--nodes=2', '--nodelist=n[2-3]')

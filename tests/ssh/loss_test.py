@@ -58,7 +58,8 @@ class Loss(over_ssh.OverSsh):
     go = self.gate()
     front = self.launch(['127.0.0.1', '127.0.0.2'], [], ['until-open', go.path])
     self.assertTrue(front.printed('ready rank=', 2), front.text())
-    # A stopped sshd does not tell the host that the connection has ended.
+    # Stop the host's sshd, so that the process on the host does not learn that
+    # its connection has ended.
     node, sshd = self.node_process('127.0.0.2')
     os.kill(sshd, signal.SIGSTOP)
     self.addCleanup(os.kill, sshd, signal.SIGKILL)
@@ -160,7 +161,9 @@ class Loss(over_ssh.OverSsh):
     self.kill_host('127.0.0.1')
     self.assertEqual(front.end(), 1, front.text())
     self.assertTrue(front.lines('only 2 of at least 3 nodes'), front.text())
-    # The coordinator of this verdict has never seen that node.
+    # The verdict names the lost host, although the coordinator that gives the
+    # verdict took over after the loss and never had a connection from this
+    # host.
     self.assertTrue(front.lines('127.0.0.1 ('), front.text())
     self.assertEqual(len(front.lines('TIMED OUT after ')), 1, front.text())
 

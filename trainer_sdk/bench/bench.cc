@@ -242,8 +242,8 @@ void Prepare(const BenchCase& test, const Operation& operation) {
   if (output > 0) {
     std::memset(const_cast<void*>(OutputOf(operation)), kPoison, output);
   }
-  // The input is written second: in an in-place operation it is a part of the
-  // output buffer.
+  // Write the input after the output: in an in-place operation the input is a
+  // part of the output buffer, so filling the output would destroy the input.
   const int64_t bytes = InputLength(test) * width;
   std::vector<char> pattern(kPeriod * width);
   for (int64_t i = 0; i < std::min(kPeriod, InputLength(test)); i++) {

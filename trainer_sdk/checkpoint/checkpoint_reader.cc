@@ -356,7 +356,8 @@ absl::Status ReadTogether(ProcessGroup& group, const CheckpointReader& reader,
     ranks.push_back(*std::move(ranges));
   }
   // The ranks exchange read errors before they check that every element is
-  // read. A read error says more than a missing element.
+  // read, because a read error tells more about the cause than a missing
+  // element.
   messages = Exchange(group, {reader.Read(slices), ""}, call);
   if (!messages.ok()) return messages.status();
   if (status = FirstFailureOf(*messages); !status.ok()) return status;

@@ -109,10 +109,10 @@ absl::Status Snapshot::Take(const ShardLayout& layout,
 }
 
 // Longest time for which rank 0 waits for the directory's lock.
-// kLocalLockTimeout: the owner is a process of this host, and the kernel frees
-// the lock when the process ends. kRemoteLockTimeout: the owner is on another
-// host. If that node is lost, the file server frees the lock after a lease, on
-// NFS after 90 s.
+// kLocalLockTimeout: the lock's owner is a process of this host; the kernel
+// frees the lock when the owner ends. kRemoteLockTimeout: the owner is on
+// another host. If that host is lost, the file server frees the lock when the
+// lock's lease expires, on NFS after 90 s.
 constexpr Duration kLocalLockTimeout = std::chrono::seconds(10);
 constexpr Duration kRemoteLockTimeout = std::chrono::minutes(2);
 

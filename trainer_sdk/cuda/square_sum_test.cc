@@ -69,7 +69,8 @@ TEST_P(CudaSquareSumTest, NonFiniteValueGivesNan) {
     values[777] = none;
     EXPECT_TRUE(std::isnan(muster::SquareSum::Value(Sum(values))));
   }
-  // The square of this value exceeds the range of float32.
+  // The square of this value is beyond the range of float32, so a kernel that
+  // squares in float32 would give infinity.
   values[777] = 1e30f;
   // The squares of the 999 other elements, 1 each, are too small to change a
   // double of about 1e60.

@@ -50,8 +50,9 @@ class DistributedSampler {
   // Number of examples that each rank gets in an epoch.
   int64_t size() const { return size_; }
 
-  // Returns the indices of this rank's examples in `epoch`, in order. In
-  // PyTorch the epoch is set by set_epoch, a call that users often forget.
+  // Returns the indices of this rank's examples in `epoch`, in order. The epoch
+  // is an argument, because users of PyTorch's sampler often forget to call
+  // set_epoch.
   std::vector<int64_t> Indices(int64_t epoch) const;
 
  private:

@@ -271,8 +271,8 @@ TEST(DeviceReducerTest, GradientsInAnotherOrderCannotBeReducedInPlace) {
   std::vector<float> memory(30);
   const auto statuses = RunWorld(1, [&](ProcessGroup& group) {
     std::vector<Tensor> tensors;
-    // In memory, the gradient of the first parameter lies between those of the
-    // other two, which share a bucket.
+    // `at`: the position of a parameter's gradient in memory. Parameters 1 and
+    // 2 share a bucket, but the gradient of parameter 0 lies between theirs.
     for (const int64_t at : {10, 20, 0}) {
       tensors.push_back({.name = absl::StrCat("p", at),
                          .shape = {10},

@@ -37,8 +37,8 @@ struct Shape {
   int64_t rows = 1;
   int64_t columns = 0;
 };
-// The sizes (rows, columns) of the parameters. Matrices have few rows, so that
-// a PowerSGD approximation whose rank is the number of rows is exact.
+// The sizes (rows, columns) of the parameters. Matrices have at most three
+// rows, so that a PowerSGD approximation of rank 3 is exact.
 const std::vector<Shape> kShapes = {{1, 10}, {3, 20}, {1, 1}, {1, 0},
                                     {3, 7},  {1, 64}, {1, 7}};
 constexpr int kParameters = 7;
@@ -189,8 +189,8 @@ std::shared_ptr<CommHook> NewHook(Hook hook) {
     case Hook::kFloat16:
       return std::make_shared<CompressHook>(DType::kFloat16);
     case Hook::kPowerSgd:
-      // The approximation's rank is the largest number of rows, so that the
-      // approximation is exact.
+      // No matrix has more than three rows, so an approximation of rank 3 is
+      // exact.
       return std::make_shared<PowerSgdHook>(
           PowerSgdOptions{.rank = 3, .exact_steps = 1, .least_rate = 0});
   }
@@ -287,11 +287,12 @@ class OneCase {
   // The largest rounding error that an average may have.
   double Bound(int step, int i, int64_t k) const {
     if (case_.hook == Hook::kPowerSgd) {
-      // PowerSGD's result is P P^T M. P is square and orthonormal, so an
-      // element of the result is at most as large as its column of M. The bound
-      // counts successive roundings: one per rank in the sum, and columns + 2
-      // in a product over the longer side of the matrix. Each of three columns
-      // is made orthogonal, with as many roundings as such a product.
+      // PowerSGD's result is P P^T M. P is square and orthonormal, so the
+      // magnitude of an element of the result is at most the sum of magnitudes
+      // in its column of M. The bound counts successive roundings: one per rank
+      // in the sum, and columns + 2 in a product over the longer side of the
+      // matrix. Making each of three columns orthogonal takes as many roundings
+      // as such a product.
       const int64_t columns = kShapes[i].columns;
       double magnitude = 0;
       for (int64_t row = 0; row < kShapes[i].rows; ++row) {
@@ -303,7 +304,8 @@ class OneCase {
     }
     if (exactness_ == Exactness::kBits) return 0;
     // The reducer and the test both add the ranks' values and divide the sum.
-    // Both have rounding errors of the type that is sent, hence the factor 2.
+    // Each of the two has rounding errors of the type that is sent, hence the
+    // factor 2.
     return 2 * RoundingGrowth(group_.size() + 1, Roundoff()) *
            Magnitude(step, i, k);
   }
@@ -321,8 +323,8 @@ class OneCase {
       for (int64_t k = 0; k < static_cast<int64_t>(own_[i].size()); ++k) {
         const std::optional<float> expected =
             Average(case_, group_.size(), step, i, k);
-        // Gradients that no rank used are not checked, because in a group of
-        // one rank they may keep any value.
+        // Skip a parameter that no rank used, which has no expected average: in
+        // a group of one rank, its gradient may keep any value.
         if (!expected) continue;
         const float value = AsFloat(average, k);
         const double bound = Bound(step, i, k);

@@ -221,7 +221,8 @@ TEST_P(AnyWorld, UnusedParametersCountAsZeroWhereTheyAreUnused) {
           status = Expect(reducer, model, i, users, world_, step);
         }
       }
-      // Gradients that no rank used are not changed.
+      // In a group of several ranks, a gradient that no rank used keeps its
+      // value, unless gradients are in the buckets.
       const float untouched = *static_cast<const float*>(reducer.gradient(5));
       const bool alone = world_ == 1 || place_ == GradientPlace::kBucket;
       if (status.ok() && !alone && untouched != -1.0f) {
@@ -266,8 +267,8 @@ INSTANTIATE_TEST_SUITE_P(
                      testing::Values(GradientPlace::kOwn,
                                      GradientPlace::kBucket)));
 
-// Rank 0's gradients become ready in some order in the first step. After this
-// step, all ranks put parameters into buckets in that order.
+// After the first step, all ranks put parameters into buckets in the order in
+// which rank 0's gradients became ready in the first step.
 TEST(ReducerTest, BucketsFollowTheFirstStepOfRank0) {
   const auto statuses = RunWorld(2, [](ProcessGroup& group) -> absl::Status {
     Model model({4, 4, 4});
@@ -438,8 +439,8 @@ TEST(ReducerTest, ObserverSeesEachBucketAndWait) {
         }
         exposed += witness->waits[0].second - witness->waits[0].first;
         EXPECT_EQ((*reducer)->times().exposed, exposed);
-        // A pass that only accumulates gradients reduces nothing. So the
-        // observer must get no calls in this pass.
+        // Forget the earlier reductions. The next pass only accumulates
+        // gradients and reduces nothing, so the observer must get no calls.
         witness->reductions.clear();
         status = (*reducer)->Begin(GradientSync::kAccumulate);
         for (int i = model.size(); status.ok() && i-- > 0;) {

@@ -84,8 +84,8 @@ class Device {
                        const TensorData& to, DType precision) = 0;
 
   // Adds the squares of the elements of `values` (float32, bfloat16 or float16)
-  // to the exact sum at `words`, a SquareSum::Words. Every digit of the sum
-  // grows by less than 2^48.
+  // to the exact sum at `words`, which is a SquareSum::Words. One call
+  // increases each element of `words` by less than 2^48.
   virtual void AddSquares(const TensorData& values, int64_t* words) = 0;
 
   // Multiplies the gradient by step.gradient_factor and updates the weights.
@@ -130,8 +130,8 @@ absl::Status RunFromHost(Device& device, ProcessGroup& group,
 // Blocks until the device has done all its work, and then returns OK if the
 // group is intact. The check is needed because a stream continues after its
 // group has broken, with undefined contents in the buffers of the failed
-// operation. Collective. On the host it does not block, because each operation
-// has already returned its result.
+// operation. Collective. If the device is the host, does not block, because
+// each operation has already returned its result.
 absl::Status ConfirmIntact(Device& device, ProcessGroup& group);
 
 }  // namespace muster

@@ -29,8 +29,9 @@ TEST(RunFromHostTest, KeepsTheMemoryOfTheLargestOperation) {
   const auto statuses = RunWorld(
       2,
       [](ProcessGroup& world) {
-        // A device with just enough memory for one operation of 2 elements and
-        // one of 10, each with an input and an output.
+        // The device's memory suffices for the buffers (input and output) of an
+        // operation of 2 elements and then of 10, which are kept for later
+        // operations. There is no memory left for larger buffers.
         StreamDevice device((2 + 10) * 2 * sizeof(int32_t));
         absl::Status status;
         for (const int count : {2, 1, 10, 0, 3, 10}) {

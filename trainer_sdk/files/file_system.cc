@@ -43,8 +43,8 @@ class HeldLock : public FolderLock {
 };
 
 // Returns the owner of the lock as written in the lock file `fd`, such as "host
-// a, process 17". Returns "an unknown process" if the file is empty, as it is
-// before a new owner has written its name.
+// a, process 17". Returns "an unknown process" if the file is empty: a new
+// owner empties the file before it writes its own name.
 std::string OwnerIn(int fd) {
   std::string owner(kOwnerBytes, '\0');
   const ssize_t bytes = pread(fd, owner.data(), owner.size(), 0);
@@ -62,8 +62,8 @@ std::string ThisHost() {
 }
 
 // Whether `owner`, the text in a lock file, names a running process of this
-// host. If the named process has exited, the result is false: a later owner may
-// hold the lock, but could not write its name.
+// host. If the named process has exited, the result is false: the lock may
+// belong to another process, which could not write its name.
 bool RunsHere(const std::string& owner) {
   absl::string_view number = owner;
   if (!absl::ConsumePrefix(&number, ThisHost())) return false;

@@ -56,11 +56,11 @@ class FlightCalls {
   const std::vector<FlightCall>& With(const FlightLog& log,
                                       const FlightRecord& record) const;
 
-  // The rank of `log` is stuck in the collective `stuck`. Returns the ranks
-  // that finished this collective more than moment.timeout seconds ago. If
-  // there are any, all ranks have called the collective, so the stuck rank
-  // itself causes the delay. Empty if some ranks can finish the collective
-  // alone, as the root of a broadcast can.
+  // Returns the ranks that finished the collective `stuck`, in which the rank
+  // of `log` is stuck, more than moment.timeout seconds ago. If there are any,
+  // all ranks have called the collective, so the rank of `log` itself causes
+  // the delay. Returns no ranks if some ranks can finish this kind of
+  // collective alone, as the root of a broadcast can.
   std::vector<int> RanksThatFinished(const FlightLog& log,
                                      const FlightRecord& stuck,
                                      const FlightMoment& moment) const;
@@ -141,9 +141,9 @@ const std::vector<FlightCall>& FlightCalls::With(
 std::vector<int> FlightCalls::RanksThatFinished(
     const FlightLog& log, const FlightRecord& stuck,
     const FlightMoment& moment) const {
-  // A rank whose operation failed was itself late only if the error is
-  // DeadlineExceeded. Any other error may be caused by a rank that finished the
-  // collective and then died.
+  // If the operation of the stuck rank has failed, the rank was late only if
+  // the error is DeadlineExceeded. Any other error may be caused by a rank that
+  // finished the collective and then died.
   if (!NeedsAll(stuck.signature) ||
       (stuck.ended != 0 &&
        stuck.status != absl::StatusCode::kDeadlineExceeded)) {
@@ -546,8 +546,8 @@ class Analysis {
           continue;
         }
         const FlightRecord* const stuck = StuckRecord(*log->second, moment_);
-        // A rank that waits in another group is usually not to blame. It is to
-        // blame if other ranks have finished the operation in which it waits.
+        // Do not blame a rank that waits in another group, unless other ranks
+        // have finished the operation in which this rank waits.
         if (stuck != nullptr && !IsOf(key, *log->second, *stuck) &&
             calls_.RanksThatFinished(*log->second, *stuck, moment_).empty()) {
           continue;
@@ -572,9 +572,9 @@ class Analysis {
                         " in group ", GroupName(log, stuck));
   }
 
-  // Finds ranks that are still in an operation that other ranks have finished.
-  // This step is needed only if no rank waits for these ranks; otherwise
-  // FindBehind has found them.
+  // Finds ranks that are still in an operation that other ranks have finished,
+  // if no rank waits for them. If a rank waits for them, FindBehind has already
+  // found them.
   void FindLeftAlone() {
     for (const auto& [rank, log] : logs_) {
       const FlightRecord* const stuck = StuckRecord(*log, moment_);

@@ -12,8 +12,8 @@
 
 namespace muster {
 
-// A set of ranks whose last operations are the same and in the same state, with
-// this operation and this state.
+// The ranks that have the same last operation in the same state, and a
+// description of the operation and of the state.
 struct FlightPosition {
   std::string ranks;      // the ranks as text: "ranks 0-2, 5"
   std::string operation;  // the ranks' last operation; empty: none was recorded
@@ -24,8 +24,9 @@ struct FlightPosition {
   std::string state;
 };
 
-// Describes the ranks' last operations and the state of each: one entry per set
-// of ranks in the same state, ordered by the lowest rank of each set. Pure.
+// Describes each rank's last operation and the state of this operation. Ranks
+// with the same operation in the same state share one entry. Entries are
+// ordered by their lowest rank. Pure.
 std::vector<FlightPosition> PositionsOf(
     const std::map<int, const FlightLog*>& logs,
     const std::map<int, const FlightEnd*>& ends, const FlightMoment& moment);

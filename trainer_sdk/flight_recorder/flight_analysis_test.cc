@@ -86,8 +86,8 @@ TEST(FlightAnalysisTest, NamesTheDeadAndTheMissing) {
 }
 
 TEST(FlightAnalysisTest, RankInAFinishedOperationIsBehind) {
-  // Rank 1 was killed in the first operation, when rank 0 was already in the
-  // second.
+  // Rank 1 was killed in the first operation, while rank 0 was already in the
+  // second. Rank 1 must be reported as behind.
   EXPECT_THAT(
       AnalyseFlight({RankLog(0, 2).Does(Sum(), 1).Does(Sum(), 2, State::kIn),
                      RankLog(1, 2).Does(Sum(), 1, State::kIn)})
@@ -214,7 +214,7 @@ TEST(FlightAnalysisTest, TimesOfClocksThatDifferAreNotNegative) {
 
 TEST(FlightAnalysisTest, RankThatWaitsElsewhereIsNotBlamed) {
   // Rank 0 waits for rank 1 in the world. Rank 1 waits for rank 2 in a group of
-  // ranks 1 and 2. Rank 2 is in no operation.
+  // ranks 1 and 2. Rank 2 is in no operation, so only rank 2 is to blame.
   const auto pair = std::vector<int>{1, 2};
   EXPECT_THAT(AnalyseFlight({RankLog(0, 3).Does(Sum(), 1, State::kIn),
                              RankLog(1, 3)
@@ -344,8 +344,8 @@ TEST(FlightAnalysisTest, AFailureIsOverOnceItsGroupIsMadeAgain) {
       IsEmpty());
   EXPECT_THAT(AnalyseFlight({failed(0), failed(1), late}).findings,
               ElementsAre(HasSubstr("rank 2 (node2, pid 102) is behind")));
-  // A later group with another name does not make the failure of "world/dp:0"
-  // obsolete.
+  // The later groups have other names than "world/dp:0", so the failure of
+  // "world/dp:0" still counts.
   EXPECT_THAT(AnalyseFlight({failed(0).Group("world/dp", all, 2),
                              failed(1).Group("w", all), late})
                   .findings,
@@ -380,8 +380,8 @@ TEST(FlightAnalysisTest, OnlyALaterGroupOfItsNameMakesAmends) {
   EXPECT_THAT(stuck("world/dp:0", 2), IsEmpty());
   const auto behind = ElementsAre(HasSubstr("rank 2 (node2, pid 102) is beh"));
   EXPECT_THAT(stuck("world/dp", 2), behind);
-  // The ranks fail in the first of two groups "world/dp:0". The second one was
-  // created before the failure, so it does not make the failure obsolete.
+  // The ranks fail in the first of two groups "world/dp:0". The second group
+  // was created before the failure, so it does not make the failure obsolete.
   EXPECT_THAT(stuck("other", 1), behind);
 }
 

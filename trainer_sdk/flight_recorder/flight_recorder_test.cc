@@ -36,8 +36,9 @@ Instant At(int64_t milliseconds) {
   return Instant(std::chrono::milliseconds(milliseconds));
 }
 
-// The largest rounding error of the difference between two times of `log`,
-// which are in seconds since 1970, converted from nanoseconds to a double.
+// Returns the largest rounding error of the difference between two times in
+// `log`. A time is in seconds since 1970, converted from nanoseconds to a
+// double.
 double Rounding(const FlightLog& log) {
   return RoundingBound<double>(2, log.groups[0].made);
 }

@@ -21,8 +21,8 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using State = RankLog::State;
 
-// The time at which rank 0 begins its second barrier in OneIsLate, in seconds
-// since 1970 (UTC).
+// The time at which rank 0 begins the second barrier in the logs of
+// OneIsLate(), in seconds since 1970 (UTC).
 constexpr double kBegan = 1002;
 
 FlightAnalysis At(double clock, const std::vector<FlightLog>& logs) {

@@ -17,9 +17,10 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int kMaxDepth = 64;
-// The largest result in bytes is 16 (kMaxPerByte) for each byte of the pickle,
-// plus kMaxRepeated for values that occur several times. Machine::Expand counts
-// 16 bytes for each value, plus the length of each string.
+// The maximum size of the result in bytes: kMaxPerByte for each byte of the
+// pickle, plus kMaxRepeated for values that occur several times.
+// Machine::Expand counts 16 bytes for each value, plus the length of each
+// string.
 constexpr size_t kMaxPerByte = 16;
 constexpr size_t kMaxRepeated = 64 << 20;
 
@@ -259,9 +260,9 @@ class Machine {
     return Push(static_cast<int64_t>(number));
   }
 
-  // Removes the newest mark (an opcode marks a position in the stack, up to
-  // which a later opcode takes values). Sets `*count` to the number of stack
-  // values above the mark. Returns false if there is no mark.
+  // Removes the newest mark. A mark is a position in the stack, set by an
+  // opcode; a later opcode takes all values above the mark. Sets `*count` to
+  // the number of values above the mark. Returns false if there is no mark.
   bool PopMark(size_t* count) {
     if (marks_.empty()) return false;
     *count = stack_.size() - marks_.back();
@@ -269,10 +270,10 @@ class Machine {
     return true;
   }
 
-  // Whether an opcode can take `count` values from the stack and finds `below`
-  // further values under them. (An example of a value under them is the list to
-  // which the opcode appends.) Only the values above the newest mark count;
-  // without a mark, the whole stack.
+  // Whether an opcode can take `count` values from the stack and find `below`
+  // further values under these, such as the list to which the opcode appends
+  // the taken values. Only the values above the newest mark count; if there is
+  // no mark, all values count.
   bool Holds(size_t count, size_t below) const {
     const size_t floor = marks_.empty() ? 0 : marks_.back();
     return stack_.size() - floor >= count + below;

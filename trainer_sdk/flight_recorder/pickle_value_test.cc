@@ -137,8 +137,9 @@ TEST(PickleValueTest, DeepNestingIsRefused) {
 }
 
 TEST(PickleValueTest, AListThatIsUsedTwiceIsCopiedWhole) {
-  // The pickle of (a, a, 7) with the list a = [7]. The pickle stores the empty
-  // list once, refers to it a second time, and then appends the 7.
+  // The pickle of (a, a, 7), where `a` is the list [7]. The pickle stores `a`
+  // while this list is empty, refers to it a second time, and then appends the
+  // 7 to it.
   const auto value = ParsePickle("\x80\x02]q\x01h\x01K\x07\x61K\x07\x87.");
   ASSERT_TRUE(value.ok()) << value.status();
   EXPECT_EQ(*value, Json({{7}, {7}, 7}));

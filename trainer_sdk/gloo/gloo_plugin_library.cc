@@ -187,11 +187,11 @@ class MeshContext final : public gloo::Context {
 
  private:
   static constexpr int kNobody = -1;
-  // Interrupt closes the pair of a peer. If this rank is opening the connection
-  // to the peer, Interrupt first waits up to this time for Connect to end. This
-  // time is enough to connect to a live host. If the peer's host is dead, no
-  // connection exists, so closing the pair cannot harm a peer (see
-  // GlooPlugin::reset_connections).
+  // The time for which Interrupt waits until a running Connect ends, before
+  // Interrupt closes the pair. Interrupt waits only if this rank opens the
+  // connection. The time is enough to connect to a live host. If the peer's
+  // host is dead, no connection exists, so closing the pair cannot harm a peer
+  // (see GlooPlugin::reset_connections).
   static constexpr std::chrono::milliseconds kCallGrace{250};
 
   std::mutex mutex_;

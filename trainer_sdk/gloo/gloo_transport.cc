@@ -409,9 +409,9 @@ Ticket GlooMesh::ReceiveMessage(int peer, const MessageLabel& label,
 }
 
 absl::Status GlooMesh::Wait(Ticket ticket) {
-  // If notes state the lengths of the parts, first read the notes of all later
-  // parts, too, and post the receives of their data. Otherwise their data would
-  // wait until this part has arrived.
+  // If notes state the lengths of the parts, read the notes of all later parts,
+  // too, and post the receives of their data. Otherwise the peers could not
+  // send the later parts before this part has arrived.
   const auto last = PartsAreNoted() ? incoming_.size() : ticket + size_t{1};
   for (size_t i = ticket; i < last; ++i) {
     if (absl::Status s = FollowNote(incoming_[i]); !s.ok()) return s;
@@ -614,9 +614,9 @@ absl::Status ConnectPairs(const GroupPlace& place,
   return FormationStatus(place);
 }
 
-// Starts to detect the death of peers. If a peer dies while the group is
-// created, its death interrupts place.formation (the creation of the group on
-// all ranks) if it is set, so that no rank waits for the dead peer.
+// Starts to detect the death of peers. If place.formation (the creation of the
+// group on all ranks) is set, the death of a peer interrupts it, so that no
+// rank waits for the dead peer.
 absl::Status WatchWhileForming(const GroupPlace& place,
                                std::vector<StreamSocket> sockets,
                                GlooMesh& mesh) {

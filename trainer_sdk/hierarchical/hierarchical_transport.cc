@@ -88,9 +88,9 @@ class HierarchicalTransport final : public Transport {
     if (absl::IsDeadlineExceeded(s)) {
       const std::string silent = Silent(Describe(signature));
       // If every rank has reported that it is late, no rank of this host is the
-      // cause, although this rank was waiting for a rank of this host. The
-      // ranks that wait for another host know the cause. Wait until one of them
-      // has written the cause.
+      // cause, although this rank was waiting for a rank of its own host. The
+      // ranks that wait for another host know the cause. Wait until one of
+      // these ranks has written the cause.
       if (silent.empty() && tiers_.failed_on_host) {
         record_.AwaitCause(kOthersAreLate);
         if (tiers_.compared) message += OtherHosts();
@@ -134,8 +134,8 @@ class HierarchicalTransport final : public Transport {
   }
 
  private:
-  // Returns a text with the ranks of other hosts that the ranks of this host
-  // may be waiting for.
+  // Returns a text that names one rank of each other host. The ranks of this
+  // host may be waiting for these hosts.
   std::string OtherHosts() const {
     std::vector<std::string> others;
     for (const int rank : tiers_.layout.Across(tiers_.place())) {
@@ -147,9 +147,9 @@ class HierarchicalTransport final : public Transport {
   }
 
   // Returns a text that names the ranks of the whole group that have not
-  // reported that they are late; empty if all have. Names all ranks, because a
-  // rank may wait within its host for a rank that itself waits in the network,
-  // or the other way round.
+  // reported that they are late; empty if every rank has. The text is not
+  // limited to the ranks of this host, because a rank that waits for a rank of
+  // its host may in fact be delayed by another host, or the other way round.
   std::string Silent(const std::string& operation) const {
     std::vector<std::string> silent;
     const std::vector<LateRank> ranks =
@@ -180,10 +180,10 @@ class HierarchicalTransport final : public Transport {
       result = broken_;
     }
     std::string why(result.message());
-    // The other ranks of this host get this text as their error. No store
-    // records which rank of the host found the failure, so the text must name
-    // that rank. Otherwise each of the ranks would seem to have found the
-    // failure.
+    // The other ranks of this host get this text as their error. The text must
+    // name the rank that found the failure, because no store records which rank
+    // of the host found it. Without the name, each rank would seem to have
+    // found the failure.
     if (!absl::IsAborted(result) && !absl::StartsWith(why, "rank ")) {
       why = absl::StrCat("rank ", place_.rank, " found: ", why);
     }

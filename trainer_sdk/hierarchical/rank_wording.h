@@ -32,9 +32,9 @@ std::string WithFinderGroupRank(const std::string& message,
 std::string FromLast(const std::string& heading, const std::string& message);
 
 // Replaces text about internal steps, which the caller of the operation does
-// not know, by `instead`. An example is "has not called it: its last collective
-// was broadcast #3". `message` is an error of the group of one host's ranks.
-// Pure.
+// not know, by `instead`. An example of such text is "has not called it: its
+// last collective was broadcast #3". `message` is an error of the group of one
+// host's ranks. Pure.
 std::string WithoutSteps(const std::string& message,
                          const std::string& instead);
 

@@ -225,7 +225,8 @@ class TieredOperation {
       FinishAverage(operation_.output, count);
     }
     // The barrier keeps this host's ranks in the operation until all hosts have
-    // compared their operations. So a mismatch fails on every rank.
+    // compared their operations. So if hosts called different operations, every
+    // rank gets an error.
     return OnHost(Barrier());
   }
 
@@ -317,7 +318,7 @@ class TieredOperation {
   const HostLayout& layout_;
   const int64_t element_;
   // Whether the ranks of this host have compared the operations that they
-  // called. If so, each of them has called one.
+  // called. If true, every rank of this host has called an operation.
   bool compared_ = false;
 };
 

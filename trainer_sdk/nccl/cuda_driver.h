@@ -26,8 +26,8 @@ using CudaEvent = ::CUevent_st*;
 class CudaDriver {
  public:
   // Loads the driver's library. NotFound: there is no driver.
-  // FailedPrecondition: the driver finds no GPU, or does not work; in the
-  // latter case, the error has the driver's message.
+  // FailedPrecondition: the driver finds no GPU, or the driver does not work;
+  // the error then has the driver's message.
   static absl::StatusOr<std::shared_ptr<const CudaDriver>> Load(
       const std::string& name = "libcuda.so.1");
 

@@ -418,9 +418,9 @@ TEST_F(NcclFailureTest, AnAbortThatNeverComesBackHoldsNobodyUp) {
     group[0]->Abort("enough");
   }
   control().abort_hangs = false;
-  // The transport's destructor did not wait for its thread, which hangs in
-  // ncclCommAbort. With abort_hangs reset, that thread returns and frees
-  // everything.
+  // The transport's destructor has returned without waiting for the transport's
+  // thread, which hangs in ncclCommAbort. Now that abort_hangs is false, this
+  // thread returns and frees everything.
   const Instant end = MonotonicNow() + seconds(30);
   while (MonotonicNow() < end &&
          (control().live_communicators > 0 || control().live_allocations > 0)) {

@@ -28,8 +28,8 @@ constexpr Duration kLookEvery = milliseconds(10);
 // The interval at which the watching thread queries NCCL for errors while no
 // operations are pending.
 constexpr Duration kLookWhenIdle = std::chrono::seconds(1);
-// If a rank has waited for its peers for this time, it also polls the group's
-// alarm for their failures, once per second.
+// The time that a rank waits for its peers before it also polls the group's
+// alarm, once per second, to learn whether a peer has failed.
 constexpr Duration kStalledAfter = std::chrono::seconds(1);
 // The longest time that a rank spends on the store in order to add details to
 // an error message. The wait for the peers (NcclOptions::explanation_timeout)
@@ -340,9 +340,9 @@ absl::Status NcclGroup::Explained(
       place_.size == 1) {
     return cause;
   }
-  // Ranks publish their unfinished NCCL operations under separate keys. In the
-  // same store, ProcessGroup publishes each rank's last call, which may be a
-  // later operation.
+  // Publish the unfinished NCCL operation under a key with a prefix of its own,
+  // because ProcessGroup publishes this rank's last call in the same store. The
+  // last call may be a later operation.
   GroupPlace place = place_;
   place.store = std::make_shared<PrefixStore>("nccl_late", place_.store);
   const auto compare = [place, call = *current,
@@ -408,8 +408,8 @@ void NcclGroup::Watch() {
       // operations look complete.
       const std::optional<OperationSignature> current = watch_.Current();
       communicator_.Abort();
-      // Call Explained after the abort: it may block for seconds if the store
-      // does not answer, and the device must not wait for that.
+      // Call Explained only after the abort: Explained may block for seconds if
+      // the store does not answer, which must not delay the abort.
       const absl::Status explained = Explained(cause, current);
       communicator_.Explain(explained);
       {

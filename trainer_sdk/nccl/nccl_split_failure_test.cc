@@ -163,8 +163,8 @@ TEST_P(NcclSplitFailureTest, EndsWithTheRound) {
 
 TEST_P(NcclSplitFailureTest, AbsentRankIsNamed) {
   const auto worlds = Worlds(3);
-  // All ranks share one deadline. A rank that began after the deadline would be
-  // named as absent, like a rank that never calls the split.
+  // Ranks 0 and 2 share this deadline. Both begin the split long before it, so
+  // only rank 1, which never calls the split, is named as absent.
   const Instant deadline = MonotonicNow() + seconds(1);
   const auto ends = RunRanks(3, [&](int rank) -> absl::Status {
     if (rank == 1) return absl::OkStatus();
@@ -191,9 +191,9 @@ TEST_P(NcclSplitFailureTest, RankOfAnEarlierSplitIsNamed) {
         .status();
   });
   EXPECT_EQ(FirstFailure(first), absl::OkStatus());
-  // Begin the second split only now, when both ranks have left the first one.
-  // Otherwise, rank 0's failure in the second split could break the first split
-  // on rank 1.
+  // Begin the second split only when both ranks have returned from the first
+  // split. Otherwise, rank 0's failure in the second split could break the
+  // first split on rank 1.
   const absl::Status second =
       SplitNcclTransport(*worlds[0], 0, 0, PartOf(0, 2),
                          MonotonicNow() + milliseconds(50))
@@ -245,8 +245,8 @@ TEST_P(NcclSplitFailureTest, ErrorOfARankReachesAllRanks) {
     return end;
   });
   for (int rank = 0; rank < 3; ++rank) {
-    // Without ncclCommSplit, rank 2, which is in no new group, does not wait.
-    // It may leave before the failure.
+    // Without ncclCommSplit, rank 2, which is in no new group, does not wait
+    // for the others. So it may return before rank 1 fails.
     if (rank == 2 && !has_split()) continue;
     EXPECT_TRUE(absl::IsUnavailable(ends[rank])) << ends[rank];
     EXPECT_THAT(Why(ends[rank]),

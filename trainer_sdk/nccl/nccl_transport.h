@@ -55,12 +55,12 @@ struct NcclOptions {
 //
 // If an operation is late, the ranks exchange their oldest unfinished
 // operations through the store. The error names the ranks that called a
-// different operation or fewer operations. Because operations are enqueued,
-// these are not the operations that the ranks are calling at that time. AVG
-// multiplies floating-point inputs by 1/n before it adds them, as NCCL does.
-// Tags are ignored: messages between two ranks arrive in the order in which
-// they were sent. Allocate returns memory registered with NCCL (2.19 or newer),
-// or plain device memory.
+// different operation or fewer operations. Because operations are enqueued, the
+// oldest unfinished operation of a rank is usually not the operation that the
+// rank is calling at that time. AVG multiplies floating-point inputs by 1/n
+// before it adds them, as NCCL does. Tags are ignored: messages between two
+// ranks arrive in the order in which they were sent. Allocate returns memory
+// registered with NCCL (2.19 or newer), or plain device memory.
 //
 // NotFound: NCCL or the CUDA driver is not installed; the message says what to
 // do. FailedPrecondition: the driver does not work, or NCCL_COMM_BLOCKING makes

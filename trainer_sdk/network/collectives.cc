@@ -12,18 +12,18 @@
 namespace muster {
 namespace {
 
-// The limit on the bytes that a rank sends if every rank sends all its data
-// directly to all other ranks (one hop). For larger data, several hops are
+// Maximum number of bytes that a rank may send in all if every rank sends its
+// data directly to all other ranks (one hop). For larger data, several hops are
 // faster.
 constexpr int64_t kDirectBytes = 32 << 10;
 constexpr int kDirectRanks = 8;
-// The smallest size in bytes of each rank's part of the data for which a ring
-// is used. With smaller parts, the additional hops of a ring cost more time
-// than they save.
+// A ring is used if each rank's part of the data has at least this many bytes.
+// With smaller parts, the additional hops of a ring cost more time than they
+// save.
 constexpr int64_t kRingPartBytes = 16 << 10;
 
-// The reduction for all steps of a collective except the last. For an average
-// these steps compute sums, and the last step divides.
+// Returns the reduction for all steps of a collective except the last. An
+// average is computed as a sum, which the last step divides.
 ReduceOp Partial(ReduceOp op) {
   return op == ReduceOp::kAvg ? ReduceOp::kSum : op;
 }
@@ -73,8 +73,8 @@ absl::Status Doubling(Mesh& mesh, Reduction reduction, const void* input,
   while (power * 2 <= size) power *= 2;
   const int extra = size - power;
   // The first 2 * extra ranks form pairs. Only the even rank of a pair takes
-  // part in the doubling; the odd rank sends it the data and receives the
-  // result.
+  // part in the doubling. The odd rank sends its data to the even rank, and
+  // later receives the result.
   if (rank < 2 * extra && rank % 2 == 1) {
     mesh.Send(rank - 1, output, bytes);
     if (absl::Status s = mesh.Flush(); !s.ok()) return s;
@@ -179,8 +179,8 @@ class Ring {
   }
 
   // Receives and forwards a chunk that is completely reduced. The chunk may
-  // overwrite data that this rank sent to `next`. This is safe: the chunk has
-  // passed through `next`, so `next` has already received that data.
+  // overwrite data that this rank sent to `next`. The overwriting is safe: the
+  // chunk has passed through `next`, so `next` has already received that data.
   absl::Status CollectChunk(int chunk, Step step) {
     return ForEachPiece(chunk, [&](int64_t begin, int64_t count) {
       const Ticket ticket =
@@ -257,8 +257,8 @@ absl::Status Broadcast(const Operation& operation, Mesh& mesh) {
   if (bytes <= kTreeBytes || mesh.size() == 2) {
     return BroadcastDownTree(mesh, root, operation.output, bytes);
   }
-  // Scatter the data, then all_gather it. The root thus sends only about twice
-  // the size of the data, and not all data to every other rank.
+  // Scatter the data, then all_gather it. In this way the root sends only about
+  // twice the size of the data in all, instead of all data to every other rank.
   const RankParts parts = RankParts::Even(operation.count, mesh.size());
   char* const own = At(operation.output, parts.begin(mesh.rank()) * element);
   absl::Status s =
@@ -382,12 +382,13 @@ PointToPoint AsMessage(const Operation& operation) {
                       operation.dtype};
 }
 
-// Whether some rank can finish `operation` without a message from each other
-// rank. Such a rank may notice only in the next operation that another rank
-// called a different operation.
+// Whether some rank can finish `operation` without a message from every other
+// rank. Without such messages, a rank may notice only in the next operation
+// that another rank called a different operation.
 bool SomeHearNothing(const Operation& operation, int size) {
   // In an all_to_all with counts, only the sender and the receiver of a part
-  // know its expected length. The sender gets no message from the receiver.
+  // know the part's expected length. No message from the receiver confirms this
+  // length to the sender.
   if (operation.kind == OperationKind::kAllToAll) {
     return !operation.counts.empty();
   }

@@ -16,10 +16,10 @@ class HangupWatch {
   // as this object lives.
   void Add(int socket);
 
-  // Whether, since the last call of Any, a peer has closed its end of one of
-  // the connections. Each close is reported once. Data that the peer sent
-  // before the close may still be unread. Always true if the system could not
-  // watch the connections (epoll), for example because no descriptor was left.
+  // Whether a peer has closed its end of any connection since the last call of
+  // Any. Each close is reported once. Data that the peer sent before the close
+  // may still be unread. Always true if the system could not watch the
+  // connections (epoll), for example because no descriptor was left.
   bool Any();
 
  private:

@@ -54,8 +54,8 @@ absl::StatusOr<std::string> TakeChannelKey(const std::string& value) {
 }
 
 absl::StatusOr<std::string> InheritedChannelKey() {
-  // The key is never destroyed, because threads may create groups until the
-  // process ends.
+  // The key object is never destroyed, because threads may still create groups
+  // while the process exits.
   static const auto* const key =
       new absl::StatusOr<std::string>([]() -> absl::StatusOr<std::string> {
         const char* const value = std::getenv(kChannelKeyVariable);

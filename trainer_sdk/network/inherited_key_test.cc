@@ -17,9 +17,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Returns the read end of a pipe that holds `bytes` and whose write end is
-// closed. TakeChannelKey closes the descriptor if its inode is the expected
-// one.
+// Returns the read end of a pipe that contains `bytes` and whose write end is
+// closed. TakeChannelKey closes the read end if the pipe has the expected
+// inode.
 int PipeWith(const std::string& bytes) {
   int ends[2] = {-1, -1};
   EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);

@@ -29,9 +29,10 @@ class NetworkTransport final : public Transport {
   const char* name() const override { return name_; }
   absl::Status Execute(const Operation& operation,
                        const OperationContext& context) override;
-  // Performs `operation` as one step of a larger operation, whose signature is
-  // `signature`. Errors name the larger operation, and ranks compare its
-  // signatures. Each sequence number may be used for one step only.
+  // Performs `operation` as one step of a larger operation, which has the
+  // signature `signature`. Errors name the larger operation. To detect
+  // different calls, ranks compare the signature of the larger operation. Each
+  // sequence number may be used for one step only.
   absl::Status ExecuteAs(const Operation& operation,
                          const OperationSignature& signature, Instant deadline);
   void Abort(const std::string& reason) override;

@@ -22,7 +22,8 @@ RankParts::RankParts(const std::vector<int64_t>& counts, int64_t count,
 RankParts RankParts::Even(int64_t total, int size) {
   RankParts parts;
   for (int part = 0; part <= size; ++part) {
-    // Compute total / size first, because total * part could overflow.
+    // Divide `total` by `size` before multiplying by `part`, because total *
+    // part could overflow.
     const int64_t rest = total % size;
     parts.begins_.push_back(total / size * part + (rest < part ? rest : part));
   }
@@ -46,8 +47,8 @@ absl::Status GatherToAll(Mesh& mesh, const RankParts& parts, int64_t element,
                          void* whole) {
   const int rank = mesh.rank(), size = mesh.size();
   std::vector<Ticket> tickets;
-  // Each rank starts with a different peer, so that not all ranks send to one
-  // peer at the same time.
+  // Each rank starts with another peer. Otherwise all ranks would send to the
+  // same peer at the same time.
   for (int step = 1; step < size; ++step) {
     const int from = (rank - step + size) % size;
     tickets.push_back(mesh.Receive(from, At(whole, parts.begin(from) * element),
@@ -152,8 +153,8 @@ absl::Status BroadcastDownTree(Mesh& mesh, int root, void* data,
                                int64_t bytes) {
   const int size = mesh.size();
   const int place = (mesh.rank() - root + size) % size;
-  // The lowest set bit of `place`, which is the distance to the parent in the
-  // tree.
+  // The lowest set bit of `place`: the distance from this rank to its parent in
+  // the binomial tree.
   int reach = 1;
   while (reach < size && (place & reach) == 0) reach <<= 1;
   for (int64_t at = 0; at == 0 || at < bytes; at += kSegmentBytes) {

@@ -18,7 +18,8 @@ struct LearningRateSchedule {
   // Number of warmup steps. In the warmup, the rate of step s is peak * (s + 1)
   // / (warmup + 1), as in nanoGPT. So the rate is not zero in the first step.
   int64_t warmup = 0;
-  // The first step at which the decay is finished and the rate is `floor`.
+  // The first step after the decay; from this step on the rate is `floor`. Not
+  // used without decay (Decay::kNone).
   int64_t decay_until = 0;
   Decay decay = Decay::kCosine;
 

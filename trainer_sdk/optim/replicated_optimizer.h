@@ -30,8 +30,8 @@ class ReplicatedOptimizer : public Optimizer {
                       std::vector<Tensor> tensors, GradientSource gradients,
                       Device& device = HostDevice());
 
-  // OK, or the error of the constructor, which SumOfSquares, Step and
-  // OnStateLoaded return.
+  // OK, or the error that occurred in the constructor. SumOfSquares, Step and
+  // OnStateLoaded then fail with the same error.
   const absl::Status& status() const { return shard_.status(); }
 
   absl::StatusOr<double> SumOfSquares() override;

@@ -19,8 +19,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// A number of elements larger than one conversion block (2048), and not a
-// multiple of it.
+// A number of elements that is larger than one conversion block (2048
+// elements), and not a multiple of 2048.
 constexpr int64_t kCount = 5001;
 
 std::vector<float> Wave(int64_t count, double phase) {
@@ -71,8 +71,8 @@ TEST(ReplicatedOptimizerTest, AStepIsTheRulesOnScaledGradients) {
           SumOfSquares(gradient.data(), kCount) + SumOfSquares(moved.data(), 3);
       const double bound = RoundingBound<double>(kCount + 3, squares);
       EXPECT_NEAR(*optimizer.SumOfSquares(), squares, bound);
-      // The bound is so small that a missing gradient of the smaller tensor
-      // would be noticed.
+      // `bound` must be so small that the check above detects a missing
+      // gradient of `moved`, the smaller tensor.
       EXPECT_GT(SumOfSquares(moved.data(), 3), bound);
       ASSERT_TRUE(optimizer.Step(plan).ok());
       if (step == 2) {
@@ -193,8 +193,8 @@ TEST_P(Precisions, MastersKeepWhatRoundingLoses) {
     Widen(precision, narrow.data(), floats.data(), kCount);
   }
   EXPECT_EQ(floats, Rounded(master, precision));
-  // State() returns the master weights, and OnStateLoaded computes the values
-  // from them.
+  // State() must return the master weights, and OnStateLoaded must compute the
+  // values from the master weights.
   const std::vector<CheckpointSlice> state = optimizer.State();
   ASSERT_EQ(state.size(), 1u);
   EXPECT_EQ(state[0].tensor.name, "master/w");
@@ -228,8 +228,7 @@ TEST(ReplicatedOptimizerTest, AnInfiniteGradientShowsInTheSum) {
   EXPECT_FALSE(std::isfinite(*optimizer.SumOfSquares()));
   gradient[8] = std::nanf("");
   EXPECT_FALSE(std::isfinite(*optimizer.SumOfSquares()));
-  // The gradient is the largest float: its square must not make the sum
-  // infinite.
+  // The square of the largest float must not make the sum infinite.
   gradient[8] = std::numeric_limits<float>::max();
   EXPECT_TRUE(std::isfinite(*optimizer.SumOfSquares()));
 }

@@ -43,8 +43,8 @@ TEST(SquareSumTest, IsExact) {
   const float normal = std::numeric_limits<float>::min();
   EXPECT_EQ(SumOf({normal}), double{normal} * normal);
   EXPECT_EQ(SumOf({normal, normal / 2}), 1.25 * (double{normal} * normal));
-  // A simple sum in double would lose the square of each 1: the one large
-  // square is so large that its rounding error exceeds 1.
+  // One element is so large that a simple sum of the squares in double would
+  // lose the square of each 1, because the rounding error of the sum exceeds 1.
   std::vector<float> values(1 << 10, 1.0f);
   values.insert(values.begin(), 1e9f);
   EXPECT_EQ(SumOf(values), double{1e9f} * 1e9f + 1024);

@@ -33,8 +33,8 @@ TEST(StepPlanTest, TheScaleIsTakenOffBeforeTheNormIsLookedAt) {
   EXPECT_EQ(plan.norm, 5);
   EXPECT_NEAR(plan.gradient_factor, 2 / (5 + 1e-6) / 8,
               RoundingBound<double>(4, 1));
-  // The scale has grown, but the gradients of this step were computed with the
-  // old scale.
+  // PlanStep lets the scale grow to 16. But the factor above contains the old
+  // scale, 8, with which the gradients of this step were computed.
   EXPECT_EQ(scaler.scale(), 16);
 }
 

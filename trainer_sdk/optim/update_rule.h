@@ -79,9 +79,9 @@ class UpdateRule {
                       float* const* states) const = 0;
 
   // The rule's options if the rule was made by AdamWRule (adamw) or SgdRule
-  // (sgd); otherwise null. Devices other than the host recognise these two
-  // rules by their options. They support no other rule, unless the
-  // implementation of a device knows that rule.
+  // (sgd); otherwise null. A device other than the host recognises these two
+  // rules by their options. It rejects every other rule, unless the device's
+  // implementation knows that rule.
   virtual const AdamWOptions* adamw() const { return nullptr; }
   virtual const SgdOptions* sgd() const { return nullptr; }
 };

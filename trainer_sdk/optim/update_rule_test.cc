@@ -11,7 +11,7 @@ namespace {
 
 TEST(AdamWTest, TheFirstStepIsTheRateInTheGradientsDirection) {
   // In the first step, bias correction makes mean / sqrt(square) equal to the
-  // sign of the gradient.
+  // sign of the gradient. So each weight changes by the learning rate, 0.1.
   std::vector<float> weights = {1, 1, 1};
   const std::vector<float> gradient = {0.5f, -3, 0};
   std::vector<float> mean(3);

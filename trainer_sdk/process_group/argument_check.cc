@@ -14,9 +14,9 @@ namespace {
 // sum of some thousand such counts, in bytes, still does not overflow int64_t.
 constexpr int64_t kMaxElements = int64_t{1} << 46;
 
-// The numbers of elements in this rank's input and output. `in_place`: where
-// the shorter buffer must begin in the longer one if the operation is in place,
-// as an offset in elements. -1: the operation cannot be in place.
+// The numbers of elements in this rank's input and output. `in_place`: the
+// offset in elements at which the shorter buffer must begin in the longer one
+// if the operation is in place; -1: the operation cannot be in place.
 struct Extent {
   int64_t input = 0;
   int64_t output = 0;

@@ -9,8 +9,8 @@
 
 namespace muster {
 
-// Whether operations of this kind divide a buffer into one part per rank. Such
-// operations may have a list of counts with one entry per rank.
+// Whether operations of this kind divide a buffer into one part per rank. If
+// so, an operation may have a list of counts with one entry per rank.
 bool HasParts(OperationKind kind);
 
 // Checks that rank `rank` of `size` can perform `operation`. Ranks must be in

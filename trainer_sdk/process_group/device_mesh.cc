@@ -78,9 +78,8 @@ size_t DeviceMesh::IndexOf(const std::string& dimension) const {
   for (size_t i = 0; i < dimensions_.size(); i++) {
     if (dimensions_[i].name == dimension) return i;
   }
-  // The calling program has passed an unknown name. So the message lists the
-  // valid names, and does not point to a line of this file, as MUSTER_CHECK
-  // would.
+  // An unknown name is an error of the calling program. So print the valid
+  // names, and not a line of this file, which MUSTER_CHECK would print.
   std::string names;
   for (const MeshDimension& known : dimensions_) {
     absl::StrAppend(&names, names.empty() ? "" : ", ", known.name);

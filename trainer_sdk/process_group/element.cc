@@ -28,7 +28,7 @@ uint16_t Encode16(double value, Format format) {
   if (value == 0) return sign;
   int exponent = 0;
   std::frexp(value, &exponent);
-  // Uses the exponent of the leading bit of `value`, but at least the exponent
+  // Use the exponent of the leading bit of `value`, but at least the exponent
   // of the format's subnormal numbers.
   exponent = std::max(exponent - 1, 1 - format.bias());
   double units =

@@ -54,8 +54,8 @@ absl::Status FailureRecord::Settle(const absl::Status& mine) const {
 absl::Status FailureRecord::Cause() const {
   const auto recorded =
       CallWithin<absl::StatusOr<std::string>>(timeout_, [store = store_] {
-        // A Get whose deadline is now does not wait: it returns the current
-        // value, or an error if the key is not set.
+        // Get with the current time as its deadline does not wait: it returns
+        // the current value, or an error if the key is not set.
         return store->Get(kFailureKey, MonotonicNow());
       });
   if (!recorded || !recorded->ok()) return absl::OkStatus();
@@ -78,8 +78,7 @@ std::vector<LateRank> FailureRecord::CompareLate(const std::string& operation,
     }
     std::vector<LateRank> late;
     if (!store->Set(keys[rank], "").ok()) return late;
-    // The result of Wait is ignored, because the key of each rank is checked
-    // below.
+    // Ignore the result of Wait, because the key of each rank is checked below.
     store->Wait(keys, MonotonicNow() + grace).IgnoreError();
     for (const std::string& key : keys) {
       const absl::StatusOr<bool> there = store->Check({key});

@@ -55,8 +55,8 @@ class FailureRecord {
 };
 
 // EncodeFailure makes the text that is stored for a failure, "CODE RANK
-// MESSAGE"; DecodeFailure reverses this. Decoding any other text gives
-// Internal.
+// MESSAGE"; DecodeFailure converts this text back to the status. Decoding any
+// other text gives Internal.
 std::string EncodeFailure(int rank, const absl::Status& failure);
 absl::Status DecodeFailure(const std::string& text, int own_rank);
 

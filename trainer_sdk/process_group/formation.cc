@@ -124,7 +124,7 @@ int Formation::wake_fd() const {
 }
 
 absl::Status Formation::Do(std::function<void()> call) {
-  // Whether `call` has returned; guarded by mutex_.
+  // Whether the thread has finished `call`; guarded by mutex_.
   const auto done = std::make_shared<bool>(false);
   if (absl::Status given_up = status(); !given_up.ok()) return given_up;
   try {
@@ -138,9 +138,9 @@ absl::Status Formation::Do(std::function<void()> call) {
     return NoThread(error);
   }
   std::unique_lock<std::mutex> lock(mutex_);
-  // This wait is longer than the waits of `call` itself. So if `call` times
-  // out, the caller gets the error of `call`, which is more precise than the
-  // error returned here.
+  // Wait longer than `call` itself waits for the store. So if `call` times out,
+  // the caller gets the error of `call`, which is more precise than the error
+  // that is returned here.
   const Instant until = std::max(deadline_, MonotonicNow()) + 2 * kStoreTimeout;
   if (!changed_.wait_until(lock, ToSteady(until),
                            [&] { return *done || !cause_.ok(); })) {
@@ -181,8 +181,8 @@ absl::Status FailFormation(const GroupPlace& place, const absl::Status& mine) {
 
 namespace {
 
-// The longest single wait on the store. A wait cannot be cancelled, so a wait
-// that its caller has abandoned lasts at most this long.
+// The longest single wait on the store. A wait cannot be cancelled. So after
+// its caller has given up, a wait continues for at most this long.
 constexpr Duration kLongestWait = std::chrono::seconds(5);
 
 bool IsLate(const absl::Status& status) {

@@ -28,7 +28,7 @@ namespace muster {
 class Formation : public std::enable_shared_from_this<Formation> {
  public:
   // Starts a thread that watches the store for a failure of any rank. `store`
-  // holds the keys of this group only, including those of FailureRecord, and
+  // holds the keys of this group only, including the keys of FailureRecord, and
   // must not be a FormingStore. The thread ends at `deadline` or soon after
   // End, which the caller must call. ResourceExhausted: the system has no
   // thread left.

@@ -14,9 +14,9 @@
 namespace muster {
 namespace {
 
-// The maximum number of ranks whose last operations a rank reads.
-// Every rank reads all of them, so the total number of reads grows with the
-// square of this limit.
+// The maximum number of ranks whose last operations a rank reads. Every rank
+// reads the operations of all these ranks, so the total number of reads grows
+// with the square of this limit.
 constexpr int kMaxRanksRead = 128;
 
 std::string KeyOf(int rank) { return absl::StrCat("last_operation/", rank); }
@@ -123,8 +123,9 @@ std::vector<std::optional<OperationSignature>> ReadLastOperations(
   std::vector<std::string> keys;
   keys.reserve(ranks);
   for (int rank = 0; rank < ranks; rank++) keys.push_back(KeyOf(rank));
-  // Even if this Wait times out or fails, the operations that are already in
-  // the store are read below.
+  // The result of Wait only tells whether all ranks are present. After a
+  // timeout or an error, the operations that are already in the store are read
+  // one by one.
   const absl::Status everybody = place.store->Wait(keys, deadline);
   std::vector<std::optional<OperationSignature>> operations(ranks);
   for (int rank = 0; rank < ranks; rank++) {

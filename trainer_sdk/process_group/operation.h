@@ -29,8 +29,8 @@ enum class OperationKind : uint8_t {
 };
 // The number of kinds that Run and Start accept: all enumerators before kSplit.
 inline constexpr int kOperationKinds = 12;
-// The number of kinds that an OperationSignature may have: those that Run
-// accepts, and kSplit.
+// The number of kinds that an OperationSignature may have: the kinds that Run
+// accepts, plus kSplit.
 inline constexpr int kSignatureKinds = kOperationKinds + 1;
 
 // PyTorch's name of the operation, such as "all_reduce".

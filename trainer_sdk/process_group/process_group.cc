@@ -104,9 +104,8 @@ class PlainMemory final : public TransportMemory {
   const std::unique_ptr<void, decltype(&std::free)> block_;
 };
 
-// Allocates ordinary host memory, for transports that cannot allocate memory
-// themselves. `bytes` must not be negative. ResourceExhausted: not enough
-// memory.
+// Allocates ordinary host memory, for transports that have no memory of their
+// own. `bytes` must not be negative. ResourceExhausted: not enough memory.
 absl::StatusOr<std::unique_ptr<TransportMemory>> NewPlainMemory(int64_t bytes) {
   // The size is rounded up to whole cache lines, so that no other data shares
   // the last line.
@@ -212,9 +211,9 @@ class ProcessGroup::Body {
       work->Complete(broken_);
       return work;
     }
-    // The worker thread is started before the operation gets its sequence
-    // number. If the system has no thread left, no number is used up. So if the
-    // caller retries, the numbers of this rank still match those of its peers.
+    // Start the worker thread before the operation gets its sequence number. If
+    // the system has no thread left, no number is used up. So if the caller
+    // retries, the numbers of this rank still match those of its peers.
     if (!worker_.joinable()) {
       try {
         worker_ = std::thread([this] { Serve(); });
@@ -256,8 +255,8 @@ class ProcessGroup::Body {
       memory = NewPlainMemory(bytes);
     }
     if (absl::IsResourceExhausted(memory.status())) {
-      // The host has too little memory, but the transport is intact, so the
-      // group stays usable.
+      // Too little host memory does not affect the transport, so the group
+      // stays usable.
       memory = Named(memory.status());
     } else if (!GoesOn(memory.status())) {
       ReportFailure(memory.status());
@@ -277,7 +276,7 @@ class ProcessGroup::Body {
     auto group = SplitAsFormation(color, key, label, call.context);
     recorder_.End(call.record, MonotonicNow(), group.status().code());
     if (!group.ok() && !absl::IsUnimplemented(group.status())) {
-      // This group breaks, because the Split cannot be retried: ranks that
+      // Break this group, because the Split cannot be retried: ranks that
       // already have their new group would not call Split again. Abort releases
       // peers that are blocked in an operation.
       transport_->Abort(std::string(group.status().message()));
@@ -296,8 +295,8 @@ class ProcessGroup::Body {
       if (!broken_.ok()) return;
       broken_ = cause;
       split = split_;
-      // Wakes the callers that wait for earlier operations. Because the group
-      // is broken, these callers then fail at once.
+      // Wake the callers that wait for earlier operations. Because the group is
+      // broken, these callers then fail at once.
       changed_.notify_all();
     }
     if (split != nullptr) split->Interrupt(cause);
@@ -326,9 +325,9 @@ class ProcessGroup::Body {
            (options.timeout == Duration() ? options_.timeout : options.timeout);
   }
 
-  // Makes the record of a call of `operation`. A collective gets the group's
-  // next sequence number; a send, receive or batch gets the number of the last
-  // collective. The caller holds mutex_.
+  // Makes the record of a call of `operation`, with its sequence number. A
+  // collective gets the group's next sequence number; a send, receive or batch
+  // gets the number of the last collective. The caller holds mutex_.
   GroupCall Number(const Operation& operation, const CallOptions& options,
                    Instant now) {
     if (!IsPointToPoint(operation.kind)) sequence_++;
@@ -359,7 +358,7 @@ class ProcessGroup::Body {
   void Release() {
     const std::lock_guard<std::mutex> lock(mutex_);
     busy_ = false;
-    // Called even if no thread waits: in this case notify_all makes no system
+    // Call notify_all even if no thread waits: in this case it makes no system
     // call, so it costs little.
     changed_.notify_all();
   }
@@ -411,14 +410,14 @@ class ProcessGroup::Body {
     }
     const absl::Status dumped =
         recorder_.Fail(place_.name, std::string(cause.message()));
-    // An error of the flight recorder's dump is ignored, because the caller
-    // needs the cause of the failure instead.
+    // Ignore an error of the flight recorder's dump, because the caller needs
+    // the cause of the group's failure instead.
     dumped.IgnoreError();
     return cause;
   }
 
-  // Reports the failure through the store to ranks that do not learn it from
-  // the transport, namely those in a Split.
+  // Reports the failure through the store to ranks in a Split, which do not
+  // learn of it from the transport.
   void ReportFailure(const absl::Status& cause) const {
     if (place_.size == 1) return;
     FailureRecord(place_.store, place_.rank, kStoreTimeout)
@@ -456,7 +455,7 @@ class ProcessGroup::Body {
       broken = broken_;
     }
     // If the group was aborted before this Formation existed, Abort could not
-    // interrupt the Split. Then interrupt it now.
+    // interrupt the Split. In this case, interrupt the Split here.
     if (!broken.ok()) (*formation)->Interrupt(broken);
     auto group = SplitInTurn(color, key, label, *formation, context);
     if (!group.ok() && !absl::IsUnimplemented(group.status())) {

@@ -78,7 +78,8 @@ bool SameCollective(const OperationSignature& a, const OperationSignature& b);
 std::string Describe(const OperationSignature& signature);
 
 // Encoded converts a signature to one line of printable characters;
-// DecodeSignature reverses this. Decoding any other text gives InvalidArgument.
+// DecodeSignature converts this line back. Decoding any other text gives
+// InvalidArgument.
 std::string Encoded(const OperationSignature& signature);
 absl::StatusOr<OperationSignature> DecodeSignature(const std::string& text);
 

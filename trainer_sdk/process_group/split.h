@@ -27,8 +27,8 @@ struct SplitChoice {
 std::vector<int> MembersOf(const std::vector<SplitChoice>& choices, int rank);
 
 // Publishes in the store the color and key that this rank passed to Split, and
-// returns those of all ranks, indexed by rank. Errors are those of
-// ExchangeThroughStore.
+// returns the colors and keys of all ranks, indexed by rank. Errors are those
+// of ExchangeThroughStore.
 absl::StatusOr<std::vector<SplitChoice>> ExchangeChoices(Store& store, int rank,
                                                          int size,
                                                          SplitChoice choice,
@@ -60,10 +60,11 @@ GroupPlace PartOf(const GroupPlace& parent,
 Operation SplitOperation();
 
 // The first step of a Split: all ranks perform SplitOperation in the group's
-// own transport. Only then do they wait in the store. So if a rank calls
-// another collective instead, the transport finds the mismatch at once and
-// reports it on the ranks that differ. Errors are those of the transport. If
-// any rank fails, `formation` is interrupted, and the transport is aborted.
+// own transport. The ranks wait in the store only after this operation. So if a
+// rank calls another collective instead of Split, the transport finds the
+// mismatch at once and reports it on the ranks that differ. Errors are those of
+// the transport. If any rank fails, `formation` is interrupted, and the
+// transport is aborted.
 absl::Status MeetToSplit(Transport& transport,
                          const std::shared_ptr<Formation>& formation,
                          const OperationContext& context);

@@ -25,8 +25,8 @@ std::string Message(const absl::Status& status) {
 }
 
 TEST(SplitFailureTest, AbortEndsTheExchangeOfAll) {
-  // Rank 2 does not call Split, and rank 0 aborts the group. The Split of ranks
-  // 0 and 1 must fail then, instead of waiting for rank 2.
+  // Rank 2 does not call Split, and rank 0 aborts the group. Then the Split of
+  // ranks 0 and 1 must fail at once, instead of waiting for rank 2.
   const auto statuses = RunWorld(3, [](ProcessGroup& world) -> absl::Status {
     if (world.rank() == 2) return absl::OkStatus();
     std::thread abort;

@@ -88,7 +88,7 @@ struct GroupPlace {
   int rank = 0;
   int size = 1;
   // The group's store. Transports use keys of this group only; NewProcessGroup
-  // ensures that by a prefix with the group's name.
+  // gives each group its own keys by a prefix with the group's name.
   std::shared_ptr<Store> store = {};
   // The group's name in messages: "world", "dp", "world/split2".
   std::string name = {};
@@ -112,8 +112,8 @@ using TransportFactory =
     std::function<absl::StatusOr<std::unique_ptr<Transport>>(GroupPlace place,
                                                              Instant deadline)>;
 
-// Makes the transport of a new group, which Split makes of some ranks of the
-// group of `parent`. Some transports can do this faster than a
+// Makes the transport of a new group that Split forms from some ranks of the
+// group of `parent`. For some transports, a TransportSplitter is faster than a
 // TransportFactory. Collective over all ranks of the parent group, between its
 // operations. `place`: this rank's place in the new group, according to `color`
 // and `key`. Returns null for a negative color.

@@ -65,9 +65,9 @@ std::string ProgressMessage(const ProgressUpdate& update) {
   if (update.times) {
     Append("OWN_NS", update.times->own.count(), text);
     Append("BLOCKED_NS", update.times->blocked.count(), text);
-    // Without a measured wait for data, DATA_NS is left out. A 0 would replace
-    // the value that another part of the program, with a RankTime of its own,
-    // has reported.
+    // Leave out DATA_NS if no wait for data was measured. A 0 would replace the
+    // value that another part of the program, with a RankTime of its own, has
+    // reported.
     if (update.times->data > Duration::zero()) {
       Append("DATA_NS", update.times->data.count(), text);
     }
@@ -95,7 +95,7 @@ Progress::Progress(const std::string& socket_path) {
   std::memcpy(agent_.sun_path, socket_path.data(), socket_path.size());
   agent_bytes_ = offsetof(sockaddr_un, sun_path) + socket_path.size();
   if (socket_path[0] == '@') {
-    // abstract socket names begin with a 0 byte and are not terminated by one
+    // names of abstract sockets begin with a 0 byte and do not end with one
     agent_.sun_path[0] = '\0';
   } else {
     ++agent_bytes_;
@@ -108,7 +108,7 @@ void Progress::Send(const ProgressUpdate& update) {
     const auto times = RankTime::Process().TakeAtStep(MonotonicNow());
     if (times.has_value()) message += ProgressMessage({.times = times});
   }
-  // Uses sendto without connecting the socket. So reports also reach an agent
+  // Use sendto without connecting the socket. So reports also reach an agent
   // that has closed its socket and opened it again.
   const ssize_t sent =
       agent_bytes_ == 0

@@ -21,8 +21,8 @@ struct ProgressUpdate {
   std::optional<double> loss = {};
   std::optional<double> tokens_per_second = {};
   // The timeout of the agent's watchdog for this worker. From now on, if the
-  // worker sends nothing for longer than this, the agent takes that for a hang.
-  // 0 disables the watchdog.
+  // worker sends nothing for longer than this, the agent treats this worker as
+  // hung. 0 disables the watchdog.
   std::optional<Duration> watchdog = {};
   // true: from now on, training waits for a checkpoint, until false is sent or
   // the next step is reported. The agent counts this time separately.
@@ -30,8 +30,8 @@ struct ProgressUpdate {
   // One line of free text about the worker's state, truncated to 256 bytes.
   std::optional<std::string> status = {};
   // How the process has spent its time. Progress::Send adds these times to each
-  // report of a step. The agent's watchdog does not take them for a sign of
-  // life.
+  // report of a step. They do not count as a sign of life for the agent's
+  // watchdog.
   std::optional<RankTimes> times = {};
 };
 

@@ -145,7 +145,7 @@ TEST(Progress, AStepTakesTheMeasuredTimesAlong) {
   ReportRankTime(MonotonicNow());
   EXPECT_THAT(agent.Next(),
               ::testing::MatchesRegex("OWN_NS=[0-9]+\nBLOCKED_NS=0\n"));
-  // Stops the measurement of this process, also for later tests.
+  // Stop the measurement of this process, also for later tests.
   RankTime::Process().Stop();
   progress.Send({.step = 9});
   EXPECT_EQ(agent.Next(), "STEP=9\n");

@@ -25,8 +25,8 @@ struct RankTimes {
   // Time during which no collective of the process was in progress: its own
   // work.
   Duration own = Duration::zero();
-  // Time during which at least one collective was in progress: transfer, and
-  // waiting for later ranks.
+  // Time during which at least one collective was in progress. Includes the
+  // transfer of data and the wait for ranks that begin the collective later.
   Duration blocked = Duration::zero();
   // The time that the program declared as waiting for input data (DataWait);
   // usually a part of `own`.
@@ -49,12 +49,12 @@ struct RankTimes {
 // Enter and Exit allocate nothing.
 class RankTime {
  public:
-  // The interval at which a process that reports no steps reports its
-  // RankTimes.
+  // The interval at which the RankTimes of a process are reported if the
+  // process reports no training steps.
   static constexpr Duration kReportInterval = std::chrono::milliseconds(500);
-  // If the process has reported a step within this time, Exit requests no
-  // report. Reports at the ends of steps compare the ranks better, because all
-  // ranks make them at the same point of the training.
+  // If the process has reported a training step within this time, Exit requests
+  // no report of the RankTimes. Reports at the ends of steps compare the ranks
+  // better, because all ranks make them at the same point of the training.
   static constexpr Duration kStepInterval = std::chrono::minutes(1);
 
   static constexpr size_t kMaxLinks = 8;
@@ -84,9 +84,9 @@ class RankTime {
   void Stop();
 
   // Read returns the RankTimes until `now`; nullopt if no collective has begun,
-  // or Stop was called. TakeAtStep is called when the program reports a step.
-  // It returns the same as Read, and makes Exit request no report for
-  // kStepInterval.
+  // or Stop was called. TakeAtStep must be called when the program reports a
+  // step. It returns the same as Read. In addition, Exit then requests no
+  // report for kStepInterval.
   std::optional<RankTimes> Read(Instant now) const;
   std::optional<RankTimes> TakeAtStep(Instant now);
 
@@ -103,8 +103,8 @@ class RankTime {
   Instant report_at_;
 };
 
-// While an object of this class lives, the time counts as time in which the
-// program waits for input data:
+// An object of this class measures a wait of the program for input data. The
+// wait lasts from the construction to the destruction of the object:
 //
 //   {
 //     DataWait wait;

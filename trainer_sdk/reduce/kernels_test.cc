@@ -117,8 +117,8 @@ TEST_P(Conversions, RoundsToNearestEven) {
       std::vector<uint16_t> expected;
       for (int low = 0; low < infinity; ++low) {
         const double a = Meaning(format, static_cast<uint16_t>(low));
-        // `b` is the number after `a`. After the largest finite number comes
-        // infinity; for rounding, infinity counts as the number that would
+        // The 16-bit number that follows `a`. After the largest finite number
+        // comes infinity; for rounding, it counts as the number that would
         // follow if the format had larger exponents.
         const double b =
             low + 1 == infinity
@@ -196,9 +196,10 @@ TEST(KernelTables, Agree) {
           data[i].resize(kCount);
           for (uint64_t& word : data[i]) {
             state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-            // Random bits whose highest exponent bits are 0 in every
-            // floating-point format, so that all numbers are small. None is a
-            // NaN, because the payload of a resulting NaN is not specified.
+            // Random bits, with some high exponent bits cleared in every
+            // floating-point format, so that all numbers are small. A NaN is
+            // impossible then. The test must avoid NaNs, because the payload of
+            // a resulting NaN is not specified.
             word = state & 0xbfffbfffbfffbfffu & ~0x7000700070007000u;
           }
           from[i] = data[i].data();

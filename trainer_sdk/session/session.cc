@@ -69,7 +69,8 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Start(
   absl::Status done = session->OpenStore(deadline);
   if (done.ok()) done = session->CompletePlace(deadline);
   if (!done.ok()) {
-    // The destructor does not wait for the other ranks if there is no store.
+    // Drop the store, so that the destructor of `session` does not wait for the
+    // other ranks to finish using the store.
     session->store_.reset();
     return With(absl::StrCat("rank ", plan.rank, " of ", plan.world_size,
                              " cannot join its world: "),

@@ -45,9 +45,9 @@ class EnvironmentReader {
   std::string Text(const std::string& name) const;
   bool Has(const std::string& name) const { return !Text(name).empty(); }
 
-  // The value of a variable that is a decimal integer in [least, most]; nullopt
-  // if the variable is unset or invalid; an invalid value is an error (see
-  // status).
+  // The value of a variable as a decimal integer in [least, most]. nullopt: the
+  // variable is unset, or its value is not such a number. In the second case
+  // the error is recorded (see status).
   std::optional<int64_t> Number(const std::string& name, int64_t least,
                                 int64_t most);
   // Reads a variable as Number does, but an unset variable is an error too. The

@@ -67,8 +67,8 @@ TEST(Session, RankZeroServesTheStoreUntilAllAreDone) {
     ASSERT_TRUE(StoreBarrier(store, "b", rank, kSize, Late()).ok());
     if (rank == 0) {
       session->reset();
-      // Rank 0 serves the store, so the destructor of its session must have
-      // waited until each other rank had used the store and increased `gone`.
+      // Rank 0's session serves the store. Its destructor must have waited for
+      // the other ranks, each of which increased `gone` before it left.
       EXPECT_EQ(gone, kSize - 1);
     } else {
       EXPECT_TRUE(store.Add("late", 1).ok());

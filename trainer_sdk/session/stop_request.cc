@@ -16,8 +16,9 @@
 namespace muster {
 namespace {
 
-// Two SIGINTs within this time count as one Ctrl-C. Under torchrun a process
-// may get SIGINT from the terminal and again from torchrun, which forwards it.
+// A further SIGINT within this time after the first one belongs to the same
+// Ctrl-C. Under torchrun a process may get SIGINT from the terminal and again
+// from torchrun, which forwards it.
 constexpr Duration kOneCtrlC = std::chrono::seconds(1);
 
 // Set to 1 by the signal handler when this process is asked to stop.
@@ -35,8 +36,9 @@ void OnSignal(int signal) {
   if (interrupted.compare_exchange_strong(first, now)) return;
   if (Duration(now - first) < kOneCtrlC) return;
   std::signal(SIGINT, SIG_DFL);
-  // Ends the process as an unhandled SIGINT would: SIGINT is blocked while its
-  // handler runs, so this signal is delivered when the handler returns.
+  // Ends the process as an unhandled SIGINT would. The new SIGINT is pending
+  // until the handler returns, because a signal is blocked while its own
+  // handler runs.
   std::raise(SIGINT);
 }
 

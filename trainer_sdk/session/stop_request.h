@@ -20,7 +20,7 @@ class StopRequest {
   // shell, it stays ignored.
   static void Listen();
 
-  // Whether this process was asked to stop. Checks whether the file exists that
+  // Whether this process was asked to stop. Each call looks for the file that
   // MUSTER_PREEMPTION_FILE names, which takes a few microseconds.
   static bool Asked();
 

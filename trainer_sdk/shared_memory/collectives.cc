@@ -25,8 +25,8 @@ class Arrival final : public WaitCondition {
       : peers_(peers), number_(number) {}
 
   bool IsTrue() const override {
-    // A published call is not withdrawn. So each check starts at the first rank
-    // whose call was still missing in the last check.
+    // A rank never withdraws its published call. So this check need not look
+    // again at ranks whose calls an earlier check has seen.
     while (next_ < peers_.size() && HasCome(next_)) ++next_;
     return next_ == peers_.size();
   }
@@ -91,9 +91,9 @@ class Phase final : public WaitCondition {
   mutable int next_ = 0;
 };
 
-// Wakes the ranks that wait for `condition`, but only if `condition` is true
-// now. So only the last rank that contributes to the condition wakes them.
-// Earlier wake-ups would be useless, and costly if ranks share cores.
+// Wakes the ranks that wait for `condition` if `condition` is true. It becomes
+// true when the last rank has done its part, so only that rank wakes the
+// others. Earlier wake-ups would be useless, and costly if ranks share cores.
 void RingIfLast(GroupPage& group, const WaitCondition& condition) {
   if (group.bell.sleepers.load(std::memory_order_seq_cst) != 0 &&
       condition.IsTrue()) {
@@ -415,9 +415,9 @@ int64_t Collectives::Rounds(const Run& run) const {
       }
     }
   }
-  // An operation without elements counts as one round, too: each rank prepared
-  // the slot of round 0 for this operation before the ranks were synchronized,
-  // so the next operation must use the next slot.
+  // At least one round, even without elements. Each rank prepared the slot of
+  // round 0 for this operation before the ranks were synchronized, so the next
+  // operation must use the next slot.
   return std::max<int64_t>(
       1, (longest + run.lane_elements - 1) / run.lane_elements);
 }

@@ -166,9 +166,8 @@ absl::Status ReceiveQueue::Move() {
                     BytesOf(*current_));
         received_ = BytesOf(*current_);
       }
-      // The header is removed from the ring only after the payload is copied,
-      // because the sender may reuse its buffer as soon as the header is
-      // removed.
+      // Remove the header from the ring only now, after the payload was copied:
+      // the sender may reuse its buffer as soon as the header is removed.
       ring_.Read(&header, sizeof(header));
     } else {
       const int64_t piece =

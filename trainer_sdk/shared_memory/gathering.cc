@@ -195,8 +195,8 @@ class RankZeroGatherer {
   std::vector<OwnedFd> strangers_;
 };
 
-// Sends descriptors to rank `to`: that of the shared memory and, for each rank,
-// one that shows when that rank's process ends (LifeSign::told).
+// Sends rank `to` the descriptor of the shared memory and, for each rank, a
+// descriptor that shows when the process of that rank ends (LifeSign::told).
 absl::Status Welcomes(const Gathered& gathered, int to,
                       const LocalWaitLimits& limits) {
   const int socket = gathered.connections[to].get();
@@ -337,9 +337,9 @@ absl::StatusOr<Gathered> Gather(const GroupPlace& place,
   absl::Status done;
   if (place.rank == 0) {
     done = Invite(place, deadline, &gathered);
-    // If rank 0 fails, it sets kKey to its error message, for ranks that wait
-    // for kKey in the store. Ranks that have read kKey earlier wait at rank 0's
-    // socket instead.
+    // If rank 0 has failed, set kKey to its error message, for the ranks that
+    // wait for kKey in the store. Ranks that have already read kKey wait at
+    // rank 0's socket instead.
     if (!done.ok() && place.size > 1) {
       place.store->Set(kKey, std::string(done.message())).IgnoreError();
     }
@@ -347,8 +347,8 @@ absl::StatusOr<Gathered> Gather(const GroupPlace& place,
     done = AcceptInvitation(place, deadline, &gathered);
   }
   if (done.ok()) return gathered;
-  // Publish the cause before the connections of this rank close. So peers that
-  // see a closed connection find the cause.
+  // Publish the cause of the failure before this rank's connections close, so
+  // that a peer that sees a closed connection finds the cause.
   return FailFormation(place, In(place, done));
 }
 

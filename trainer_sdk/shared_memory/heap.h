@@ -65,9 +65,9 @@ class Heap {
 
   // Creates the segment of a collective allocation. Rank 0 creates the memory
   // file, and the other ranks receive its descriptor. Each rank then maps the
-  // file and reserves its part. The number of the segment is used up even on
-  // failure, so that all ranks number later segments equally. The ranks must
-  // agree whether all of them succeeded before they call Add.
+  // file and reserves its part. Each call takes the next segment number, even
+  // if it fails, so that all ranks number later segments equally. The ranks
+  // must agree whether all of them succeeded before they call Add.
   absl::StatusOr<std::shared_ptr<HeapSegment>> Create(int64_t bytes,
                                                       const Waiting& waiting);
   std::unique_ptr<TransportMemory> Add(std::shared_ptr<HeapSegment> segment);

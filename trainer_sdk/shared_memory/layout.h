@@ -178,8 +178,9 @@ inline void RingIfHeard(Bell& bell) {
 }
 
 // Registers the calling thread as a sleeper at a bell for as long as the object
-// lives. After the construction and before Sleep, the thread must check again
-// whether the condition for which it waits has become true.
+// lives. Between the construction and Sleep, the thread must check its
+// condition again: the condition may have become true before the construction,
+// when nobody had to be woken.
 class Sleeper {
  public:
   explicit Sleeper(Bell& bell) : bell_(bell) {

@@ -112,9 +112,9 @@ absl::StatusOr<OwnedFd> ConnectLocal(const std::string& name,
                                      const LocalWaitLimits& limits) {
   OwnedFd fd(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   if (!fd.open()) return Failed("create a local socket", errno);
-  // The socket is in blocking mode, because poll cannot wait for a free place
-  // in a listener's backlog. A single call of connect blocks for at most kLook,
-  // so that LocalWaitLimits::look is called in between.
+  // Connect in blocking mode, because poll cannot wait until a listener's
+  // backlog has room. The time limit of kLook for one call of connect ensures
+  // that LocalWaitLimits::look is called in between.
   const timeval slice = {
       0, std::chrono::duration_cast<std::chrono::microseconds>(kLook).count()};
   if (setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &slice, sizeof(slice)) !=

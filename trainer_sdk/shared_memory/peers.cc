@@ -33,9 +33,9 @@ void SetCause(GroupPage& group, int rank, const absl::Status& cause) {
 }
 
 absl::Status CauseOf(const GroupPage& group) {
-  // SetCause marks the group as broken first and completes the cause
-  // microseconds later. The process that calls SetCause may be killed in
-  // between, so the loop below has a time limit.
+  // SetCause first marks the group as broken, and microseconds later has
+  // written the cause. If its process is killed in between, the cause is never
+  // complete, so the loop below has a time limit.
   const Instant give_up = MonotonicNow() + std::chrono::seconds(1);
   uint32_t state;
   while (((state = group.broken.load(std::memory_order_acquire)) &
@@ -202,8 +202,8 @@ absl::Status Peers::Await(const WaitCondition& condition, Bell& bell,
       lost = DescribeGone(absent);
       next_look = now + kLook;
     }
-    // Check the condition once more: a rank that did its part before it left or
-    // died has caused no failure.
+    // Check the condition again after the check for lost ranks: a rank that did
+    // its part, and left or died only then, has caused no failure.
     if (condition.IsTrue()) return absl::OkStatus();
     if (!lost.empty()) return BreakForLoss(lost, waiting);
     if (now >= waiting.deadline) return BreakForDeadline(condition, waiting);

@@ -1,7 +1,7 @@
-// Tests that reductions add in rank order, bit for bit, whatever method the
-// transport uses. A rank reduces all elements or only its share of them.
-// Buffers are read directly or copied through staging memory. The data is
-// processed in one piece or in several.
+// Tests that reductions add in rank order, bit for bit, with each method of the
+// transport: a rank reduces all elements or only its share; buffers are read
+// directly or copied through staging memory; the data is processed in one round
+// or in several.
 
 #include <chrono>
 #include <cstdint>

@@ -185,8 +185,9 @@ std::vector<std::string> SharedMappings() {
   return found;
 }
 
-// A file without a name disappears when no process has it open any more,
-// however the processes end. So nothing can be left in /dev/shm.
+// The shared memory is a file without a name. It disappears when no process has
+// it open any more, however the processes end. So they can leave nothing behind
+// in /dev/shm.
 TEST(Processes, SharedMemoryHasNoName) {
   const auto body = [](const GroupPlace& place) {
     const std::vector<std::string> before = SharedMappings();
@@ -216,8 +217,9 @@ TEST(Processes, AKilledOneReleasesTheOthersWithItsName) {
   for (int size = 2; size <= 5; ++size) {
     for (int repeat = 0; repeat < 3; ++repeat) {
       const int victim = static_cast<int>(random() % size);
-      // The number of operations before a rank is killed. It is at least 1, so
-      // that the group has been formed.
+      // A rank is killed after another one has completed this number of
+      // operations. The number is at least 1, so that the group has been
+      // formed.
       const int moment = 1 + static_cast<int>(random() % 40);
       SharedCounters counters;
       ForkedRanks ranks(size, [&](const GroupPlace& place) {

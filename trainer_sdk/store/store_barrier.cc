@@ -49,8 +49,8 @@ class Barrier {
   absl::StatusOr<int64_t> Arrive() {
     absl::StatusOr<bool> is_back = store_.Check({RankKey(rank_)});
     if (!is_back.ok()) return is_back.status();
-    // If the rank key exists, an earlier call of this rank timed out. That call
-    // was counted as an arrival, so this call is not.
+    // The key rank/R exists, so an earlier call of this rank timed out. That
+    // call was counted as an arrival, so this call must not be counted again.
     if (*is_back) {
       absl::StatusOr<int64_t> noted = store_.Add(RankKey(rank_), 0);
       if (!noted.ok()) return noted;

@@ -33,8 +33,8 @@ absl::Status Cancel(std::optional<store::StoreChannel>& line) {
   absl::Status sent = line->Send(request, deadline);
   bool answered = false;
   while (sent.ok()) {
-    // Before the store reads CANCEL_WAIT, it may already have answered the
-    // WAIT. Both replies are one byte each.
+    // Two replies may arrive, of one byte each: the store may have answered the
+    // WAIT before it read CANCEL_WAIT.
     absl::StatusOr<store::StoreReply> reply =
         line->Receive(store::StoreCommand::kCancelWait, 0, deadline);
     if (!reply.ok()) {
@@ -48,8 +48,8 @@ absl::Status Cancel(std::optional<store::StoreChannel>& line) {
           absl::StrCat("the store answered ", reply->number, " to a cancel"));
     }
   }
-  // A late reply on this connection would be taken for the reply to the next
-  // wait, so the connection is closed.
+  // Close the connection after a time-out. Otherwise the late reply would be
+  // taken for the reply to the next wait.
   if (absl::IsDeadlineExceeded(sent)) line.reset();
   return sent;
 }
@@ -296,7 +296,7 @@ absl::Status TcpStore::ReceiveOwed(Instant limit,
 
 absl::Status TcpStore::AfterRefusedAdd(const store::StoreRequest& add,
                                        const absl::Status& lost) {
-  // Try only once, because a store that still runs accepts the connection at
+  // Connect without a retry: a store that still runs accepts a connection at
   // once.
   absl::StatusOr<store::StoreChannel> again =
       store::StoreChannel::Open(host_, port_, MonotonicNow() + kLeastTimeout);
@@ -317,8 +317,8 @@ absl::Status TcpStore::AfterRefusedAdd(const store::StoreRequest& add,
   if (!value.ok()) return lost;
   const absl::StatusOr<int64_t> sum =
       SumOf(std::string(add.key.substr(1)), value->strings.front(), add.number);
-  // The server had no reason to reject the Add, because the sum can be
-  // computed. So the server closed the connection for another reason.
+  // The sum can be computed, so the server had no reason to reject the Add. It
+  // closed the connection for another reason.
   if (sum.ok()) return lost;
   connection_ = *std::move(again);
   owed_.clear();

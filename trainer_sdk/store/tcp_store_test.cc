@@ -158,8 +158,8 @@ TEST(TcpStore, AnAnswerThatDoesNotComeBreaksTheStoreForGood) {
   ScriptedServer server([](ScriptedPeer& peer, int) {
     peer.Greet();
     peer.Receive(AboutK(store::StoreCommand::kAdd).size() + 8);
-    // The server leaves the Add without a reply until Receive returns, because
-    // the client sends another request or closes the connection.
+    // The server does not answer the Add yet. Receive(1) returns when the
+    // client sends another request or closes the connection.
     peer.Receive(1);
     peer.Send(Number(1));
     peer.AwaitClose();
@@ -179,8 +179,8 @@ TEST(TcpStore, ALateAnswerCostsOnlyTheOneWhoAsked) {
     peer.Receive(AboutK(store::StoreCommand::kCheck).size());
     given_up.get_future().wait();
     peer.Send(kReady);
-    // Answer the next request, too: the client must match each reply with its
-    // request.
+    // Answer the Add, too. The client must not take the late reply to its Get
+    // for the reply to the Add.
     peer.Receive(AboutK(store::StoreCommand::kAdd).size() + 8);
     peer.Send(Number(7));
     peer.AwaitClose();
@@ -340,8 +340,9 @@ class WaitLine {
   ScriptedPeer& peer_;
 };
 
-// Waits briefly for "k", again and again until a WAIT request has reached the
-// server. `seen` is the number of WAIT requests that the server has received.
+// Calls Wait for the key "k" with a short deadline, repeatedly, until the
+// server has received a WAIT request. `seen` counts the WAIT requests that the
+// server has received. Returns the result of the last call.
 absl::Status WaitBriefly(TcpStore& store, const std::atomic<int>& seen) {
   const int before = seen;
   absl::Status waited;
@@ -358,7 +359,8 @@ TEST(TcpStoreWait, IsTakenBackAtTheDeadline) {
     if (!line.ReceiveWaitAndCancel()) return;
     ++seen;
     peer.Send(kCanceled);
-    // The client must use the same connection for its next wait.
+    // After a confirmed cancellation, the client must use the same connection
+    // for its next wait.
     EXPECT_TRUE(line.ReceiveWait());
     peer.Send(kStopWaiting);
     peer.AwaitClose();

@@ -118,8 +118,8 @@ void SetOption(int fd, int level, int option, int value) {
   (void)setsockopt(fd, level, option, &value, sizeof(value));
 }
 
-// Whether the loss of a frame of this type is an error. Announcements and
-// goodbyes to a peer that has already left may be lost.
+// Whether it is an error if a frame of this type is lost. For announcements and
+// goodbyes it is none: they may be lost if the peer has already left.
 bool Matters(FrameType type) {
   return type != FrameType::kAnnounce && type != FrameType::kGoodbye;
 }
@@ -260,9 +260,8 @@ absl::StatusOr<bool> FrameConnection::Read(FrameSink& sink) {
     staged_end_ -= staged_begin_;
     staged_begin_ = 0;
     // If a long frame is arriving, read the rest of its data directly to its
-    // destination. Data that follows the frame is read to the staging buffer
-    // and must be copied again later. So read only the header of the next frame
-    // to the staging buffer.
+    // destination. In the same call, read no more than the next frame's header
+    // to the staging buffer: further data there would have to be copied again.
     const int64_t remaining = arriving_ ? arriving_->bytes - placed_bytes_ : 0;
     const size_t stage = remaining >= static_cast<int64_t>(kStagingBytes)
                              ? kFrameHeaderBytes
@@ -291,8 +290,8 @@ absl::StatusOr<bool> FrameConnection::Read(FrameSink& sink) {
     placed_bytes_ += direct;
     staged_end_ += n - direct;
     if (n < remaining + static_cast<int64_t>(stage)) {
-      // The socket is empty. Pass the data that has arrived to the sink without
-      // another read.
+      // The read returned less than was asked for, so the socket is empty. Pass
+      // the data that has arrived to the sink, without another read.
       const absl::StatusOr<bool> rest = Consume(sink);
       if (!rest.ok()) return rest.status();
       return true;

@@ -101,7 +101,8 @@ class FrameConnection {
   bool lost_frames() const { return lost_frames_; }
   // The header of the frame that is arriving; nullopt: none.
   const std::optional<FrameHeader>& arriving() const { return arriving_; }
-  // How many bytes of this frame's data have been written to the destination.
+  // The number of bytes of the arriving frame's data that have been written to
+  // their destination.
   int64_t arrived() const { return placed_bytes_; }
 
  private:

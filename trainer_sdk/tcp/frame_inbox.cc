@@ -133,8 +133,9 @@ absl::Status FrameInbox::Fits(const Posted& posted,
 absl::Status FrameInbox::Compare(int peer,
                                  const OperationSignature& theirs) const {
   const OperationSignature& ours = history_[theirs.sequence % kHistory];
-  // Two operations with the same sequence number are compared only if this
-  // rank's operation is in its history: called already, and not too long ago.
+  // Two operations are compared only if both have the same sequence number and
+  // this rank's operation is still in its history. Otherwise this rank has not
+  // called that operation yet, or called it too long ago.
   if (ours.sequence != theirs.sequence || SameCollective(ours, theirs)) {
     return absl::OkStatus();
   }
@@ -191,9 +192,10 @@ absl::StatusOr<FramePlace> FrameInbox::Place(int peer,
   }
   const Ticket ticket = FirstFor(peer, header);
   if (ticket == kNobody) {
-    // Normally the part stays on the connection until its receive is posted.
-    // But if a receive waits for a message, that message may follow the part on
-    // the connection. In this case the part is kept in this object.
+    // No receive matches the frame. A part of a collective normally stays on
+    // the connection until its receive is posted. If a receive waits for a
+    // message, that message may follow the part on the connection, so the part
+    // is kept in this object.
     if (header.type == FrameType::kPart && !AwaitsMessage(peer)) {
       return FramePlace{};
     }
@@ -250,8 +252,8 @@ void FrameInbox::Placed(int peer, const FrameHeader& header) {
     Complete(ticket);
     return;
   }
-  // The matching receive may have been posted while the frame's data was
-  // arriving.
+  // The frame was kept, because no receive matched it when it began to arrive.
+  // A matching receive may have been posted since then.
   Kept& early = kept_[peer].back();
   early.complete = true;
   const Ticket wanted = FirstFor(peer, header);

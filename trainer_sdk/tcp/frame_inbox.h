@@ -109,8 +109,8 @@ class FrameInbox : public FrameSink {
   // For each peer: the receive to which the data of a frame is being written
   // now; kToKept if the frame will be kept; kNobody if no frame is arriving.
   std::vector<Ticket> arriving_;
-  // For each peer: collectives that the peer has announced and this rank has
-  // not begun yet.
+  // For each peer: the collectives that the peer has announced, but this rank
+  // has not begun yet.
   std::vector<std::deque<OperationSignature>> announced_;
 };
 

@@ -165,8 +165,8 @@ TEST_F(FrameInboxTest, AMessageOfAnotherSizeOrTypeIsExplained) {
   EXPECT_THAT(
       std::string(s.message()),
       testing::AllOf(HasSubstr("sent 4 int8"), HasSubstr("receives 3 int8")));
-  // A message of 4 elements must cause the same error if it arrives before its
-  // receive, which is for 3 elements, is posted.
+  // A message of 4 elements arrives, and then a receive for 3 elements is
+  // posted. The error must be the same as in the reverse order.
   ASSERT_TRUE(Arrives(Message(2, "abcd"), "abcd").ok());
   const Ticket late = inbox_.PostMessage(1, LabelOf(2, "abc"), first_.data());
   EXPECT_FALSE(inbox_.done(late));

@@ -135,8 +135,8 @@ class Reception {
         return absl::DeadlineExceededError("not every rank has called");
       }
       Sleep();
-      // Call Hear before TakeCalls, which accepts only a limited number of
-      // connections: Hear removes those that are handled, and so makes room.
+      // Call Hear before TakeCalls. TakeCalls accepts connections up to a
+      // limit, and Hear makes room by removing those that are handled.
       left -= Hear();
       if (absl::Status s = TakeCalls(); !s.ok()) return s;
       if (!AwaitsNext()) continue;

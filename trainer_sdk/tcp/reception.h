@@ -105,8 +105,8 @@ bool SendHello(StreamSocket& socket, const Hello& hello);
 // are not ranks cannot use up the descriptors.
 inline constexpr int kStrangers = 64;
 
-// The name of the purpose of the connections between ranks. Their TLS key is
-// derived from the name, too (base/net/tls_stream.h), so connections for
+// The purpose of the connections between ranks. A connection's TLS key is
+// derived from its purpose, too (base/net/tls_stream.h), so connections for
 // another purpose are rejected.
 inline constexpr char kTcpPurpose[] = "muster tcp";
 

@@ -84,7 +84,7 @@ TEST_F(ListenerWatchTest, ClosedConnectionIsDialledAgain) {
       pollfd polled[] = {{listener_.get(), POLLIN, 0}, watch.polled()};
       ASSERT_GT(poll(polled, 2, 30'000), 0);
       ASSERT_EQ(watch.Look(start_), absl::OkStatus());
-      // the watch has connected again, so the listener is readable
+      // the listener is readable: the watch has connected again
       if (polled[0].revents != 0) break;
     }
   }

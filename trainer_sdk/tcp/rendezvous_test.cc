@@ -115,8 +115,8 @@ TEST(Rendezvous, TurnsStrangersAway) {
   EXPECT_EQ(ranks[1]->names[0].pid, getpid());
 }
 
-// Callers that never identify themselves must not use up the deadline, as they
-// would if they were handled one after another.
+// Callers that never identify themselves must be handled concurrently. If they
+// were handled one after another, they would use up the deadline.
 TEST(Rendezvous, SilentStrangersHoldNobodyUp) {
   const auto store = std::make_shared<InProcessStore>();
   const Instant deadline = In(std::chrono::seconds(60));
@@ -181,8 +181,8 @@ TEST(Rendezvous, StrangersWithoutTheKeyGetNothingAndHarmNobody) {
   for (std::thread& thread : threads) thread.join();
   for (const auto& rank : ranks) ASSERT_TRUE(rank.ok()) << rank.status();
 
-  // The caller that knows the group's secret, but not the key, must not have
-  // received a greeting.
+  // The caller knows the group's secret, but not the TLS key, so it must not
+  // have received a greeting.
   char heard[sizeof(Hello)] = {};
   const ssize_t n = recv(in_clear.get(), heard, sizeof(heard), MSG_WAITALL);
   EXPECT_LT(n, static_cast<ssize_t>(sizeof(heard)));
@@ -216,8 +216,8 @@ TEST(Rendezvous, ImpostorWithoutTheKeyIsRefused) {
 
 TEST(Rendezvous, SaysThatItHasNoDescriptorForACall) {
 #if defined(__SANITIZE_ADDRESS__)
-  // This test uses up all descriptors. AddressSanitizer needs two descriptors
-  // of its own, for the pipe with which it checks types.
+  // This test leaves no free descriptor. Builds with AddressSanitizer skip it,
+  // because the sanitizer itself needs two descriptors for a pipe.
   GTEST_SKIP() << "needs the last descriptor, as the sanitizer does";
 #endif
   const auto store = std::make_shared<InProcessStore>();

@@ -93,8 +93,8 @@ class TcpMesh final : public Mesh {
  private:
   static constexpr int kEverybody = -1;
 
-  // Sends and receives data until `done` returns true. `peer` is polled most
-  // often, because the missing data probably comes from it.
+  // Sends and receives data until `done` returns true. Polls `peer` more often
+  // than the other peers, because the missing data probably comes from `peer`.
   absl::Status Until(const std::function<bool()>& done, int peer);
   // Polls once: writes queued data, and reads from `peer`, or from all peers if
   // `peer` is kEverybody. Returns whether any data moved.
@@ -378,9 +378,9 @@ absl::Status TcpMesh::Gone(int peer) const {
                          " died or broke its connection: ", connection.why()));
 }
 
-// What a waiting rank does between polls. It yields its core only if ranks of
-// this host share a core: an unnecessary yield costs milliseconds if another
-// program wants the core.
+// Returns what a waiting rank does between polls. The rank yields its core only
+// if ranks of this host share a core: an unnecessary yield costs milliseconds
+// if another program wants the core.
 TcpMesh::Between BetweenTries(const std::vector<PeerName>& names, int rank) {
   cpu_set_t cores;
   CPU_ZERO(&cores);

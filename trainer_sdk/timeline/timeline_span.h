@@ -33,10 +33,10 @@ struct TimelineSpan {
   SpanKind kind = SpanKind::kStep;
   // Number of the step, from 0.
   int64_t step = 0;
-  // The index of the micro-batch, of the part of the model, or of the bucket.
-  // In spans of kind kReduce, -1 means the exchange in which ranks agree on
-  // which parameters were used. For kStep: the number of spans of the step that
-  // were dropped.
+  // For a pass, a part or a bucket: the index of the micro-batch, of the
+  // model's part or of the bucket. In spans of kind kReduce, -1 means the
+  // exchange in which ranks agree on which parameters were used. For kStep: the
+  // number of spans of the step that were dropped.
   int64_t number = 0;
   int64_t begin = 0;
   int64_t end = 0;

@@ -93,8 +93,8 @@ absl::StatusOr<std::unique_ptr<ProcessGroup>> NewProcessGroup(
   };
   if (choice == TransportChoice::kNccl) {
     if (options.splitter == nullptr) options.splitter = SplitNcclTransport;
-    // With NCCL, this factory makes only the group itself; groups that are
-    // split from it are made by the splitter.
+    // With NCCL, this factory makes the original group only. The splitter makes
+    // the groups that are split from the original group.
     factory = [is_world](GroupPlace whole, Instant deadline) {
       return NewNccl(std::move(whole), is_world ? TakeWorldNcclId() : "",
                      deadline);

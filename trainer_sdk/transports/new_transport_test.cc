@@ -88,7 +88,7 @@ TEST(NewTransportTest, ABrokenGroupIsMadeAgainOverTheSameStore) {
             if (!world.ok()) return world.status();
             const absl::Status sound = (*world)->Run(Barrier());
             if (times == 2) return sound;
-            // Only the barrier of the last group must succeed. In the earlier
+            // Require success only of the last group's barrier. In the earlier
             // groups, one rank may abort the group while the barrier still runs
             // on the other rank.
             (*world)->Abort("made again");
@@ -138,9 +138,9 @@ TEST(NewTransportTest, EveryCreationHasKeysOfItsOwn) {
   EXPECT_EQ(store->Add("group//creations/0", 0).value(), 2);
 }
 
-// Lets the processes do their first Add in the order of `turns_`. With this
-// order of arrival at the store, ranks of two groups would be mixed up if the
-// groups did not have separate keys.
+// Makes the processes call their first Add in the order of `turns_`. This order
+// of arrival at the store would mix up the ranks of two groups if the groups
+// did not have separate keys.
 class Turnstile {
  public:
   explicit Turnstile(std::vector<int> turns) : turns_(std::move(turns)) {}

@@ -81,7 +81,8 @@ TEST_F(RecordedGroups, GroupsOfOneNameAreDistinguished) {
       }));
   ASSERT_TRUE(status.ok()) << status;
   EXPECT_THAT(Findings(), IsEmpty());
-  // The two groups with the same name must differ in GroupPlace::birth.
+  // Two groups with the name world/dp:1 were created one after the other. They
+  // must differ in GroupPlace::birth.
   std::vector<uint64_t> births;
   for (const FlightGroup& group : recorders_[3]->Snapshot().groups) {
     if (group.name == "world/dp:1") births.push_back(group.birth);

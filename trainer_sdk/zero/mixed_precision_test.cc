@@ -143,7 +143,8 @@ TEST_P(MixedPrecision, IsThePlainOneBitForBit) {
   for (size_t step = 1; step < expected.size(); ++step) {
     if (expected[step].loss_scale < expected[step - 1].loss_scale) ++skipped;
   }
-  // With a loss scale, the test must include several skipped steps.
+  // With a loss scale, the run must have skipped more than two steps, so that
+  // the test covers skipped steps.
   ASSERT_EQ(skipped > 2, IsScaled(type));
   const absl::Status failure = FirstFailure(RunWorld(
       world,

@@ -18,8 +18,8 @@ class ScatterHook : public CommHook {
 };
 
 // Returns `options` adapted for a Reducer whose gradients a ShardedOptimizer
-// uses: averages stay in the buckets, buckets never change, and the default
-// hook is ScatterHook.
+// uses: averages stay in the buckets, parameters never move to other buckets,
+// and the default hook is ScatterHook.
 DdpOptions ForSharding(DdpOptions options = {});
 
 }  // namespace muster

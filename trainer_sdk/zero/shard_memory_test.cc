@@ -58,8 +58,8 @@ constexpr int64_t kParameters = kLayers * (kMatrix + kVector);
 // weights: names, lists, threads and allocators.
 constexpr int64_t kSmall = 16 << 10;
 
-// The expected memory in bytes per element of the model, separately for the
-// weights, the gradients and the sharded state.
+// The expected memory in bytes per element of the model: for the weights, for
+// the gradients, and for the optimizer's sharded state.
 struct Form {
   DType type = DType::kFloat32;
   int64_t values = 0;

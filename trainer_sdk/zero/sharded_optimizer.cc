@@ -171,8 +171,8 @@ absl::Status ShardedOptimizer::OnStateLoaded() {
 template <typename Prepare>
 absl::Status ShardedOptimizer::Gather(Prepare prepare) {
   Device& device = shard_.device();
-  // Gathering is asynchronous: while one bucket is gathered, the next bucket is
-  // updated.
+  // The gather operations in progress. Gathering is asynchronous: while one
+  // bucket is gathered, the next bucket is updated.
   std::vector<Works> works;
   size_t next = 0;
   for (const GradientBucket& bucket : reducer_.buckets()) {
@@ -183,8 +183,9 @@ absl::Status ShardedOptimizer::Gather(Prepare prepare) {
     }
     const DType type = TypeOfValues(bucket);
     void* const values = values_[bucket.index];
-    // The bucket's memory held the gradients, which are no longer needed after
-    // the update. So the bucket can now take the new values.
+    // If the values are not gathered in their own memory, gather them in the
+    // bucket's memory. It held the gradients, which are no longer needed after
+    // the update.
     for (size_t i = first; i < next && values == nullptr; ++i) {
       shard_.CopyRounded(static_cast<int>(i),
                          Element(bucket.data, type, pieces_[i].offset));

@@ -286,9 +286,9 @@ std::optional<FlagDefault> NodeId(const std::optional<PodPlace>& place,
                      absl::StrCat(place->set.text, "-", place->index.text)};
 }
 
-// Rejects a job of several nodes that has no meeting point: each pod would host
-// a coordinator at its own loopback address and wait for the others. If the
-// number of nodes is invalid, the parser of --nnodes reports the error.
+// Rejects a job of several nodes that has no rendezvous endpoint: each pod
+// would host a coordinator at its own loopback address and wait for the others.
+// If the number of nodes is invalid, the parser of --nnodes reports the error.
 absl::Status MissingEndpointError(const FlagDefault& nodes) {
   if (!ReadNodes(nodes.text).ok()) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
@@ -299,8 +299,9 @@ absl::Status MissingEndpointError(const FlagDefault& nodes) {
       "to rendezvousd's HOST:PORT, or write --rdzv-endpoint=HOST:PORT"));
 }
 
-// Adds the defaults for the place where the nodes meet and for the pod that
-// hosts the coordinator.
+// Adds the defaults that say where the coordinator runs: of --rdzv-endpoint and
+// Defaults::is_host or, if --master-addr is given, of --node-rank. Adds nothing
+// if --rdzv-endpoint is given.
 absl::Status AddMeeting(const FlagValues& given, const FlagDefault& nodes,
                         const std::optional<PodPlace>& place,
                         const Environment& environment, Defaults& defaults) {
@@ -334,7 +335,7 @@ absl::Status AddMeeting(const FlagValues& given, const FlagDefault& nodes,
 
 // Gives all time limits of a pod's wait for other pods the same value. A pod
 // that exits at a time limit counts as a failure of the Job. So no limit may be
-// shorter than the start of the slowest pod.
+// shorter than the time that the slowest pod may need to start.
 absl::Status AddTimeout(const Environment& environment, Defaults& defaults) {
   const FlagDefault timeout = VariableSaid(environment, kPodTimeout)
                                   .value_or(FlagDefault{kOrigin, kPodSeconds});

@@ -21,7 +21,7 @@ bool InKubernetes(const std::map<std::string, std::string>& environment);
 //
 // If the pod runs alone, only defaults that concern this node are returned.
 // InvalidArgument: a variable is invalid, or there are several pods but no
-// variable or flag gives their meeting point. Pure.
+// variable or flag gives their rendezvous endpoint. Pure.
 absl::StatusOr<Defaults> KubernetesDefaults(
     const FlagValues& given,
     const std::map<std::string, std::string>& environment);

@@ -158,8 +158,9 @@ agent::JobMessages JobMessagesOf(const FlagValues& given,
                          : agent::JobMessages::kAssigned;
 }
 
-// Adds the defaults for the place where the step's nodes meet, unless flags
-// give this place.
+// Adds the defaults that say where the coordinator runs: of --rdzv-endpoint and
+// Defaults::is_host or, if --master-addr is given, of --node-rank. Adds nothing
+// if --rdzv-endpoint is given or the job has one node.
 void AddMeeting(const FlagValues& given, const SlurmEnvironment& environment,
                 const SlurmPlace& place, Defaults& defaults) {
   const auto asked = AskedNodes(given);

@@ -74,8 +74,8 @@ TEST_F(SlurmDefaultsTest, AStepNeedsNoFlags) {
   EXPECT_EQ(options.spec.max_nodes, 3);
   EXPECT_EQ(options.run_id, "41.2");
   ASSERT_EQ(options.endpoints.size(), 1u);
-  // The meeting point is n2, the first host of the step; n1 is the first host
-  // of the job only.
+  // The rendezvous endpoint is on n2, the first host of the step. n1 is the
+  // first host of the job, but not in the step.
   EXPECT_EQ(options.endpoints.front().host, "n2");
   EXPECT_EQ(options.endpoints.front().port, SlurmPort(41, 2));
   EXPECT_EQ(options.workers_per_node, "8");
@@ -261,8 +261,8 @@ TEST_F(SlurmDefaultsTest, TheRejoinTimeoutIsShortInAStep) {
   EXPECT_EQ(
       Options(Task(0), {"--rdzv-conf=rejoin_timeout=2"}).spec.rejoin_timeout,
       seconds(2));
-  // With these flags, nodes of another step may join the job: rejoin_timeout is
-  // not shortened.
+  // With these flags, nodes of another step may join the job, so the default of
+  // rejoin_timeout is not shortened.
   for (const char* flag : {"--nnodes=2:4", "--rdzv-id=mine"}) {
     EXPECT_EQ(Options(Task(0), {flag}).spec.rejoin_timeout, seconds(600));
   }
@@ -276,7 +276,7 @@ TEST_F(SlurmDefaultsTest, AStepOfOneNodeHasNoEndpoint) {
   EXPECT_TRUE(Options(one).endpoints.empty());
   EXPECT_EQ(Options(one).spec.max_nodes, 1);
   EXPECT_EQ(Options(one).workers_per_node, "8");
-  // With --nnodes=1 each node runs a job of its own and meets no other node, so
+  // With --nnodes=1 each node runs a job of its own and needs no other node, so
   // no endpoint is set.
   EXPECT_TRUE(Options(Task(0), {"--nnodes=1"}).endpoints.empty());
 }

@@ -33,8 +33,8 @@ struct SlurmPlace {
   // requeued job keeps this id.
   std::string job_name;
   uint16_t port = 0;  // port of the step's coordinator
-  // The host at which the nodes meet: in a step the host of task 0, otherwise
-  // the job's first node.
+  // The default host of the coordinator: in a step the host of task 0,
+  // otherwise the job's first node.
   std::string first_host;
   // Number of nodes of the step; outside of a step, of the job.
   int nodes = 0;

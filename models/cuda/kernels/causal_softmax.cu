@@ -47,9 +47,9 @@ __global__ void Backward(const T* probabilities, int64_t rows, int64_t time,
   for (int64_t j = lane; j < seen; j += kWarp) {
     sum += ToFloat(p[j]) * ToFloat(d[j]);
   }
-  // The sum of probability times gradient over the row. It is subtracted from
-  // each gradient, because the other probabilities of a row decrease when one
-  // grows.
+  // The sum of probability times gradient over the row. This sum is subtracted
+  // from each gradient, because the probabilities of a row add up to 1: if one
+  // of them grows, the others decrease.
   const float lost = WarpSum(sum);
   for (int64_t j = lane; j < time; j += kWarp) {
     Put(j < seen ? factor * ToFloat(p[j]) * (ToFloat(d[j]) - lost) : 0, &d[j]);

@@ -55,7 +55,8 @@ TYPED_TEST(CudaCausalSoftmaxTest, AsItIsDefined) {
     constexpr int64_t kMatrices = 3;
     auto scores = this->Numbers(kMatrices * time * time, 1, 4);
     const std::vector<double> exact_scores(scores.begin(), scores.end());
-    // On input, elements above the diagonal may have any value.
+    // Set the elements above the diagonal to NaN: the kernel must ignore their
+    // values.
     for (int64_t row = 0; row < kMatrices * time; ++row) {
       for (int64_t j = row % time + 1; j < time; ++j) {
         scores[static_cast<size_t>(row * time + j)] = NAN;

@@ -73,8 +73,8 @@ __global__ void RowLossAndGradient(T* logits, const int32_t* targets,
   __shared__ SharedArray<float, kWarps> line;
   T* const row = logits + static_cast<int64_t>(blockIdx.x) * stride;
   const int32_t target = targets[blockIdx.x];
-  // The target's logit is read before the barriers in RowPartition: after them,
-  // other threads overwrite logits.
+  // Read the target's logit before the barriers in RowPartition, because other
+  // threads overwrite logits after these barriers.
   const float aimed = ToFloat(row[target]);
   const Partition all = RowPartition(row, classes, line);
   if (threadIdx.x == 0) losses[blockIdx.x] = logf(all.sum) + all.most - aimed;

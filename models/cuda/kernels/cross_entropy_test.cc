@@ -54,8 +54,8 @@ class CudaCrossEntropyTest : public KernelTest<Case> {
 TYPED_TEST_SUITE(CudaCrossEntropyTest, KernelCases);
 
 TYPED_TEST(CudaCrossEntropyTest, AsOnTheCpu) {
-  // The threads of a block together cannot read 1303 classes at once. With 7
-  // classes or 1, most threads read no class.
+  // 1303 classes are more than the threads of a block read at once. With 7
+  // classes or 1 class, most threads read no class.
   this->CompareWithCpu(1303, this->Numbers(3 * 1303, 1, 5), {1302, 0, 517});
   this->CompareWithCpu(7, this->Numbers(2 * 7, 1, 5), {6, 0});
   this->CompareWithCpu(1, this->Numbers(1, 1, 5), {0});

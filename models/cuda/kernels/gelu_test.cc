@@ -11,8 +11,8 @@ class CudaGeluTest : public KernelTest<Case> {
   using Element = typename KernelTest<Case>::Element;
 
   // Compares the kernels' outputs and gradients with those of the CPU. `bias`:
-  // one number for all columns, or one number for each column; `bias_data`: the
-  // same for the kernels, or null.
+  // one number for all columns, or one number for each column. `bias_data`: the
+  // bias that the kernels get, with one element for each column; null: no bias.
   void CompareWithCpu(const std::vector<float>& input,
                       const std::vector<float>& bias, const Element* bias_data,
                       int64_t rows, const std::vector<float>& given) {
@@ -50,8 +50,8 @@ class CudaGeluTest : public KernelTest<Case> {
 TYPED_TEST_SUITE(CudaGeluTest, KernelCases);
 
 TYPED_TEST(CudaGeluTest, AsOnTheCpu) {
-  // The widths are: more columns than all threads of a block read at once,
-  // several columns per thread, and fewer columns than threads.
+  // 1300 columns are more than all threads of a block read at once. With 517
+  // columns, each thread reads several. With 9, most threads read none.
   for (const int64_t width : {1300, 517, 9}) {
     constexpr int64_t kRows = 3;
     const auto input = this->Numbers(kRows * width, 1, 6);

@@ -26,7 +26,7 @@ void CausalSoftmaxBackward(const T* probabilities, int64_t matrices,
                            CudaStream stream);
 
 // Returns the number of parts into which `rows` rows are divided for a sum over
-// the rows. Separate thread blocks sum each part.
+// the rows. Different thread blocks sum different parts.
 int64_t RowParts(int64_t rows);
 
 // The number of elements of `scratch` that ColumnSums needs.

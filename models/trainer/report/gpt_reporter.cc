@@ -132,8 +132,8 @@ void GptReporter::Step(int64_t step, double loss, double learning_rate,
 }
 
 void GptReporter::Validation(int64_t step, double loss) {
-  // The measurement of the training speed restarts here, because the time of
-  // the validation does not count.
+  // Restart the measurement of the training speed here, so that the time of the
+  // validation does not count.
   last_ = MonotonicNow();
   last_step_ = step;
   Say(ValidationLine(step, options_.steps, loss));
@@ -168,8 +168,8 @@ void GptReporter::Log(const std::string& json) {
   if (!log_.is_open()) return;
   log_ << json << '\n' << std::flush;
   if (log_) return;
-  // The stream's error is cleared, because a full disk may have room again for
-  // the next line.
+  // Clear the stream's error state, so that the next line is written if the
+  // full disk has room again by then.
   log_.clear();
   Warn(absl::StrCat("cannot write a line of the log '", options_.log, "'"));
 }

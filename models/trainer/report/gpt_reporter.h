@@ -33,7 +33,8 @@ struct StepReport {
 std::string ProgressLine(const StepReport& report);
 std::string ValidationLine(int64_t step, int64_t steps, double loss);
 
-// Format lines for the log: JSON objects, whose numbers are exact when parsed.
+// Format lines for the log. Each line is a JSON object, whose numbers have
+// enough digits to be read back exactly.
 //   {"event":"start","step":40,"world_size":4,"restart":1}
 std::string StartJson(int64_t step, int world_size, int restart);
 // Formats the line for a requested stop:
@@ -55,7 +56,7 @@ class GptReporter {
     int64_t log_every = 1;
     int64_t tokens_per_step = 0;
     double flops_per_token = 0;
-    // Peak FLOP/s of all ranks; 0: unknown.
+    // Peak FLOP/s of all ranks together; 0: unknown.
     double peak = 0;
   };
 

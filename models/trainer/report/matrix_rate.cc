@@ -11,8 +11,8 @@
 namespace muster::models {
 
 absl::StatusOr<double> MeasureMatrixRate(ProcessGroup& world) {
-  // The number of rows of the multiplied matrices: large enough for the
-  // library's maximum speed, small enough for the cache.
+  // The number of rows of the multiplied matrices: large enough that the matrix
+  // library reaches its maximum speed, small enough for the processor's cache.
   constexpr int64_t kSize = 384;
   constexpr int kTrials = 5;
   constexpr Duration kLongEnough = std::chrono::milliseconds(50);
@@ -26,12 +26,12 @@ absl::StatusOr<double> MeasureMatrixRate(ProcessGroup& world) {
         0, MatrixView<float>::Dense(c.data(), kSize, kSize));
   };
   multiply();  // not measured: this call starts the threads
-  // The best of several runs, because another program may slow down some of
-  // them.
+  // The highest FLOP/s of several runs, because another program may slow down
+  // some of the runs.
   double best = 0;
   for (int i = 0; i < kTrials; ++i) {
-    // All ranks measure at the same time, because ranks on one machine share
-    // its FLOP/s.
+    // Wait for the other ranks, so that all ranks measure at the same time:
+    // ranks on one machine share its processors.
     absl::Status status = world.Run(Barrier());
     if (!status.ok()) return status;
     const Instant begin = MonotonicNow();

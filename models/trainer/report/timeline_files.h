@@ -10,9 +10,9 @@
 
 namespace muster::models {
 
-// Describes a timeline: the steps and ranks, and the text of DescribeOverlap.
-// Example: "steps 1998 to 2000 of 2 ranks: 4.12 ms of communication a step,
-// ...".
+// Describes a timeline: its steps, its ranks and the communication in a step
+// (DescribeOverlap). Example: "steps 1998 to 2000 of 2 ranks: 4.12 ms of
+// communication a step, ...".
 std::string DescribeTimeline(const Timeline& timeline);
 
 // A picture that a training writes at its end: a timeline or a schedule.

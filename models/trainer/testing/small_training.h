@@ -42,17 +42,18 @@ inline std::shared_ptr<const Tokens> LearnableText() {
   return std::make_shared<TokensInMemory>(std::move(tokens));
 }
 
-// Maximum number of successive roundings in a training step: those of the
-// longest dot product, and those of a gradient's sum over the tokens and
-// micro-batches.
+// Upper bound of the number of roundings that follow each other in a training
+// step. It is the number in the longest dot product, plus the number in the sum
+// of a gradient over the tokens and micro-batches.
 inline double RoundingsOf(const GptTrainingOptions& options) {
   return static_cast<double>(4 * options.model.width +
                              options.batch * options.model.context +
                              options.micro_batches);
 }
 
-// Changes this rank's float32 state (weights and moments) by about one rounding
-// error. Called after a step. Collective.
+// Multiplies each float32 value of this rank's state (weights and moments) by 1
+// + 2^-20 or 1 - 2^-20 at random (Disturbance). Called after a step.
+// Collective.
 inline absl::Status DisturbState(ResumableTrainer& trainer,
                                  Disturbance& disturb) {
   const auto state = trainer.State();
@@ -78,7 +79,7 @@ const CharVocabulary& Vocabulary11();
 // Rank 0's results of a training that was resumed from a checkpoint.
 struct ResumedTraining {
   std::vector<double> losses;
-  // The options that differ from the saved training's
+  // The options in which the resumed training differs from the saved training
   // (GptCheckpoints::other_options).
   std::string other_options;
 };

@@ -10,8 +10,8 @@
 namespace muster::models {
 namespace {
 
-// XORed with the seed for validation, so that validation draws other windows
-// than training.
+// Number that is XORed with the training's seed for validation, so that
+// validation draws other windows of the text than training.
 constexpr uint64_t kValidationSeed = 0x76616c6964617465;
 
 }  // namespace

@@ -14,7 +14,7 @@ struct GptTextFiles {
   // File with the text itself, or with its tokens as written by `gpt prepare`.
   std::string data;
   // Paths of GPT-2's files vocab.json and merges.txt, used if `data` is a text.
-  // If both are empty, each character of the text is a token.
+  // If both paths are empty, each character of the text is a token.
   std::string vocabulary;
   std::string merges;
 };

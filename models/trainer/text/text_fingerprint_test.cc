@@ -53,7 +53,8 @@ TEST(TextFingerprintTest, IsTheNumberOfTokensAndAHash) {
   EXPECT_THAT(Of({0, 1, 1}), MatchesRegex("3 tokens \\([0-9a-f]{16}\\)"));
   EXPECT_EQ(Of({0, 1, 1}), Of({0, 1, 1}));
   EXPECT_NE(Of({0, 1, 1}), Of({0, 1, 0}));
-  // The same token numbers have another fingerprint with another vocabulary.
+  // The fingerprint depends on the vocabulary, too, not only on the tokens'
+  // numbers.
   EXPECT_NE(Of({0, 1, 1}), Of({0, 1, 1}, "xy"));
   EXPECT_EQ(Of({}), Of({}));
 }

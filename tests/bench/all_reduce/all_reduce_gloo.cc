@@ -3,7 +3,8 @@
 //
 //   all_reduce_gloo RANKS ring|bcube kept|written BYTES...
 //
-// kept, written: the argument `contents` of MeasureAllReduce (measure.h).
+// kept: nothing writes the data between two calls. written: each rank writes
+// its data before each call (`contents` of MeasureAllReduce, measure.h).
 
 #include <gloo/allreduce.h>
 #include <gloo/math.h>

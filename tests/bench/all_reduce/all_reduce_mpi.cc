@@ -2,7 +2,8 @@
 //
 //   all_reduce_mpi kept|written BYTES...
 //
-// kept, written: the argument `contents` of MeasureAllReduce (measure.h).
+// kept: nothing writes the data between two calls. written: each rank writes
+// its data before each call (`contents` of MeasureAllReduce, measure.h).
 
 #include <mpi.h>
 

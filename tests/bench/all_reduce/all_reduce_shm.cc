@@ -3,7 +3,8 @@
 //   all_reduce_shm RANKS heap|private kept|written BYTES...
 //
 // heap: the data is in memory of the transport; private: in ordinary memory.
-// kept, written: the argument `contents` of MeasureAllReduce (measure.h).
+// kept: nothing writes the data between two calls. written: each rank writes
+// its data before each call (`contents` of MeasureAllReduce, measure.h).
 
 #include <chrono>
 #include <cstdio>

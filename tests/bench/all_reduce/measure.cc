@@ -45,8 +45,8 @@ void MeasureAllReduce(int rank, const std::string& contents, float* data,
                       const std::function<void(int64_t bytes)>& all_reduce) {
   using Clock = std::chrono::steady_clock;
   for (const int64_t bytes : sizes) {
-    // Fill with zeros, because all_reduce is repeated in place: other values
-    // would grow.
+    // The repeated all_reduce sums in place, so all values except zeros would
+    // grow with each call.
     std::fill(data, data + bytes / static_cast<int64_t>(sizeof(float)), 0.0F);
     const Plan plan = PlanFor(bytes);
     for (int i = 0; i < plan.warm_up; ++i) all_reduce(bytes);

@@ -17,9 +17,10 @@ std::vector<int64_t> SizesOf(int argc, char** argv, int first);
 int64_t Longest(const std::vector<int64_t>& sizes);
 
 // Fills `data` with zeros, and repeatedly calls `all_reduce(bytes)`, which sums
-// `data` in place over all ranks. On rank 0 prints "BYTES MICROSECONDS" for
-// each size: the median over the batches of the mean time of a call in a batch.
-// Every rank makes the same calls.
+// `data` in place over all ranks. The calls of each size are divided into
+// batches, and the mean time of a call is computed for each batch. Rank 0
+// prints "BYTES MICROSECONDS" for each size, where MICROSECONDS is the median
+// of these means. Every rank makes the same calls.
 //
 // `contents`: "kept" or "written". With "kept", nothing writes `data` between
 // the calls, as in other benchmarks of collectives. With "written", each rank

@@ -84,7 +84,8 @@ def run_openmpi(mpi_worker, names, addresses):
   with tempfile.TemporaryDirectory() as scratch:
     agent = os.path.join(scratch, 'agent')
     with open(agent, 'w') as file:
-      # A program that replaces ssh: mpirun calls it as `agent HOST COMMAND...`.
+      # A script that mpirun runs in place of ssh, with the arguments HOST and
+      # COMMAND.
       file.write('#!/bin/sh\nshift\nexec ip netns exec %s sh -c "$*"\n' %
                  names[1])
     os.chmod(agent, 0o755)

@@ -29,9 +29,9 @@ void Measure(const WorkerOptions& options, const SumInPlace& sum) {
   for (int64_t bytes = 4 << 10; bytes <= 128 << 20; bytes *= 2) {
     const int64_t count = bytes / static_cast<int64_t>(sizeof(float));
     std::vector<float> data(count, 0.0F);
-    // All ranks must make the same number of calls. Rank 0 computes this number
-    // from two timed calls. Then an all_reduce, to which the other ranks
-    // contribute 0, gives it to all ranks.
+    // rounds[0] is the number of measured calls, which must be the same on all
+    // ranks. Rank 0 computes it from the time of two calls. An all_reduce, to
+    // which the other ranks contribute 0, then gives it to all ranks.
     std::vector<float> rounds(2, 0.0F);
     sum(data.data(), count);
     const Clock::time_point begin = Clock::now();

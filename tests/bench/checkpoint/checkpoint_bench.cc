@@ -4,7 +4,10 @@
 //
 //   BLOCKED_MS WRITTEN_MS COMPARED_MS
 //
-// the members of CheckpointTimes, in milliseconds.
+// BLOCKED_MS: the time for which Save blocked its caller. WRITTEN_MS: the time
+// for which the background thread worked. COMPARED_MS: the part of BLOCKED_MS
+// in which checksums of the replicas were computed and compared. See
+// CheckpointTimes.
 //
 // usage: checkpoint_bench RANKS MIB SAVES FOLDER
 

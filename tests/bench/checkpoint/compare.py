@@ -27,8 +27,8 @@ def samples(command, folder):
     output = subprocess.run(command + [place], check=True, timeout=600,
                             stdout=subprocess.PIPE, stdin=subprocess.DEVNULL,
                             text=True, env=ENVIRONMENT).stdout
-  # Write the checkpoints of this run to the disk now. Otherwise that would slow
-  # down the next run.
+  # Make the kernel write this run's checkpoints to the disk now. Otherwise it
+  # would write them during the next run, and slow that run down.
   os.sync()
   return [tuple(map(float, line.split())) for line in output.splitlines()]
 

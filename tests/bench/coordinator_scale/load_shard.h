@@ -39,9 +39,9 @@ struct ShardTimes {
 int RunFlood(int port);
 
 // Runs the agents of this process. Each agent connects to the coordinator and
-// joins the job. Once all agents have their ranks, prints the times of this as
-// one line. Then each agent reports once per second until stdin ends. Returns
-// the exit status.
+// joins the job. Once all agents have their ranks, prints the ShardTimes as one
+// line. Then each agent reports once per second until stdin ends. Returns the
+// exit status.
 int RunLoadShard(const LoadShard& shard);
 
 }  // namespace muster

@@ -15,8 +15,8 @@ import time
 from contenders import Contender, commands
 
 _WARM_UP = 30
-# Number of steps that a program runs before it is the next program's turn. It
-# is small, so that a disturbance of the machine affects all programs alike.
+# The programs take turns. Number of steps that a program runs in one turn: few,
+# so that a disturbance of the machine affects all programs alike.
 _STEPS = 10
 
 

@@ -38,9 +38,9 @@ def commands(binaries, start, options, ranks):
   found = {'ours': [os.path.join(binaries, 'steps'), *options]}
   for name, interpreter in PYTORCHES:
     found[name] = [interpreter, script, start]
-    # Measure compiled PyTorch too, but only on one rank and only for
-    # information: the speed targets of Muster are relative to eager PyTorch.
-    # PyTorch 1.13 has no torch.compile.
+    # Measure compiled PyTorch (torch.compile) too, but only on one rank and
+    # only for information: Muster's targets for speed are relative to PyTorch
+    # without compilation. PyTorch 1.13 has no torch.compile.
     if ranks == 1 and name != 'PyTorch 1.13':
       found[name + ', compiled'] = [interpreter, script, start, 'compiled']
   return found

@@ -27,8 +27,8 @@ class Trainer:
     self.parameters = list(self.plain.parameters())
     self.optimizer = self.start.optimizer(self.plain)
     self.clip = self.start.facts['clip']
-    # One micro-batch for each rank and step, so that no gradients are
-    # accumulated.
+    # Each rank must have exactly one micro-batch per step, because this trainer
+    # does not accumulate gradients over micro-batches.
     assert self.start.facts['micro_batches'] == self.ranks
 
   def step(self, step):

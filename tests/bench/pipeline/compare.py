@@ -28,9 +28,9 @@ def samples(binary, case):
 
 
 def over(found, column):
-  # step[0] is the time of a step, and step[column] an ideal time that was
+  # step[0] is the time of a step, and step[column] is an ideal time, which was
   # measured at nearly the same moment. So a disturbance of the machine affects
-  # both.
+  # both times, and their ratio less.
   ratios = sorted(step[0] / step[column] - 1 for step in found)
   quarter = len(ratios) // 4
   return '%+.1f %% (%+.1f to %+.1f)' % (

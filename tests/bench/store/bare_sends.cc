@@ -68,8 +68,8 @@ class BareServer {
   }
 
  private:
-  // What the server has sent on a connection so far: nothing (kNothing), or the
-  // reply to the client's greeting (kAnswer).
+  // The last thing that the server has sent on a connection: nothing yet
+  // (kNothing), or the reply to the client's greeting (kAnswer).
   enum class Stage { kNothing, kAnswer };
 
   void Watch(int fd) {

@@ -72,8 +72,8 @@ void Subprocess::Signal(int signal) const {
 bool Subprocess::Printed(const std::string& text, int times) {
   std::unique_lock<std::mutex> lock(mutex_);
   const auto seen = [&] {
-    // Count occurrences in whole lines only: a test may next look for the rest
-    // of an incomplete line.
+    // Count occurrences in whole lines only, because a test may then look for
+    // text in the rest of the same line, which would be missing.
     const size_t whole = closed_ ? output_.size() : output_.rfind('\n') + 1;
     int count = 0;
     for (size_t at = output_.find(text); at < whole;

@@ -185,8 +185,9 @@ TEST_F(HostRestart, ALoneNodeGoesOnInItsLogFolder) {
   EXPECT_THAT(events, HasSubstr("it hosted the coordinator"));
 }
 
-// The coordinator's host stays after the verdict, because another node hangs.
-// It is killed and started again, and must report the same verdict.
+// After the verdict, the node that hosts the coordinator keeps running, because
+// another node hangs. The host is then killed and started again, and must
+// report the same verdict.
 class HostRestartAtTheEnd
     : public HostRestart,
       public ::testing::WithParamInterface<std::vector<std::string>> {};

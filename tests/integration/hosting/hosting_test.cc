@@ -102,7 +102,7 @@ TEST_F(Hosting, OfAgentsStartedTogetherExactlyOneHosts) {
   }
 }
 
-// Another program uses the port for a connection but does not listen on it. The
+// A socket of another program is bound to the port but does not listen. The
 // host must retry until the port is free.
 TEST_F(Hosting, ATakenPortWithoutListenerIsTriedAgain) {
   HeldPort held = HoldPort();

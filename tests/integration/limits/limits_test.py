@@ -114,8 +114,8 @@ done | tr -d "\\n"
 class FileSizes(Limits):
 
   def ignorers(self, restore_signals):
-    # Python ignores SIGXFSZ. With restore_signals=False, `launch` inherits
-    # this.
+    # Python ignores SIGXFSZ. With restore_signals=False, `launch` starts with
+    # SIGXFSZ ignored; otherwise Python restores the default action first.
     ended = subprocess.run(
         [_LAUNCH, '--standalone', '--no-python', 'sh', '-c', _SAY_IGNORED],
         stdin=subprocess.DEVNULL, capture_output=True, text=True,

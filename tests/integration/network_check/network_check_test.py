@@ -149,8 +149,9 @@ class Loopback(_Job):
     self.expect_spare(bad, good)
 
   def test_a_new_coordinator_repeats_a_check_that_was_cut_short(self):
-    # No node can reach node b, so the check takes some seconds. The daemon is
-    # killed in this time.
+    # No node can reach node b, so the check of the nodes' connections takes
+    # some seconds. The daemon is killed before the check ends; the new daemon
+    # must repeat it.
     events = self.start('events', ['tail', '-F', '-n', '+1', self.event_log])
     bad = self.start_node('b', _NOWHERE, '--nnodes=2:3')
     good = [self.start_node(name, '127.0.0.1', '--nnodes=2:3')

@@ -180,8 +180,9 @@ TEST_F(Orphans, NoneOfABrokenRound) {
   Start(flags);
   const std::vector<agent::ProcessEntry> earlier = family_;
   for (const agent::ProcessEntry& process : earlier) {
-    // Find a worker: a child of the guardian that has printed its pid and leads
-    // a process group. An orphan that the guardian has adopted leads no group.
+    // Find a worker: a child of the guardian (the workers' parent process) that
+    // has printed its pid and leads a process group. Orphans that the guardian
+    // has adopted are its children too, but lead no group.
     if (said_.contains(process.pid) && process.parent == Guardian() &&
         process.group == process.pid) {
       ASSERT_EQ(kill(process.pid, SIGKILL), 0);

@@ -25,9 +25,8 @@ _NODES = ('a', 'b', 'c')
 _SLOW_NODE = 1  # the index of the node with the slow network
 # The number of float32 elements that the ranks reduce in each step: 3 MB.
 _ELEMENTS = 3 << 18
-# Maximum time in seconds that a test waits for an event. It is long because on
-# a busy machine a slow rank is found only after many more windows of steps than
-# on a quiet one.
+# Maximum time in seconds that a test waits for an event. It is long because
+# Muster finds a slow rank much later on a busy machine than on a quiet one.
 process.LONGEST_S = 240
 
 

@@ -22,9 +22,8 @@ _DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
 _WORKER = os.path.realpath('tests/integration/stragglers/slow_worker')
 _PLUGIN = os.path.realpath(
     'trainer_sdk/nccl_profiler/libmuster_nccl_profiler.so')
-# Maximum time in seconds that a test waits for an event. It is long because on
-# a busy machine a slow rank is found only after many more windows of steps than
-# on a quiet one.
+# Maximum time in seconds that a test waits for an event. It is long because
+# Muster finds a slow rank much later on a busy machine than on a quiet one.
 process.LONGEST_S = 240
 
 

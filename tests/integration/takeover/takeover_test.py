@@ -61,8 +61,8 @@ def _number(name):
 class Takeover(unittest.TestCase):
 
   def setUp(self):
-    # The folder is not under TEST_TMPDIR, whose path may be too long for the
-    # programs that open the FIFOs.
+    # Use the system's temporary folder, because the path of TEST_TMPDIR may be
+    # very long.
     self.folder = tempfile.mkdtemp(prefix='takeover_test')
     self.addCleanup(shutil.rmtree, self.folder)
     self.endpoint = '127.0.0.1:%d' % free_port.free_port()
@@ -70,8 +70,8 @@ class Takeover(unittest.TestCase):
     # by node: number of steps that the node's worker has done in the current
     # round
     self.steps = {}
-    # By (process, number of nodes in the round): how many rounds with this
-    # number of nodes wait_for_round has awaited from the process.
+    # Key: a process and a number of nodes. Value: how many rounds with this
+    # number of nodes wait_for_round has seen the process begin.
     self.rounds = {}
     self.token = None
 
@@ -263,7 +263,7 @@ class Takeover(unittest.TestCase):
       self.assertEqual(int(found.group(1)), _number(successor))
     self.wait_for_round()
     # The watch must print the decisions to continue round 1 and to begin round
-    # 2, whether it connects before or after them.
+    # 2, even if it connects to the new coordinator after these decisions.
     watch.wait_for(r'round 1 goes on: 2 of its 3 nodes')
     watch.wait_for(r'round 2 begins')
     for name in self.nodes:

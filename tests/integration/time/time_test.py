@@ -42,8 +42,8 @@ for line in fifo:
 class Time(unittest.TestCase):
 
   def setUp(self):
-    # The folder is not under TEST_TMPDIR, whose path may be too long for the
-    # programs that open the FIFOs.
+    # Use the system's temporary folder, because the path of TEST_TMPDIR may be
+    # very long.
     self.folder = tempfile.mkdtemp(prefix='time_test')
     self.addCleanup(shutil.rmtree, self.folder)
     self.endpoint = '127.0.0.1:%d' % free_port.free_port()

@@ -109,8 +109,8 @@ TEST_F(GptTraining, ATimelineThatCannotBeWrittenIsAWarning) {
 }
 
 // One of two nodes is lost, and the job continues with the other one. The
-// losses must equal those of a single undisturbed worker, because gradients are
-// added pairwise.
+// losses must equal those of a single undisturbed worker: gradients are added
+// pairwise, so their sums do not depend on the number of ranks.
 TEST_F(GptTraining, ALostNodeDoesNotChangeTheLosses) {
   const LossCurve undisturbed = Undisturbed(1, "--pairwise");
   LocalCluster cluster("sh");

@@ -74,9 +74,9 @@ class AdoptionChecker : public Checker {
   };
 
   // Whether no further agent can report, so that the coordinator need not wait
-  // for the whole lease. With takeover=auto a job has at most max_nodes agents,
-  // and every agent counts. Without takeovers, an agent counts only if it has
-  // just started or has reported its world.
+  // for the whole lease. With takeovers: all nodes of a world have reported or,
+  // with takeover=auto, max_nodes agents have, which is the maximum. Without
+  // takeovers: max_nodes agents have just started or have reported their world.
   bool AllAreHere() const {
     const int most = plan().spec.max_nodes;
     if (plan().takeover) {
@@ -90,8 +90,9 @@ class AdoptionChecker : public Checker {
     return std::ranges::count_if(come_, counts) >= most;
   }
 
-  // Whether all nodes of a world that an agent has listed are here. Those that
-  // have not reported the world were started again.
+  // Whether, for a world whose nodes an agent has listed, an agent of every
+  // node has reported. The agents of some of these nodes may have been
+  // restarted, and then do not report the world themselves.
   bool AWholeWorldIsHere() const {
     std::set<std::string> here;
     for (const auto& [incarnation, come] : come_) here.insert(come.node_id);

@@ -122,8 +122,8 @@ class AttributionChecker : public Checker {
     } else if (is_adopted_ &&
                (why.find("a new coordinator does not know it") == 0 ||
                 why.find("the job went on without this node") == 0)) {
-      // Neither of the two reasons that the condition names needs a fault: a
-      // node gives them after an earlier coordinator told it to stop.
+      // An agent reports these two reasons after an earlier coordinator told
+      // the agent to stop. So the node needs no fault.
     } else if (!Troubled(SlotOf(why)) && now() > resumed_ + kMaxLate) {
       Fail("nothing had happened to it: " + why);
     }
@@ -198,7 +198,8 @@ class AttributionChecker : public Checker {
   bool is_adopted_ = false;
   int size_ = 0;
   std::set<std::tuple<int, uint64_t, int, int>> failures_;
-  // time of each node's last fault, by the node's slot
+  // Time of each node's last fault. Key: the node's slot (its number in the
+  // simulation).
   std::map<int, Instant> trouble_;
   std::set<int> leave_asked_;
   bool cancel_asked_ = false;

@@ -100,8 +100,8 @@ class BudgetChecker : public Checker {
  private:
   // Decides from `restarts_used`, of the job's status, whether the failure that
   // broke the adopted round has used up a restart. It has used none if the
-  // round has another cause: a node that missed a later directive may still
-  // report the failure.
+  // round broke for another cause, and the failure comes only from a node that
+  // missed the directive with this cause.
   void Settle(int restarts_used) {
     if (!std::exchange(is_unsettled_, false)) return;
     spent_ = std::clamp(restarts_used, spent_, spent_ + 1);
@@ -114,8 +114,8 @@ class BudgetChecker : public Checker {
   // number of rounds that the failure of a worker has broken, under any of the
   // simulation's coordinators
   int failures_ = 0;
-  // Whether the observed coordinator has begun a round, or has continued
-  // (adopted) a round of an earlier coordinator.
+  // Whether the coordinator that this checker observes has begun a round, or
+  // has continued (adopted) a round of an earlier coordinator.
   bool begun_ = false;
   bool broken_by_failure_ = false;
   bool cannot_start_ = false;

@@ -35,8 +35,8 @@ std::unique_ptr<Checker> NewHangChecker(const Plan& plan);
 // part in a round again.
 std::unique_ptr<Checker> NewIncarnationChecker(const Plan& plan);
 // The coordinator knows that every node of a new round is healthy. A node that
-// the check by pairs found bad is a member only if fewer than min_nodes other
-// nodes are there.
+// the network check (a measurement between pairs of nodes) found bad is a
+// member only if fewer than min_nodes other nodes are there.
 std::unique_ptr<Checker> NewHealthChecker(const Plan& plan);
 // After the notice of a preemption the coordinator starts no round, and no node
 // that knows of the notice starts workers. The job ends in time, without

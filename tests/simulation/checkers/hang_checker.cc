@@ -202,15 +202,16 @@ class HangChecker : public Checker {
   bool healed_ = false;
   // Whether an earlier coordinator began the current round.
   bool is_adopted_ = false;
-  // time of each node's last fault, by the node's slot
+  // Time of each node's last fault. Key: the node's slot (its number in the
+  // simulation).
   std::map<int, Instant> trouble_;
-  // hanging workers of each node, by the node's slot
+  // Hanging workers of each node. Key: the node's slot.
   std::map<int, Watched> watched_;
-  // time by which a stopping node must send SIGKILL to its workers, by the
-  // node's slot
+  // Time by which a stopping node must send SIGKILL to its workers. Key: the
+  // node's slot.
   std::map<int, Instant> kill_by_;
-  // Slots whose workers were sent SIGKILL and have not all ended yet. If such a
-  // worker stops reporting, it does not hang: it is about to die.
+  // Slots of nodes whose workers were sent SIGKILL and have not all ended yet.
+  // If such a worker stops reporting, it does not hang: it is about to die.
   std::set<int> killed_;
   // agents that know of a preemption, by incarnation
   std::set<uint64_t> preempted_;

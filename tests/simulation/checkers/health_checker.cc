@@ -39,9 +39,9 @@ class HealthChecker : public Checker {
   }
 
  private:
-  // Checks the members that the check by pairs found bad. They are allowed only
+  // Checks the members that the network check found bad. They are allowed only
   // if the world has fewer than min_nodes other members. Does not check plans
-  // with takeovers: a majority may need the bad node.
+  // with takeovers: there, a majority of nodes may need the bad node.
   void CheckFaults(const CoordinatorStepped& step) {
     if (plan().takeover) return;
     int good = 0;

@@ -65,8 +65,8 @@ class OwnerChecker : public Checker {
   // The epoch that each agent has promised to obey, by the agent's incarnation.
   // Recorded only in plans with takeovers; otherwise every epoch is 0.
   std::map<uint64_t, uint64_t> promised_;
-  // Key: a node's slot; value: the agent and the round whose worker processes
-  // may still run on the node.
+  // Key: a node's slot (its number in the simulation). Value: the agent and the
+  // round whose worker processes may still run on the node.
   std::map<int, Work> work_;
   std::map<std::tuple<uint64_t, int, int>, std::pair<int, uint64_t>> owners_;
 };

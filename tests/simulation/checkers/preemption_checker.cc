@@ -47,8 +47,8 @@ class PreemptionChecker : public Checker {
     if (recorded_) known_since_ = now();
   }
   // A newer coordinator has taken over, learns of the preemption from the
-  // nodes, and ends the job. So the time limit of the observed coordinator no
-  // longer applies.
+  // nodes, and ends the job. So no time limit holds any longer for the
+  // coordinator that this checker observes.
   void OnOtherStep(const CoordinatorStepped& step) override {
     if (step.epoch > epoch_) known_since_.reset();
   }
@@ -140,12 +140,13 @@ class PreemptionChecker : public Checker {
     }
   }
 
-  // time at which the observed coordinator learned of the preemption, which
-  // starts the time limit for the end of the job; nullopt: no time limit runs
+  // time at which the coordinator that this checker observes learned of the
+  // preemption, which starts the time limit for the end of the job; nullopt: no
+  // time limit runs
   std::optional<Instant> known_since_;
   uint64_t epoch_ = 0;
-  // whether the observed coordinator knew of the preemption when it last
-  // crashed or was suspended
+  // whether the coordinator that this checker observes knew of the preemption
+  // when it last crashed or was suspended
   bool recorded_ = false;
   bool ended_ = false;
   // agents that know of the preemption, by incarnation

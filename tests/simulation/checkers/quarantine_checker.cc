@@ -83,9 +83,10 @@ class QuarantineChecker : public Checker {
            seen->second == waiting->second;
   }
 
-  // Two maps, by the slot of a node. waiting_: the newest directive that orders
-  // the node to wait. seen_: the newest directive that the node's newest report
-  // names. A directive is identified by its epoch and revision.
+  // Two maps; key: a node's slot (its number in the simulation). waiting_: the
+  // newest directive that orders the node to wait. seen_: the newest directive
+  // that the node's newest report names. A directive is identified by its epoch
+  // and revision.
   using Revision = std::pair<uint64_t, uint64_t>;
   std::map<int, Revision> waiting_;
   std::map<int, Revision> seen_;

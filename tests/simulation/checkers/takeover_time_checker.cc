@@ -97,8 +97,8 @@ class TakeoverTimeChecker : public Checker {
     return alive_.contains(agent) && !paused_.contains(agent) &&
            !leaving_.contains(agent);
   }
-  // Whether the agent has replaced a member of the world that was killed, and
-  // votes in the member's place.
+  // Whether `member`, an agent that belonged to `world`, was replaced by a new
+  // agent that votes in its place.
   bool HasReturned(const World& world, const AgentName& member) const {
     const auto newest = newest_agents_.find(member.slot);
     return plan().spec.RestartedAgentsElect() &&
@@ -120,11 +120,12 @@ class TakeoverTimeChecker : public Checker {
     return 2 * remember >= world.nodes &&
            2 * (remember + returned) > world.nodes;
   }
-  // Whether the agents that are alive must elect a coordinator: they have a
-  // majority of the electorate and of each newer world that one of them has
-  // begun. In a job with Takeover::kAuto, a majority of a world is not needed
-  // if the nodes that can be elsewhere are less than half of it, and in all
-  // fewer than min_nodes and than the agents that are alive.
+  // Whether the living agents must elect a coordinator: they have a majority of
+  // the electorate, of `newest_`, and of each newer world that one of them has
+  // begun. A majority of a world is not needed in a job with Takeover::kAuto if
+  // `elsewhere`, the maximum number of other agents, is less than half of that
+  // world, less than min_nodes, and less than the number of these living
+  // agents.
   bool MustElect() const {
     std::set<rendezvous::WorldId> worlds = {newest_, electorate_.world};
     for (const auto& [agent, world] : places_) {
@@ -146,7 +147,8 @@ class TakeoverTimeChecker : public Checker {
              (are_few && 2 * elsewhere < found->second.nodes);
     });
   }
-  // Whether the agent's slot is that of a member of one of the worlds.
+  // Whether `agent` is the newest agent in the slot of a member of one of
+  // `worlds`.
   bool IsIn(const std::set<rendezvous::WorldId>& worlds, uint64_t agent) const {
     return std::ranges::any_of(worlds, [&](const rendezvous::WorldId& id) {
       const auto found = worlds_.find(id);

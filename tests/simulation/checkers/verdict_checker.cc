@@ -120,7 +120,8 @@ class VerdictChecker : public Checker {
     if (took_part && !ran_in_.contains(slot) && step.recalled_round == 0) {
       Fail(absl::StrCat("n", slot, " has run no workers, and took part"));
     }
-    // An agent that waits for the end of another one is not a node of the job.
+    // An agent that waits until another agent has given up its place is not a
+    // node of the job.
     const bool is_node = std::ranges::any_of(
         step.status.nodes, [&sent](const rendezvous::NodeStatus& node) {
           return node.node.incarnation == sent.to.incarnation;
@@ -136,15 +137,16 @@ class VerdictChecker : public Checker {
     }
   }
 
-  // whether the observed coordinator continues a job of which it has no record
+  // whether the coordinator that this checker observes continues a job of which
+  // it has no record
   bool has_adopted_ = false;
   std::optional<rendezvous::Verdict> verdict_;
   // node ids of the members, by round
   std::map<int, std::set<std::string>> members_;
   std::set<std::pair<std::string, int>> succeeded_;
   std::set<uint64_t> ran_;  // agents that have started workers, by incarnation
-  // key: a node's slot; value: the incarnation of the newest agent of this node
-  // that has started workers
+  // key: a node's slot (its number in the simulation); value: the incarnation
+  // of the newest agent of this node that has started workers
   std::map<int, uint64_t> ran_in_;
 };
 

@@ -85,8 +85,9 @@ TEST(CudaEmulationOrderTest, AWarpRunsAheadOfOthersThroughItsExchanges) {
       for (int step = 16; step > 0; step /= 2) __shfl_xor_sync(kAll, 1, step);
       if (threadIdx.x == 0) value[0] = 6;
     });
-    // The warp that reaches the barrier last continues first: warp 1 in
-    // kForward, warp 0 in kBackward.
+    // Thread 0 (warp 0) always reads 5, before it overwrites the value. The
+    // warp that reaches the barrier last continues first: in kForward warp 1
+    // reads 5 before the value is overwritten, in kBackward it reads 6 later.
     EXPECT_EQ(read[0], 5);
     EXPECT_EQ(read[40], order == ThreadOrder::kForward ? 5 : 6);
   }

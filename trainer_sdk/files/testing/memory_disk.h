@@ -15,9 +15,9 @@
 namespace muster {
 
 // A file system in memory, for tests. A test can stop the file system after any
-// written byte, and then get what a new process would find. After the end of a
-// process, this is all written data. After a power loss, it is all synced data
-// and a random part of the unsynced data. Thread-safe.
+// written byte, and then get a copy with the data that survives. After the end
+// of a process, this is all written data. After a power loss, it is all synced
+// data and a random part of the unsynced data. Thread-safe.
 class MemoryDisk : public FileSystem {
  public:
   MemoryDisk();

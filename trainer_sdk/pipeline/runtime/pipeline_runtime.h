@@ -64,8 +64,9 @@ class PipelineRuntime {
 
   // Runs one training step: all micro-batches forward and backward. Collective
   // and blocking. The mean loss is the sum of the losses of the micro-batches,
-  // divided by their number. The gradients are those of the mean loss times
-  // `factor`. Returns the mean loss, without `factor`, on every rank.
+  // divided by their number. The resulting gradients are the gradients of the
+  // mean loss, multiplied by `factor`. Returns the mean loss, without `factor`,
+  // on every rank.
   absl::StatusOr<double> Step(double factor = 1);
 
   // Runs all micro-batches forward only. Collective and blocking. Returns the

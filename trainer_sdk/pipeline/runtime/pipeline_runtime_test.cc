@@ -64,10 +64,11 @@ struct Pipeline {
   }
 };
 
-// The largest number of buffers that a rank may need. It is the sum of three
-// numbers: the largest number of inputs that are requested and not used yet;
-// the micro-batches in flight on this rank and on the previous rank; and two,
-// for the input and output of the current pass.
+// Returns the largest number of buffers that a rank may need, as the sum of
+// three numbers: the largest number of inputs that are being received or have
+// arrived, and are not used yet; the number of micro-batches in flight on this
+// rank and on the previous rank; and two, for the input and the output of the
+// current pass.
 int MaxBuffers(const PipelineSchedule& lowered, int rank) {
   const PipelineShape& shape = lowered.shape;
   int asked = 0;

@@ -33,8 +33,8 @@ struct StreamShape {
 // Formats a shape as text. Example: "float32[12, 64, 128]".
 std::string ToString(const StreamShape& shape);
 
-// Whether a pass of a stage is the last one of the step that adds to the
-// gradients of the stage's weights (kLast), or any other pass (kMoreToCome).
+// The kind of a pass of a stage. kLast: the last pass in the step that adds to
+// the gradients of the stage's weights. kMoreToCome: any other pass.
 enum class WeightPass { kMoreToCome, kLast };
 
 // The arguments of one pass of a stage.
@@ -53,7 +53,7 @@ struct PipelinePass {
   // has micro-batches in flight at the stage.
   int activation_slot = 0;
   Purpose purpose = Purpose::kTraining;
-  // kLast if this pass is the step's last one that adds to the gradients of the
+  // kLast if this is the step's last pass that adds to the gradients of the
   // stage's weights. All other passes have kMoreToCome, even those that add
   // nothing to these gradients.
   WeightPass weights = WeightPass::kMoreToCome;

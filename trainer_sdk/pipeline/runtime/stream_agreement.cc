@@ -41,8 +41,8 @@ absl::StatusOr<StreamShape> ShapeFrom(const int64_t* numbers) {
   return shape;
 }
 
-// Decodes the input shape (`which` is 0) or output shape (1) of `stage` from
-// the numbers of all ranks.
+// Decodes the input shape (`which` is 0) or the output shape (`which` is 1) of
+// `stage` from `numbers`, the encoded shapes of all ranks.
 absl::StatusOr<StreamShape> StreamOf(const std::vector<int64_t>& numbers,
                                      const PipelineShape& shape, int stage,
                                      int which) {

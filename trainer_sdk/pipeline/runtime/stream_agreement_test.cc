@@ -50,7 +50,7 @@ const StreamShape kWide{.dtype = DType::kFloat32, .sizes = {2, 6, 16}};
 const StreamShape kNarrow{.dtype = DType::kBFloat16, .sizes = {4, 3}};
 
 TEST(StreamAgreementTest, InputsAreByStageWhateverRankHasThem) {
-  // The shapes' numbers in the order of the ranks: rank 0 has stages 0 and 2,
+  // The encoded shapes in the order of the ranks: rank 0 has stages 0 and 2,
   // rank 1 has stages 1 and 3.
   const std::vector<int64_t> numbers = Together(
       Together(EncodeStreams({{}, kWide}), EncodeStreams({kNarrow, kWide})),

@@ -72,7 +72,7 @@ absl::Status PipelineChannels::Connect(ProcessGroup& group,
     made.group = *std::move(channel);
     // Reserve the buffers of a channel directly after the Split that makes the
     // channel. Allocate is collective, so all ranks must reserve in the same
-    // order; otherwise ranks could wait for each other in a circle.
+    // order; otherwise ranks could deadlock.
     absl::Status reserved = ReserveBuffers(made);
     if (!reserved.ok()) return reserved;
   }
@@ -81,8 +81,8 @@ absl::Status PipelineChannels::Connect(ProcessGroup& group,
 
 absl::Status PipelineChannels::ReserveBuffers(Channel& channel) const {
   auto memory = channel.group->Allocate(kChannelBuffers * max_bytes_);
-  // The buffers are optional: without them, messages are sent from ordinary
-  // memory.
+  // If no memory is left, do without the buffers: messages are then sent from
+  // ordinary memory.
   if (absl::IsResourceExhausted(memory.status())) return absl::OkStatus();
   if (!memory.ok()) return memory.status();
   channel.memory = *std::move(memory);

@@ -20,11 +20,11 @@
 namespace muster {
 
 // A rank's connections to its neighbours in a pipeline. For each neighbour and
-// each direction of data there is a channel: a group of two ranks, one of which
-// only sends while the other only receives. Each group performs its operations
-// in order on its own thread, so a channel that waits never blocks another
-// channel. A channel works correctly if messages are received in the order in
-// which they are sent, which CheckLowered has checked.
+// each direction of data there is a channel: a group of two ranks. One rank
+// only sends, and the other rank only receives. Each group performs its
+// operations in order on its own thread, so a channel that waits never blocks
+// another channel. A channel works correctly if messages are received in the
+// order in which they are sent, which CheckLowered has checked.
 class PipelineChannels {
  public:
   // Connects this rank with its neighbours. Collective over `group`, which has
@@ -160,9 +160,9 @@ class PipelineStreams {
   // for actions of this kind.
   std::map<ActionKind, std::vector<std::byte*>> channel_buffers_;
   // The inputs of this rank's stages that have arrived or are being received.
-  // Key: the input's receive action. An input that a stage on this rank has
-  // computed is not received, but its key is the receive action that it would
-  // have if it came from another rank.
+  // Key: the receive action of the input. An input that another stage on this
+  // rank computes is not received. Its key is the receive action that it would
+  // need if it came from another rank.
   std::map<Action, Arrival> arrivals_;
   // The outputs that Put has stored and Send has not sent yet. Key: the send
   // action.

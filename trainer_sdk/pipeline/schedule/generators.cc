@@ -26,9 +26,10 @@ constexpr int kMax = 100'000;
 constexpr int64_t kMaxActions = 4'000'000;
 
 // The order of one rank's passes. The rank's first stage does the forward
-// passes of a group of micro-batches, then the rank's next stage does those of
-// the same group, and so on; then the next group follows. Backward passes have
-// the same order, but from the rank's last stage to its first.
+// passes of a group of micro-batches, then the rank's next stage does the
+// forward passes of the same group, and so on up to its last stage. Then the
+// next group follows. The order of backward passes is the same, but from the
+// rank's last stage to its first.
 class RankOrder {
  public:
   RankOrder(const PipelineShape& shape, int rank)

@@ -23,8 +23,9 @@ absl::StatusOr<PipelineSchedule> AddCommunication(
   for (bool all_through = false; !all_through;) {
     all_through = true;
     bool moved = false;
-    // The actions performed in this round. In each round, every rank performs
-    // its next action if the inputs of that action existed before the round.
+    // The actions performed in this round of the simulation. In each round,
+    // every rank performs its next action if the inputs of that action were
+    // available before the round.
     std::vector<Action> done;
     for (int rank = 0; rank < shape.ranks; ++rank) {
       if (next[rank] == schedule.ranks[rank].size()) continue;

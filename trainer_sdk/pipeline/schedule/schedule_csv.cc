@@ -19,8 +19,9 @@ std::string_view Stripped(std::string_view cell) {
   return cell.substr(begin, cell.find_last_not_of(" \t\r") - begin + 1);
 }
 
-// Removes the part of `text` before the next `separator`, and the separator
-// itself; returns that part. Without a separator, takes all of `text`.
+// Removes the next `separator` and all text before it from `text`. Returns the
+// text before the separator. If there is no separator, removes and returns all
+// of `text`.
 std::string_view TakeUntil(char separator, std::string_view& text) {
   const size_t length = std::min(text.find(separator), text.size());
   const std::string_view piece = text.substr(0, length);

@@ -50,8 +50,8 @@ struct PipelineTimeline {
   std::vector<int> max_held;
 
   // The pipeline bubble: the idle time of the busiest rank, divided by its
-  // computing time. (p-1)/m for 1F1B with p ranks, m micro-batches and equal
-  // stages.
+  // computing time. For 1F1B with p ranks, m micro-batches and equal stages,
+  // the bubble is (p-1)/m.
   double BubbleOverIdeal() const;
 };
 

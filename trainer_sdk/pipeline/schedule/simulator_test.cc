@@ -55,7 +55,7 @@ TEST_P(Bubble, OfInterleavedIsDividedByTheChunks) {
 
 TEST_P(Bubble, OfZeroBubbleIsAThirdWhereAllPassesTakeTheSame) {
   // With fewer than 2p - 1 micro-batches, there are too few passes to fill the
-  // bubble (idle time).
+  // bubble (idle time), so the formulas below do not hold.
   if (m < 2 * p - 1) return;
   const PipelineTimeline timeline =
       Timeline(ScheduleKind::kZeroBubble1P, {p, 1, m});

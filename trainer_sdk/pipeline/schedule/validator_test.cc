@@ -142,8 +142,8 @@ TEST_F(Lowered, ReceiveAfterItsUseIsRefused) {
 }
 
 TEST_F(Lowered, ReceivesHaveTheOrderOfTheSends) {
-  // Both receives are posted in time but in the wrong order, so that each would
-  // receive the other's message.
+  // Both receives are posted in time but in the wrong order: each of them would
+  // receive the message that belongs to the other.
   Remove({1, ActionKind::kRecvForward, 0});
   Remove({1, ActionKind::kRecvForward, 1});
   schedule_.ranks[1].insert(

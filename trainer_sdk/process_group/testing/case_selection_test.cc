@@ -9,8 +9,8 @@
 namespace muster {
 namespace {
 
-// A stratum: a kind, a type, a reduction, and a length. All large lengths are
-// replaced by kLarge, and all longest ones by kLongestBytes.
+// A stratum: a combination of kind, type, reduction and length. All large
+// lengths are replaced by kLarge, and all longest lengths by kLongestBytes.
 using Stratum = std::tuple<OperationKind, DType, ReduceOp, int64_t>;
 
 constexpr int64_t kLarge = 40'000;

@@ -13,8 +13,9 @@
 namespace muster {
 namespace {
 
-// The number of elements that `from` sends to `to` in an all_to_all; 0 for some
-// pairs.
+// Returns the number of elements that rank `from` sends to rank `to` in an
+// all_to_all. If the parts are uneven, the number differs between pairs, and is
+// 0 for some pairs.
 int64_t Exchanged(const CollectiveCase& test, int from, int to) {
   if (test.parts == Parts::kEqual) return test.count;
   return (from + to) % 3 == 1 ? 0 : test.count + from + 2 * to;
@@ -170,7 +171,7 @@ std::vector<double> ExpectedOutput(const CollectiveCase& test, int rank,
 double Tolerance(const CollectiveCase& test, int size) {
   // NCCL multiplies by 1/size before it adds. So each summand and each sum may
   // have a rounding error of half a unit in the last place. No value is larger
-  // than 15. The bound allows for all these errors.
+  // than 15, so this bound covers the sum of these errors.
   return IsReduction(test.kind) && test.op == ReduceOp::kAvg
              ? size * 16 * EpsilonOf(test.dtype)
              : 0;

@@ -71,8 +71,8 @@ std::vector<CollectiveCase> ShortCases(int size);
 // Selects cases and distributes them over groups of several sizes.
 struct CaseSelection {
   // `sizes`: the groups' sizes. Each stratum (kind, type, reduction and length)
-  // has a list of pairs (size, variant). Of these pairs only every
-  // `every_nth`-th is tried, but at least one.
+  // has a list of pairs (size, variant). Only every `every_nth`-th of these
+  // pairs is tried, but at least one pair.
   std::vector<int> sizes;
   int every_nth = 1;
   // The strata (kind, type, reduction and length) may be divided among `shares`
@@ -80,9 +80,9 @@ struct CaseSelection {
   // `share`, counted from 0.
   int share = 0;
   int shares = 1;
-  // Of the strata with the longest length (a buffer of 600 KB), only one in
-  // longest_every_nth is tried, and only with one pair (size, variant).
-  // `every_nth` does not apply to these strata.
+  // One in longest_every_nth strata with the longest length (a buffer of 600
+  // KB) is tried, and only with one pair (size, variant). `every_nth` does not
+  // apply to these strata.
   int longest_every_nth = 1;
 };
 

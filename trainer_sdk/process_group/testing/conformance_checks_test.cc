@@ -121,8 +121,8 @@ void FlipBit(const Operation& operation) {
 }
 
 absl::Status Every(ConformanceSubject subject) {
-  // Run all cases: only a few of them may show the defect that the test has
-  // planted in the transport.
+  // Run all cases, because perhaps only a few cases show the defect that the
+  // test has planted in the transport.
   subject.every_nth = 1;
   return CheckCollectives(subject, 3);
 }
@@ -293,8 +293,9 @@ TEST(ConformanceChecksTest, SeeAGroupThatIsBrokenForOneRankOnly) {
                           const OperationContext& context) {
     const absl::Status status = right.Execute(operation, context);
     // The planted defect: the first barrier succeeds although another rank has
-    // failed. A real transport has this defect if it reports success to a rank
-    // that has all its data, without a check for failures of the others.
+    // failed. A real transport has this defect if it reports success as soon as
+    // a rank has all its data, and does not check whether other ranks have
+    // failed.
     return operation.kind == OperationKind::kBarrier && context.sequence == 1
                ? absl::OkStatus()
                : status;

@@ -38,13 +38,13 @@ struct ConformanceSubject {
   TransportFactory factory;
 
   // `sizes`: the group sizes to try. Each stratum (kind, type, reduction and
-  // length) has a list of pairs (size, variant). Of these pairs only every
-  // `every_nth`-th is tried, but at least one. A larger `every_nth` saves time
-  // for a transport that is slow if its ranks are threads.
+  // length) has a list of pairs (size, variant). Only every `every_nth`-th of
+  // these pairs is tried, but at least one pair. A larger `every_nth` saves
+  // time for a transport that is slow if its ranks are threads.
   std::vector<int> sizes = {1, 2, 3, 4, 5, 6, 7, 8};
   int every_nth = kUsualNth;
-  // Of the strata with the longest length (a buffer of 600 KB), about one in
-  // longest_every_nth is tried.
+  // About one in longest_every_nth strata with the longest length (a buffer of
+  // 600 KB) is tried.
   int longest_every_nth = kUsualNth;
   // The strata (kind, type, reduction and length) of cases may be divided among
   // `shares` subjects of one transport, by a hash. This subject runs the strata

@@ -66,8 +66,9 @@ struct Mismatch {
   const char* what;
   std::function<Operation(void* in, void* out)> most;
   std::function<Operation(void* in, void* out)> odd;
-  // Texts that the error messages must contain: `most_says` on the ranks that
-  // call the operation `most`, `odd_says` on the one rank that calls `odd`.
+  // The texts that error messages must contain: `most_says` in messages of the
+  // ranks that call the operation `most`, `odd_says` in the message of the one
+  // rank that calls `odd`.
   const char* most_says;
   const char* odd_says;
 };
@@ -205,8 +206,9 @@ absl::Status CheckLateCall(const ConformanceSubject& subject, int size,
       absl::StrCat(call.what, " after rank 0 of ", size, " gave up");
   auto transports = MakeTransports(subject.factory, size, "late");
   if (!transports.ok()) return transports.status();
-  // Rank 0 fails in the group's first operation. A transport that connects only
-  // in its first operation must report the failure to late ranks as well.
+  // Rank 0 fails in the group's first operation. Even a transport that connects
+  // only in its first operation must report this failure to ranks that call an
+  // operation later.
   const absl::Status early = (*transports)[0]->Execute(
       Barrier(), ContextOf(1, std::chrono::milliseconds(50)));
   if (early.ok()) return Complaint(what + ", its own barrier", 0, early);
@@ -266,8 +268,9 @@ absl::Status CheckDeadline(const ConformanceSubject& subject, int size) {
     };
     // One operation succeeds first, so that all connections exist.
     absl::Status status = all_reduce(1, std::chrono::seconds(30));
-    // A rank that gives up breaks the group for all ranks. So every rank must
-    // have finished the first operation before rank `absent` omits the second.
+    // Wait until every rank has finished the first operation. Only after that
+    // may rank `absent` omit the second one, because a rank that gives up
+    // breaks the group for all ranks.
     everybody.arrive_and_wait();
     if (!status.ok() || rank == absent) return status;
     status = all_reduce(2, std::chrono::seconds(1));

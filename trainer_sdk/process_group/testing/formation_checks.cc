@@ -160,8 +160,8 @@ absl::Status ExpectTold(const std::string& what, int victim,
 
 absl::Status CheckFailedFormation(const ConformanceSubject& subject, int size) {
   if (size == 1 || size > kMaxRanks) return absl::OkStatus();
-  // In each group, one store call of rank `victim` fails: the one with index
-  // `call`.
+  // In each group, one store call of rank `victim` fails, namely the call with
+  // the index `call`.
   for (int victim : {0, size - 1}) {
     for (int call = 0;; call++) {
       const auto store = std::make_shared<InProcessStore>();

@@ -64,7 +64,8 @@ int RankAmong(const std::vector<int>& members, int rank) {
   return at == members.end() ? -1 : static_cast<int>(at - members.begin());
 }
 
-// Draws a random sequence of 150 steps in these groups, determined by `seed`.
+// Draws a random sequence of 150 steps in the groups `groups`. The sequence is
+// determined by `seed`.
 std::vector<InterleavingStep> DrawSteps(
     const std::vector<std::vector<int>>& groups, uint64_t seed) {
   std::minstd_rand random(static_cast<unsigned>(seed + 1));
@@ -202,8 +203,8 @@ class StartingRank {
     absl::Status status = RunStep(steps[end - 1], end - 1);
     if (!status.ok()) AbortAll(status);
     std::shuffle(started_.begin(), started_.end(), random_);
-    // All operations are waited for, even after an error, because the buffers
-    // of an operation must stay valid until it ends.
+    // Wait for all operations, even after an error, because the buffers of an
+    // operation must stay valid until the operation ends.
     for (const Started& started : started_) {
       const absl::Status ended = Named(
           started.step, started.prepared->CheckResult(started.work->Wait()));
@@ -222,8 +223,8 @@ class StartingRank {
     std::shared_ptr<Work> work;
   };
 
-  // Prepares this rank's part of the step; null if the step does not involve
-  // this rank.
+  // Prepares this rank's part of `step`. Returns null if the step does not
+  // involve this rank.
   std::unique_ptr<PreparedOperation> Prepare(const InterleavingStep& step) {
     const ProcessGroup* const group = groups_[step.group].get();
     if (group == nullptr) return nullptr;

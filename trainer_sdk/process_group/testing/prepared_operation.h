@@ -67,7 +67,8 @@ std::unique_ptr<PreparedOperation> PrepareCase(const CollectiveCase& test,
 std::unique_ptr<PreparedOperation> PrepareMessage(const MessageCase& test,
                                                   const PreparedPlace& place);
 
-// Prepares a batch of those of `messages` that this rank sends or receives.
+// Prepares a batch with the elements of `messages` that this rank sends or
+// receives.
 std::unique_ptr<PreparedOperation> PrepareBatch(
     const std::vector<MessageCase>& messages, const PreparedPlace& place);
 

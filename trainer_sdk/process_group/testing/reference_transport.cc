@@ -386,7 +386,7 @@ TransportFactory ReferenceTransports() {
     if (!name.ok()) return name.status();
     std::unique_ptr<Transport> transport = std::make_unique<ReferenceTransport>(
         rooms->Enter(*name, place.size), place.rank);
-    // Waits until all ranks have entered the group's room (its shared state). A
+    // Wait until all ranks have entered the group's room (its shared state). A
     // rank can end the operations of its peers only after it has entered the
     // room. So no operation may begin before all ranks have entered.
     const absl::StatusOr<int64_t> here = place.store->Add("here", 1);

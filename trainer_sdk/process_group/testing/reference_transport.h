@@ -5,10 +5,11 @@
 
 namespace muster {
 
-// Reference transports between threads of one process, kept simple: one mutex,
-// and the last rank that arrives computes the result for all, element by
-// element. Used to test the conformance suite, and code that uses transports.
-// Groups are distinguished by their store and name.
+// Reference transports between threads of one process, with a simple
+// implementation: there is one mutex, and the last rank that arrives computes
+// the results of all ranks, element by element. Used to test the conformance
+// suite, and code that uses transports. Groups are distinguished by their store
+// and name.
 TransportFactory ReferenceTransports();
 
 }  // namespace muster

@@ -212,7 +212,8 @@ absl::Status CheckMemory(const ConformanceSubject& subject, int size) {
         }
       }
     }
-    // Operations must still work after the memory of the transport was freed.
+    // Operations must still work after memory from Transport::Allocate was
+    // freed.
     CollectiveCase test;
     test.count = 1025;
     return RunCase(test, rank);

@@ -82,8 +82,8 @@ ForkedRanks::ForkedRanks(
   close(told[0]);
   for (int rank = 0; rank < size; ++rank) {
     int ends[2];
-    // Reading from the pipe must not block: if a child of the rank keeps the
-    // pipe open, a blocking read might never end.
+    // Make reads from the pipe non-blocking: a child of the rank may keep the
+    // pipe open, and then a blocking read might never end.
     MUSTER_CHECK(pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0)
         << std::strerror(errno);
     if (Fork(&ranks_[rank].pid)) {
@@ -113,15 +113,14 @@ ForkedRanks::~ForkedRanks() {
     Kill(static_cast<int>(rank));
   }
   for (const Rank& one : ranks_) waitpid(one.pid, nullptr, 0);
-  // The pid of the server cannot have been reused yet, because the server is
-  // reaped only by the waitpid below.
+  // Killing the server by its pid is safe: the pid cannot have been reused,
+  // because only the waitpid below reaps the server.
   kill(server_, SIGKILL);
   waitpid(server_, nullptr, 0);
 }
 
 void ForkedRanks::Kill(int rank) {
-  // The process is killed through its pidfd, because its pid may have been
-  // reused.
+  // Use the pidfd and not the pid, because the pid may have been reused.
   syscall(SYS_pidfd_send_signal, ranks_[rank].life.get(), SIGKILL, nullptr, 0);
 }
 

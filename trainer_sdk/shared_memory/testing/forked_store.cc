@@ -91,7 +91,7 @@ void ForkedStore::Changed() {
 }
 
 void ForkedStore::AwaitChange(uint32_t seen, Instant deadline) const {
-  // Each wait is short, and its caller repeats it, because a process may be
+  // Wait for a short time only; the caller repeats the wait. A process may be
   // killed after it changed the store and before it woke the waiting processes.
   const Duration left =
       std::clamp<Duration>(deadline - MonotonicNow(), Duration::zero(),
