@@ -513,7 +513,9 @@ void Lifecycle::CheckCoordinatorAbsence() {
   if (now_ < *unanswered_since_ + limit) return;
   const std::string absence = absl::StrCat(
       "no answer from the coordinator at ", Coordinator(), " for ",
-      ToSeconds(limit), " s", link_error_.empty() ? "" : ": ", link_error_);
+      ToSeconds(limit), " s", link_error_.empty() ? "" : ": ", link_error_,
+      standby_reason_.empty() ? "" : "; no node could take over: ",
+      standby_reason_);
   const auto failure =
       std::find_if(failures_.begin(), failures_.end(), [](const auto& one) {
         return one.kind != rendezvous::FailureKind::kStoppedByUs;

@@ -104,6 +104,7 @@ void Lifecycle::StandBy(const rendezvous::Directive& directive) {
     promised_epoch_ = directive.epoch;
     changed_ = true;
   }
+  standby_reason_ = directive.reason;
   if (!is_new && standby_until_.has_value()) return;
   // Nodes that have lost their coordinator move from standby to standby. Their
   // waiting times differ between nodes and change at each attempt, so that a
@@ -145,6 +146,7 @@ void Lifecycle::AskAgain() {
 
 void Lifecycle::FollowCoordinator(const rendezvous::Directive& directive) {
   standby_until_.reset();
+  standby_reason_.clear();
   if (directive.epoch > promised_epoch_) {
     promised_epoch_ = directive.epoch;
     // Sends a report at once if an elected coordinator waits for it: such a

@@ -615,6 +615,21 @@ TEST_F(LifecycleStandbyTest, PromisesAndObeysNoLowerEpoch) {
   EXPECT_EQ(agent_.last_step().reconnect->endpoint, "");
 }
 
+TEST_F(LifecycleStandbyTest, TheEndOfTheWaitSaysWhyNoNodeCouldTakeOver) {
+  agent_.Step(DirectiveCame{StandBy(0)});
+  agent_.Disconnect(absl::UnavailableError("closed"));
+  agent_.Step(LinkUp{.coordinator = "c:1"});
+  rendezvous::Directive alone = StandBy(0);
+  alone.reason = "1 of the 3 nodes";
+  agent_.Step(DirectiveCame{alone});
+  for (int i = 0; i < 60 && !agent_.leave.has_value(); ++i) {
+    agent_.Wait(seconds(1));
+  }
+  ASSERT_TRUE(agent_.leave.has_value());
+  EXPECT_THAT(agent_.leave->reason,
+              HasSubstr("closed; no node could take over: 1 of the 3 nodes"));
+}
+
 TEST_F(LifecycleStandbyTest, ReportsAtOnceThatItObeysAnElectedCoordinator) {
   agent_.Step(DirectiveCame{StandBy(0)});
   rendezvous::Directive wait = DirectiveOf(rendezvous::DirectiveKind::kHold);

@@ -204,9 +204,16 @@ Directive Standby::StandBy() {
   for (const auto& [stream, report] : reports_) all.push_back(&report);
   std::string reason =
       absl::StrCat("nodes that have come to this standby: ", reports_.size());
-  for (const Constituency& one : ConstituenciesOf(all, all)) {
+  const std::vector<Constituency> constituencies = ConstituenciesOf(all, all);
+  for (const Constituency& one : constituencies) {
     absl::StrAppend(&reason, "; ", one.voters, " of the ", one.nodes,
                     " nodes of round ", one.world.round);
+  }
+  const auto fresh = std::ranges::count_if(
+      all, [](const Report* report) { return IsFresh(*report); });
+  if (fresh > 0 && !constituencies.empty() &&
+      !all.front()->spec.RestartedAgentsElect()) {
+    absl::StrAppend(&reason, "; ", fresh, " new or restarted, without a vote");
   }
   return NewDirective(DirectiveKind::kStandBy, std::move(reason));
 }

@@ -102,7 +102,9 @@ TEST(StandbyTest, IsElectedOnceAMajorityHasPromised) {
   nodes.Come(1);
   EXPECT_EQ(nodes.told(1).kind, DirectiveKind::kStandBy);
   EXPECT_EQ(nodes.told(1).epoch, 0u);
-  EXPECT_THAT(nodes.told(1).reason, HasSubstr("1 of the 3 nodes of round 1"));
+  EXPECT_EQ(nodes.told(1).reason,
+            "nodes that have come to this standby: 1; 1 of the 3 nodes of "
+            "round 1");
   nodes.Come(2);
   EXPECT_EQ(nodes.told(1).epoch, kCandidate);
   EXPECT_EQ(nodes.told(2).epoch, kCandidate);
