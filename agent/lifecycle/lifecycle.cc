@@ -472,7 +472,8 @@ void Lifecycle::KillWhenGraceIsOver() {
 }
 
 std::optional<Instant> Lifecycle::AbsenceNoticeAt() const {
-  if (!absent_from_start_ || ever_answered_ || connected_) return std::nullopt;
+  const bool is_absent = !link_error_.empty() && !connected_;
+  if (!is_absent || ever_answered_ || absence_told_) return std::nullopt;
   return began_ + kQuietStart;
 }
 
@@ -489,7 +490,7 @@ void Lifecycle::CheckCoordinatorAbsence() {
   if (leave_.has_value()) return;
   const std::optional<Instant> said_at = AbsenceNoticeAt();
   if (said_at.has_value() && now_ >= *said_at) {
-    absent_from_start_ = false;
+    absence_told_ = true;
     Notice(absl::StrCat("no coordinator at ", config_.endpoint, " yet (",
                         link_error_, "); trying for ",
                         ToSeconds(config_.policy.connect_timeout), " s"));

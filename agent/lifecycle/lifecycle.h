@@ -349,9 +349,9 @@ class Lifecycle {
   uint64_t standbys_tried_ = 0;
   bool connected_ = false;
   bool ever_answered_ = false;
-  // whether the coordinator has not been reached since the start, and the user
-  // has not yet been told
-  bool absent_from_start_ = false;
+  // whether the user has been told that no coordinator has been reached since
+  // the start
+  bool absence_told_ = false;
   std::string link_error_;
 
   struct Preemption {

@@ -60,8 +60,6 @@ void Lifecycle::On(const LinkDown& event) {
         "lost the coordinator at ", Coordinator(), " (", link_error_, "); ",
         HasWorkers() ? "the workers run on; " : "", "trying again for ",
         ToSeconds(config_.policy.coordinator_timeout), " s"));
-  } else if (!ever_answered_) {
-    absent_from_start_ = true;
   }
   connected_ = false;
   standby_until_.reset();

@@ -310,6 +310,7 @@ TEST(LifecycleAbsence, CoordinatorThatNeverComesEndsTheAgent) {
                           "refused); trying for 20 s"));
   // The user has been notified once that no coordinator answers. Another failed
   // attempt to connect gives no second notice.
+  agent.Disconnect(absl::UnavailableError("closed"));
   agent.Disconnect(absl::UnavailableError("connection refused"));
   EXPECT_EQ(agent.notices.size(), 1u);
   agent.Wait(milliseconds(17'999));
