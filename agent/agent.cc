@@ -100,12 +100,13 @@ std::vector<LifecycleEvent> Inbox::TakeAll() {
   return std::exchange(events_, {});
 }
 
-// The longest time that the agent's first report to the coordinator waits for
-// an NCCL id. Loading NCCL takes tens of milliseconds if its file is cached in
+// The longest time by which the agent's first report to the coordinator is
+// delayed until this node has made an NCCL id, which the report offers for the
+// next round. Loading NCCL takes tens of milliseconds if its file is cached in
 // memory, hundreds of milliseconds from a disk.
 constexpr Duration kNcclIdTimeout = std::chrono::seconds(5);
 // The time limit for writing the job files at a round's start, and for removing
-// them at the end of the run: their file system may hang. A job file names the
+// them at the end of the run. Their file system may hang. A job file names the
 // job that uses a GPU.
 constexpr Duration kJobFilesTimeout = std::chrono::seconds(1);
 // The time limit at the end of the run for sending the last output to operators
@@ -266,10 +267,10 @@ class Agent::Impl {
     // Sends the last part of the output to operators that follow it (launch
     // logs -f).
     answers_.Finish(kTimeForLastOutput);
-    // Closes the link to the coordinator before the wait for this node's
+    // Closes the link to the coordinator before this node waits for its
     // console, which may be slow. The `launch` that hosts the coordinator waits
-    // until no agent is connected (Coordinator::WaitUntilDeserted), and should
-    // not wait for this console.
+    // until no agent is connected (Coordinator::WaitUntilDeserted). It should
+    // not have to wait for this node's console, too.
     link_->Close();
     logs_.Finish(WaitLimitsAtEnd(observer_.limits, end_));
     return {.exit_code = leave_->exit_code,
@@ -328,9 +329,10 @@ class Agent::Impl {
                     {.fd = timers_.fd(), .events = POLLIN, .revents = 0}};
     ShowState();
     const int ready = PollUntil(fds, NextDeadline());
-    // Reads the workers' progress reports before any other step reads the
+    // Reads the workers' progress reports before this iteration reads the
     // clock. If this process was suspended (SIGSTOP), workers may have reported
-    // meanwhile. Without these reports they would seem to have been silent.
+    // in the meantime. If these reports were read later, the workers would seem
+    // to have been silent.
     HearWorkers();
     timers_.Look();
     Tell(nccl_ids_.Look(MonotonicNow()));
@@ -342,8 +344,8 @@ class Agent::Impl {
       return;
     }
     // Handles signals to this process before the exits of workers. A cluster
-    // may send its signal to the workers too, and then this signal explains the
-    // exits.
+    // may send the same signal to the workers and to this process. Then the
+    // signal explains the workers' exits.
     for (int signal : signals_.TakeAll()) {
       if (TakeTerminalSignal(signal)) continue;
       if (EndsJob(signal, options_.signals_to_handle,
@@ -458,8 +460,9 @@ class Agent::Impl {
     for (const std::string& line : step.losses) {
       if (observer_.on_loss) observer_.on_loss(line);
     }
-    // Writes the file about the workers' exits before the report is sent. Once
-    // the coordinator has the report, another node may read the file.
+    // Writes the file about the workers' exits before the report is sent. As
+    // soon as the coordinator has the report, another node may read the file,
+    // so it must be complete by then.
     if (!step.ends.empty()) Keep(step.ends);
     if (step.report.has_value()) link_->Send(*step.report);
     if (step.standbys.has_value()) link_->SetStandbys(*step.standbys);
@@ -661,9 +664,10 @@ class Agent::Impl {
   void Do(const CloseStore& action) { store_.Close(action.reason); }
 
   // Reserves a port for the next round's store and offers it to the
-  // coordinator. Offers nothing if no port can be reserved. If this node then
-  // becomes the master (the node of group rank 0, which serves the store), it
-  // cannot serve the round, and its failure message gives the reason.
+  // coordinator. If no port can be reserved, offers nothing. This node may
+  // nevertheless become the master (the node of group rank 0, which serves the
+  // store). It then cannot serve the round, and its failure message gives the
+  // reason.
   void OfferPort() {
     const absl::StatusOr<int> port = store_.Prepare();
     if (port.ok()) Step(PortHeld{*port});

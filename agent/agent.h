@@ -22,9 +22,10 @@ namespace muster::agent {
 // signal that stops or preempts the job. Soon after such a signal the cluster
 // kills this process, so the agent must not wait long for its console.
 //
-// WaitLimitsAtEnd returns the limits of that wait. kByItself: `limits`.
-// kBySignal: `limits` with one more signal counted by `end_signals`, which
-// shortens the wait.
+// WaitLimitsAtEnd returns the limits for the wait for the console at the end of
+// the job. kByItself: `limits`, unchanged. kBySignal: `limits` with an
+// `end_signals` that returns one more than before, as if one more signal had
+// arrived, so that the wait is shorter.
 enum class JobEnd { kByItself, kBySignal };
 ConsoleWriter::WaitLimits WaitLimitsAtEnd(ConsoleWriter::WaitLimits limits,
                                           JobEnd end);
@@ -78,8 +79,8 @@ class Agent {
     // null.
     AgentView* view = nullptr;
     // The destination of workers' output; null: this process's stdout and
-    // stderr. At the end of the run, the field `limits` bounds the wait for a
-    // console that does not accept the output.
+    // stderr. If the console does not accept the output at the end of the run,
+    // Observer::limits bounds the wait for it.
     std::shared_ptr<Console> console;
     // Counts the bytes that are missing in the log files; complete after the
     // agent's destruction. May be null.

@@ -171,9 +171,9 @@ TEST_F(AgentTest, ARoundWithoutAKeyIsNotRunInClearText) {
   EXPECT_THAT(why, HasSubstr("older Muster"));
 }
 
-// The agent offers an NCCL id for each of two rounds, and the coordinator
-// assigns this id to the round. Every worker of the round finds the id in its
-// environment.
+// The agent offers an NCCL id for each of two rounds. The coordinator assigns
+// the offered id to the round. Every worker of the round must find the id in
+// its environment.
 TEST_F(AgentTest, WorkersGetTheNcclIdThatRankZerosAgentMade) {
   setenv("FAKE_NVML_GPUS", "1", 1);
   options_.nccl_id_program = "agent/nccl_id/staged_nccl_id_process";
@@ -193,8 +193,9 @@ TEST_F(AgentTest, WorkersGetTheNcclIdThatRankZerosAgentMade) {
           return std::nullopt;
         }
         if (static_cast<int>(offered.size()) > report.round) {
-          // The round for this NCCL id has been ordered already. This report
-          // only repeats the id, so the coordinator sends no directive.
+          // The coordinator has already assigned this NCCL id to a round. The
+          // report only repeats the id, so the coordinator sends no further
+          // directive.
           return std::nullopt;
         }
         offered.push_back(report.offered_nccl_id);
@@ -248,9 +249,9 @@ TEST_F(AgentTest, AnNcclIdWhoseProcessDiesDuringTheRoundIsReported) {
   EXPECT_THAT(notices_, HasSubstr(lost + "; who has not met"));
 }
 
-// The coordinator may assign an NCCL id whose process has just died; here the
-// id is "spent", which no process serves. The agent reports the loss when the
-// round begins.
+// The coordinator may assign an NCCL id after the process that serves it has
+// died. Here it assigns "spent", an id that no process serves. The agent must
+// report this loss when the round begins.
 TEST_F(AgentTest, AnNcclIdWhoseProcessDiedBeforeTheRoundIsReported) {
   options_.node.slots = 1;
   std::string lost;
@@ -339,8 +340,9 @@ TEST_F(AgentTest, EachSignalIsForwardedOnce) {
                    directive.signals = {{.ordinal = 1, .signal = SIGKILL}};
                    return directive;
                  }
-                 // The forwarded signal kills the worker, which counts as a
-                 // failure of the worker.
+                 // The agent has forwarded the signal, which has killed the
+                 // worker. The report must list this as a failure of the
+                 // worker.
                  if (!report.failures.empty() &&
                      report.phase == rendezvous::NodePhase::kIdle) {
                    return Finished(report.failures[0].signal);
@@ -383,8 +385,8 @@ TEST_F(AgentTest, LeavesHowItsWorkersEndedBesideTheirRecords) {
         }
         return report.round == 0 ? std::optional(ToldToRun(1)) : std::nullopt;
       });
-  // The file of worker exits lists rank 1, which was killed, before rank 0,
-  // which the agent stopped.
+  // Rank 1 was killed first; then the agent stopped rank 0. The file of worker
+  // exits must list rank 1 before rank 0.
   const size_t killed = text.find("\"rank\":1,");
   const size_t stopped = text.find("\"rank\":0,");
   ASSERT_NE(killed, std::string::npos) << text;

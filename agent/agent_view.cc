@@ -7,10 +7,10 @@
 namespace muster::agent {
 namespace {
 
-// The tolerated delay of the agent's loop. An agent counts as live if the
+// The tolerated delay of the agent's loop: an agent counts as live if the
 // newest iteration of its loop began at most kLongestTurn plus this delay ago.
-// On a busy machine the loop of a working agent may be late, so the value is
-// generous.
+// The value is generous, because on a busy machine the loop of a working agent
+// may be late.
 constexpr Duration kMaxLoopDelay = std::chrono::seconds(30);
 
 }  // namespace

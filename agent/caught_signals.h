@@ -7,13 +7,14 @@
 
 namespace muster::agent {
 
-// All signals that an agent reads from its signalfd: those named in its options
-// and, if it runs on a terminal, those of job control.
+// All signals that an agent reads from its signalfd: the signals that its
+// options name and, if the agent runs on a terminal, the terminal's signals
+// (IsTerminalSignal).
 std::vector<int> SignalsCaughtBy(const AgentOptions& options);
 
-// Whether the agent handles `signal` as one of its terminal's job control
-// (SIGTSTP, SIGCONT, SIGWINCH). False if this process has no terminal, or if
-// the options name the signal, for instance to forward it to the workers.
+// Whether the agent handles `signal` as a signal of its terminal (SIGTSTP and
+// SIGCONT for job control, SIGWINCH). False if this process has no terminal, or
+// if the options name the signal, for instance to forward it to the workers.
 bool IsTerminalSignal(const AgentOptions& options, int signal);
 
 }  // namespace muster::agent

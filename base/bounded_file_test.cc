@@ -110,7 +110,8 @@ TEST(ReadBeginningTest, ContentIsCutAtTheLimit) {
 TEST(ReadBeginningTest, NothingIsWaitedFor) {
   const std::string path = At("beginning");
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
-  // no process has opened the pipe for writing
+  // No process has opened the FIFO for writing. ReadBeginning must return at
+  // once instead of waiting for a writer.
   EXPECT_EQ(ReadBeginning(path, kMax), "");
   const int end = open(path.c_str(), O_RDWR);
   EXPECT_EQ(ReadBeginning(path, kMax), std::nullopt);

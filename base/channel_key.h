@@ -10,7 +10,7 @@ namespace muster {
 // workers. The key is never written to a log, status, store or environment.
 inline constexpr size_t kChannelKeyBytes = 32;
 
-// Environment variable of a worker with the text "FD:INODE". FD is the
+// Environment variable of a worker. Its value is "FD:INODE". FD is the
 // inherited pipe from which the worker reads the channel key, once. INODE
 // identifies the pipe: a program between agent and worker may close the pipe,
 // and another file may then get the number FD.

@@ -5,9 +5,9 @@
 #if defined(__x86_64__) && !defined(__clang__)
 
 // Everything between push_options and pop_options is compiled for AVX2.
-// XXH_INLINE_ALL makes the functions of xxhash.h static, so other files do not
-// use these versions. The C headers that xxhash.h needs are included first, so
-// that none of their inline functions is compiled for AVX2.
+// XXH_INLINE_ALL makes the functions of xxhash.h static, so no other file can
+// call the AVX2 versions. The C headers that xxhash.h needs are included first,
+// so that none of their inline functions is compiled for AVX2.
 #include <climits>
 #include <cstdint>
 #include <cstdlib>

@@ -8,9 +8,9 @@
 namespace muster {
 
 absl::StatusOr<DynamicLibrary> DynamicLibrary::Load(const std::string& name) {
-  // The process may have loaded a library of this name already, such as
-  // PyTorch's NCCL. dlopen then returns that library: two copies in one process
-  // would conflict.
+  // If the process has already loaded a library of this name, such as PyTorch's
+  // NCCL, dlopen returns that copy. A second copy in the process would conflict
+  // with the first.
   void* const handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* const why = dlerror();

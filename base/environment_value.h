@@ -22,8 +22,8 @@ std::optional<std::string> EnvironmentValue(
     const std::map<std::string, std::string>& environment,
     const std::string& name);
 
-// Like EnvironmentValue, for the many variables, such as TMPDIR, whose empty
-// value counts as not set.
+// Like EnvironmentValue, but returns nullopt for an empty value, too: many
+// variables, such as TMPDIR, count as not set if their value is empty.
 std::optional<std::string> NonEmptyEnvironmentValue(
     const std::map<std::string, std::string>& environment,
     const std::string& name);

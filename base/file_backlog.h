@@ -24,9 +24,9 @@ class FileBacklog {
     // Producers may add bytes (HasRoom) while fewer bytes than this wait to be
     // written.
     int64_t room_bytes = 64 << 20;
-    // Backlog above which bytes are dropped although the file system is not
-    // hung. Such bytes come from producers that cannot wait, for example at a
-    // job's end.
+    // Maximum backlog in bytes while the file system is not hung; further bytes
+    // are dropped. Only producers that cannot wait, for example at a job's end,
+    // add bytes beyond `room_bytes`.
     int64_t limit_bytes = 128 << 20;
     // maximum number of queued tasks; further tasks are refused
     int max_entries = 4096;
@@ -35,11 +35,12 @@ class FileBacklog {
 
   // Time limits of a wait until all queued work is done.
   struct WaitLimits {
-    // The wait ends if no work is completed for this long.
+    // A wait for all queued work ends if no work is completed for this long.
     Duration without_progress = std::chrono::seconds(5);
-    // Time limits of the whole wait. `in_all` applies as long as no signal has
-    // asked this process to end. `after_signal` applies after one signal. A
-    // second signal ends the wait.
+    // Time limits of a wait for all queued work, however much work is
+    // completed. `in_all` applies as long as no signal has asked this process
+    // to end, `after_signal` after one such signal. A second signal ends the
+    // wait.
     Duration in_all = std::chrono::seconds(60);
     Duration after_signal = std::chrono::seconds(5);
   };
@@ -69,8 +70,8 @@ class FileBacklog {
   // until then. From that time HasRoom is true although the backlog is full.
   // nullopt: HasRoom is true now.
   std::optional<Instant> RoomAt(Instant now) const;
-  // Whether at least half of Limits::room_bytes is free. Waiting producers are
-  // woken at that point.
+  // Whether at least half of Limits::room_bytes is free. If so, producers that
+  // wait for room are woken.
   bool HasHalfRoom() const { return bytes_ <= limits_.room_bytes / 2; }
 
   bool IsIdle() const { return entries_ == 0; }

@@ -137,9 +137,9 @@ class Walk {
                                  mode_t mode) const {
     struct statfs system;
     if (fstatfs(at_.get(), &system) == 0 && system.f_type == PROC_SUPER_MAGIC) {
-      // In /proc only the kernel makes links, such as the link of /dev/fd/3, so
-      // the owner is not checked. The kernel follows the link: it may lead to a
-      // file that has no path.
+      // The link is in /proc, where only the kernel makes links (such as
+      // /proc/self/fd/3), so its owner is not checked. The link may lead to a
+      // file that has no path, so the kernel must follow it.
       return Followed(name, flags, mode);
     }
     const OwnedFd link = OpenItself(name);

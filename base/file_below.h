@@ -33,7 +33,7 @@ absl::StatusOr<OwnedFd> OpenFolderBelow(const std::string& root,
 
 // Opens the file `path` below `root` with `flags`. If the file is created, it
 // gets `mode`. Creates the folders that are missing. The flags must not have
-// O_TRUNC, because the owner is checked only once the file is open. Errors:
+// O_TRUNC, because the owner is checked after the file has been opened. Errors:
 // those of OpenFolderBelow.
 absl::StatusOr<OwnedFd> OpenFileBelow(const std::string& root,
                                       const std::string& path, int flags,

@@ -121,8 +121,9 @@ TEST_F(FileBelowTest, AFolderOrFileOfAnotherUserIsRefused) {
   GiveAway(root_ + "/run");
   EXPECT_TRUE(absl::IsPermissionDenied(Append(root_ + "/run/file")));
   EXPECT_TRUE(fs::is_empty(root_ + "/run"));
-  // Now the root folder and the files below it have the same owner, so the
-  // files are accepted: root may continue a job that another user has started.
+  // Now the root folder has the same owner as the files below it, so the files
+  // are accepted. (The superuser may continue a job that another user has
+  // started.)
   GiveAway(root_);
   EXPECT_TRUE(Append(root_ + "/file").ok());
   EXPECT_TRUE(Append(root_ + "/run/file").ok());

@@ -36,8 +36,8 @@ std::string SecondsSince(Instant begin) {
 struct FileQueue::Task {
   Path path;
   std::function<void()> run;
-  // Called if the queue is abandoned before or while `run` is executed. May be
-  // empty.
+  // Called if the queue is abandoned before `run`, the task's function, has
+  // returned. May be empty.
   std::function<void()> on_given_up;
   FileBacklog::Entry entry = FileBacklog::Entry::kWork;
 };
@@ -53,9 +53,9 @@ struct FileQueue::State {
   // Calls `tell`, unless the queue was abandoned or destroyed.
   void Tell(const std::function<void()>& tell);
 
-  // Held while the owner's callbacks run. When the queue is abandoned, the
-  // callbacks are destroyed. Otherwise the objects that the callbacks own would
-  // live as long as the stuck thread.
+  // Held while a callback of the queue's owner runs. The callbacks are
+  // destroyed when the queue is abandoned. Otherwise the objects that they own
+  // would live as long as the queue's thread, which hangs in a system call.
   std::mutex tell_mutex;
   // whether no callback may run any more; guarded by tell_mutex
   bool silent = false;
@@ -214,7 +214,8 @@ bool FileQueue::Post(const std::string& path, std::function<void()> work) {
 bool FileQueue::Do(const std::string& path, std::function<void()> work,
                    Duration timeout) {
   struct Call {
-    // set after the timeout; guarded by state_->mutex, like `done`
+    // whether Do has stopped waiting, so that the task must not begin; guarded
+    // by state_->mutex, like `done`
     bool cancelled = false;
     bool done = false;
   };

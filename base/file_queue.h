@@ -54,8 +54,8 @@ class FileQueue {
           Duration timeout);
 
   // HasRoom and RoomAt are FileBacklog's functions at the current time. After
-  // HasRoom has returned false, `on_room` is called, on the queue's thread,
-  // once half of the room is free.
+  // HasRoom has returned false, the callback of SetOnRoom is called, on the
+  // queue's thread, once half of the room is free.
   bool HasRoom();
   std::optional<Instant> RoomAt();
   void SetOnRoom(std::function<void()> on_room);

@@ -74,7 +74,8 @@ class FileQueueTest : public ::testing::Test {
     text << std::ifstream(hung_).rdbuf();
     return text.str();
   }
-  // Lets an abandoned thread exit, if it is blocked in open().
+  // Ends the open() of the FIFO in which the thread of an abandoned queue may
+  // be blocked, so that the thread exits.
   void Release() {
     close(open(hung_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   }

@@ -21,14 +21,15 @@ struct PluginName {
   const char* if_missing;  // advice to the user if the file is missing
 };
 
-// Returns the path of the plugin's file. Searched in this order: the folder of
-// the program (or shared library) that contains this code, `lib` beside that
-// folder, the program's Bazel runfiles. Empty: not found.
+// Returns the path of the plugin's file; empty: not found. Searches three
+// folders, in this order: the folder of the program (or shared library) that
+// contains this code, the folder `lib` beside that folder, and the program's
+// Bazel runfiles.
 std::string FindPluginFile(const PluginName& plugin);
 
-// Loads the plugin's file from the path that FindPluginFile returns. If there
-// is none, the dynamic linker's search path is used. NotFound: the plugin or a
-// library that it needs is missing; the message says what to do.
+// Loads the plugin's file from the path that FindPluginFile returns. If that
+// path is empty, searches the dynamic linker's search path. NotFound: the
+// plugin or a library that it needs is missing; the message says what to do.
 absl::StatusOr<DynamicLibrary> LoadPluginFile(const PluginName& plugin);
 
 // Returns the error FailedPrecondition: `file` belongs to another version of

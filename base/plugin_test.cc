@@ -26,8 +26,9 @@ class PluginTest : public ::testing::Test {
     fs::copy_file("base/testing/plugin_probe", bin_ / "probe");
   }
 
-  // Copies the plugin to `folder`, in the version that the probe expects or in
-  // a newer one. Returns the path of the copy.
+  // Copies the plugin to `folder`, in the version that plugin_probe (the
+  // program under test) expects, or in a newer one. Returns the path of the
+  // copy.
   fs::path Install(const fs::path& folder, const char* version = "same") {
     fs::create_directories(folder);
     const fs::path copy = folder / "libmuster_test.so";
@@ -36,7 +37,7 @@ class PluginTest : public ::testing::Test {
     return copy;
   }
 
-  // Runs the probe program and returns its output.
+  // Runs the program plugin_probe and returns its output.
   std::string Probe() {
     const std::string command =
         "LD_LIBRARY_PATH=" + (top_ / "linker").string() + " " +

@@ -99,8 +99,8 @@ class IdleThreads {
   std::vector<pthread_t> threads_;
 };
 
-// Whether the limits are so tight that a program with few threads may reach
-// them.
+// Whether a limit on the address space or on threads is so tight that a program
+// with few threads may reach it.
 bool AreThreadsLimited() {
   constexpr rlim_t kTight = 4096;
   rlimit limit = {};
@@ -109,8 +109,8 @@ bool AreThreadsLimited() {
 }
 
 absl::Status CheckDescriptors(int needed) {
-  // Raise the soft limit first, as servers do later. After that, only the hard
-  // limit can be too low.
+  // First raise the soft limit on descriptors, as servers do later. Then only
+  // the hard limit can be too low.
   RaiseDescriptorLimit(0);
   std::vector<OwnedFd> taken;
   for (int i = 0; i < needed; ++i) {

@@ -12,9 +12,9 @@ struct ResourceNeed {
 };
 
 // Checks whether this process can get `need` by allocating it for a moment.
-// Threads are tried only under a tight limit (about 20 microseconds each).
-// ResourceExhausted: one sentence with the missing resource, the limit, and
-// what to do.
+// Creates threads only if a limit on them is tight, because each takes about 20
+// microseconds. ResourceExhausted: one sentence with the missing resource, the
+// limit, and what to do.
 //
 // Libraries that run out of threads or descriptors abort or report something
 // else ("port in use"). Therefore call this before they start, while the

@@ -16,7 +16,8 @@ namespace muster {
 
 // A log file that is rotated when it has grown: path -> path.1 -> … ->
 // path.<keep>; the oldest file is deleted. Rotates at the first end of a line
-// after the limit, or 64 KiB after the limit if no line has ended by then.
+// beyond Limits::rotate_bytes, or 64 KiB beyond this size if no line has ended
+// by then.
 //
 // Errors are never fatal: bytes that cannot be written (disk full, lost mount)
 // are counted, and the error is reported once. Each later write opens the file

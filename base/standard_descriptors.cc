@@ -22,8 +22,9 @@ void OpenStandardDescriptors() {
 
 namespace {
 
-// Priority 101 runs before the constructors of libraries. Some of these open
-// descriptors (gRPC an eventfd), which would take the numbers 0 to 2.
+// A constructor of priority 101 runs before the constructors of libraries. Some
+// libraries' constructors open descriptors (gRPC's an eventfd), which would
+// take the numbers 0 to 2.
 __attribute__((constructor(101))) void BeforeMain() {
   OpenStandardDescriptors();
 }

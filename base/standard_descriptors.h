@@ -9,7 +9,7 @@ namespace muster {
 //
 // A program that links this function runs it before main, even before
 // constructors of libraries that open files. Main must call it as well, because
-// the linker only includes it if it is called.
+// the linker includes this function only if there is a call of it.
 void OpenStandardDescriptors();
 
 }  // namespace muster

@@ -97,11 +97,11 @@ bool PlaceDescriptors(const Child& child) {
   Fail(child, Step::kExec);
 }
 
-// Uses vfork. posix_spawn cannot set the parent-death signal. fork copies
-// memory and runs the handlers of libraries (gRPC's handler stops gRPC's
-// threads). The child shares this process's memory until exec, so no signal
-// handler may run in it. The parent's thread continues after the child's exec
-// or exit: by then the child has written its Failure, if any.
+// Uses vfork, because posix_spawn cannot set the parent-death signal, and fork
+// copies memory and runs the fork handlers of libraries (gRPC's handler stops
+// gRPC's threads). The child shares this process's memory until exec, so no
+// signal handler may run in it. The parent's thread continues after the child's
+// exec or exit: by then the child has written its Failure, if any.
 //
 // Under ThreadSanitizer and Valgrind, vfork behaves like fork: the Failure is
 // lost, and the child exits with code 127.

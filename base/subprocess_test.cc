@@ -93,8 +93,8 @@ TEST(SubprocessTest, ChildHasOnlyTheDescriptorsOfThePlan) {
   char bytes[256];
   ssize_t got = read(a_read.get(), bytes, sizeof bytes);
   ASSERT_GT(got, 0);
-  // The child's `ls` lists its own open descriptors. 3 is the folder that it
-  // reads; 0, 1, 2 and 4 come from the plan.
+  // The child's `ls` lists its own open descriptors. Number 3 is the folder
+  // that `ls` reads; 0, 1, 2 and 4 come from the plan.
   EXPECT_EQ(std::string(bytes, static_cast<size_t>(got)), "1\n0\n1\n2\n3\n4\n");
   got = read(b_read.get(), bytes, sizeof bytes);
   ASSERT_GT(got, 0);
@@ -129,7 +129,7 @@ TEST(SubprocessTest, DescriptorsMayTradePlaces) {
 
 // StartSubprocess must not open a descriptor of its own: another thread may
 // fork at that moment, and its child would inherit the descriptor and keep it
-// open. Therefore it also works when no descriptor is free.
+// open. This test starts a program while no descriptor is free.
 TEST(SubprocessTest, StartsWithoutAFreeDescriptor) {
   rlimit before;
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);

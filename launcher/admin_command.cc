@@ -83,8 +83,8 @@ absl::StatusOr<std::string> ChosenJob(rendezvous::AdminClient& client,
       " has several jobs (", names, "); choose with --run-id"));
 }
 
-// Adds the nodes to each job, because ListJobs omits them. Leaves out a job
-// that the coordinator has removed since ListJobs.
+// Adds its list of nodes to each job, because the answer of ListJobs omits the
+// nodes. Leaves out a job that the coordinator has removed after that answer.
 absl::StatusOr<std::vector<rendezvous::JobStatus>> WithNodes(
     rendezvous::AdminClient& client,
     const std::vector<rendezvous::JobStatus>& jobs) {

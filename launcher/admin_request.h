@@ -40,8 +40,8 @@ struct AdminRequest {
   // Number of the step of `slurm_job` in which this process runs; nullopt: this
   // process is in no step of that job.
   std::optional<uint64_t> slurm_step;
-  // The arguments of `launch` from the subcommand's name on. For a Slurm job,
-  // srun may run the same subcommand on the coordinator's host.
+  // The arguments of `launch` from the subcommand's name on. Needed for a Slurm
+  // job, for which srun may run the same subcommand on the coordinator's host.
   std::vector<std::string> args;
   std::string run_id;  // the job's run id; empty: the coordinator's only job
   std::string token_file;

@@ -76,18 +76,18 @@ void ShowReason(const Voice& voice, const agent::AgentResult& result) {
 void Show(const Voice& voice, const agent::AgentResult& result,
           agent::JobMessages job_messages, const std::string& program_name) {
   if (!result.verdict || result.never_ran) return ShowReason(voice, result);
-  // `is_shared`: the outputs of all nodes are merged on one stderr. If
-  // verdict_fd is not stderr, another `launch` started this agent and reads the
-  // verdict from verdict_fd. Every node then writes its verdict, and that
-  // `launch` uses the first one.
+  // Whether the outputs of all nodes are merged on one stderr. If verdict_fd is
+  // another descriptor, a `launch` that started this agent reads the verdict
+  // from there. Then every node writes its verdict, and that `launch` uses the
+  // first one.
   const bool is_shared = job_messages != agent::JobMessages::kAll &&
                          voice.verdict_fd() == STDERR_FILENO;
   if (is_shared && !result.acts_for_job) {
-    // Only the node with acts_for_job, which also requeues the job in Slurm,
-    // prints the verdict, because the outputs of all nodes are merged. There is
-    // no such node if the job ended before this node joined. So the only node
+    // The outputs of all nodes are merged, so only the node with acts_for_job
+    // (which also requeues the job in Slurm) prints the verdict. If the job
+    // ended before this node joined, there may be no such node. So the one node
     // with kAssignedAndGeneral, such as task 0 of a Slurm step, prints at least
-    // the reason if it does not print the verdict.
+    // the reason.
     if (job_messages == agent::JobMessages::kAssignedAndGeneral) {
       ShowReason(voice, result);
     }

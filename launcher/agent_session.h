@@ -37,9 +37,9 @@ struct CoordinatorPages {
   // "" if this process coordinates the job. Null: this process has no
   // coordinator.
   std::function<std::string()> elsewhere;
-  // The tokens of the coordinator in this process. If there is no such
-  // coordinator, the tokens of this node. A reader of the dashboard must give
-  // one of them. Empty: no token is needed.
+  // Tokens, one of which a reader of the dashboard must give: those of the
+  // coordinator in this process or, without such a coordinator, that of this
+  // node. Empty: no token is needed.
   std::vector<std::string> tokens;
   rendezvous::CallerCertificates certificates =
       rendezvous::CallerCertificates::kNotRequired;

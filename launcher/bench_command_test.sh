@@ -5,8 +5,8 @@ set -u
 launch=$PWD/$1
 export MUSTER_BENCH=$PWD/$2
 # An installed muster-bench finds libmuster_gloo.so beside itself. The
-# muster-bench in the build's output looks for it in its own runfiles, but these
-# exist only if Bazel built muster-bench by name.
+# muster-bench in the build's output looks for it in its own runfiles. These
+# exist only if the Bazel command line names muster-bench as a target.
 export LD_LIBRARY_PATH=$PWD/trainer_sdk/gloo
 export TMPDIR=$TEST_TMPDIR
 export PATH=/usr/local/bin:/usr/bin:/bin

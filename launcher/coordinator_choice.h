@@ -43,7 +43,7 @@ struct CoordinatorChoice {
   bool is_taken_over = false;
 };
 
-// The addresses of the endpoint's host, as far as the name resolves.
+// The addresses of the host that the endpoint names.
 struct ResolvedHost {
   // IP addresses as text; empty: the name does not resolve
   std::vector<std::string> addresses;
@@ -79,8 +79,8 @@ absl::StatusOr<Meeting> DecideMeeting(const RunOptions& options,
 // Pure. Unavailable: the host does not resolve, and this node would have to
 // connect to it.
 //
-// If the coordinator is lost, another node takes over in a job of 3 nodes or
-// more whose nodes host the coordinator, unless --takeover=never is given.
+// If a node of a job of 3 nodes or more hosts the coordinator, another node
+// takes over when the coordinator is lost, unless --takeover=never is given.
 absl::StatusOr<CoordinatorChoice> ChooseCoordinator(
     const Meeting& meeting, const RunOptions& options,
     const MachineFacts& facts, const ResolvedHost& resolved);

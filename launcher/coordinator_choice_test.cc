@@ -132,9 +132,8 @@ TEST(CoordinatorChoice, DaemonsHostAtSeveralEndpoints) {
     std::vector<std::string> args = {"--nnodes=2",
                                      "--rdzv-endpoint=node1,node2:80"};
     args.insert(args.end(), more.begin(), more.end());
-    // This machine has the name of the first endpoint, node1. It does not host
-    // the coordinator all the same, because several endpoints belong to
-    // daemons.
+    // This machine is node1, the host of the first endpoint. Still it does not
+    // host the coordinator, because several endpoints belong to daemons.
     const CoordinatorChoice choice = Choice(args, {});
     EXPECT_EQ(choice.place, CoordinatorPlace::kElsewhere);
     EXPECT_EQ(rendezvous::EndpointsText(choice.endpoints),

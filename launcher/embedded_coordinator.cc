@@ -23,7 +23,8 @@ constexpr Duration kQuietLinger = std::chrono::seconds(2);
 // wait. In this time `launch watch` receives the end of the job.
 constexpr Duration kGoodbye = std::chrono::seconds(1);
 
-// How long the process waits for the commands of --on-quarantine at its end.
+// Time for which this process, before it exits, waits for running commands of
+// --on-quarantine.
 constexpr Duration kLastHook = std::chrono::seconds(5);
 
 bool SignalCame() {

@@ -72,8 +72,8 @@ TEST(EmbeddedCoordinatorTest, AStandbyAnnouncesTheNodesThatHaveGatheredAtIt) {
 }
 
 // Standby `many` has two nodes and, because it was restarted, knows no other
-// standby. It learns of standby `few` from the announcement that `few` sends,
-// and answers it.
+// standby. When standby `few` announces itself to `many`, `many` must answer,
+// so that the node of `few` moves to `many`.
 TEST(EmbeddedCoordinatorTest, AStandbyAnswersTheAnnouncementOfAnother) {
   const auto many = StartStandby({});
   const auto few = StartStandby({many->address()});

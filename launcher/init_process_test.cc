@@ -91,8 +91,8 @@ TEST(InitProcess, ReapsWhatIsOrphaned) {
     if (read(tell[0], &orphan, sizeof(orphan)) != sizeof(orphan)) return 1;
     waitpid(middle, nullptr, 0);
     kill(orphan, SIGKILL);
-    // Wait until the orphan is reaped: kill() succeeds for a zombie, and fails
-    // with ESRCH after that.
+    // Wait until the orphan is reaped. Until then it is a zombie, for which
+    // kill() succeeds; afterwards kill() fails with ESRCH.
     const auto deadline = std::chrono::steady_clock::now() + kReapTimeout;
     while (kill(orphan, 0) == 0) {
       if (std::chrono::steady_clock::now() > deadline) return 2;

@@ -277,8 +277,9 @@ int RunCommand(const std::string& name, const RunOptions& options,
       MakeLink(plan->coordinator, *own, options.tls, node->token, agent);
   CoordinatorPages shown;
   if (here != nullptr && !own->hosts()) {
-    // Report this standby to the starting `launch` when the first round begins
-    // here. Before that, the standby cannot take over.
+    // When the first round begins on this node, report the address of this
+    // node's standby to the `launch` that started this agent. Before that, the
+    // standby cannot take over.
     shown.on_round = [here, &options, is_reported = false]() mutable {
       if (std::exchange(is_reported, true)) return;
       ReportCoordinator(options.remote, here->own_endpoint());
@@ -325,9 +326,9 @@ int RunCommand(const std::string& name, const RunOptions& options,
       voice, std::move(agent), options.program[0],
       options.log_dir.empty() ? LogFolder::kTemporary : LogFolder::kGiven,
       node->guardian.get(), link.get(), shown);
-  // RunAgentSession calls `linger`, which waits until other nodes no longer
-  // need the coordinator in this process. But after an early failure it does
-  // not, so `linger` is called here.
+  // Normally RunAgentSession has called `linger`, which waits until other nodes
+  // no longer need the coordinator in this process. After an early failure
+  // RunAgentSession has not called it, so call it here.
   if (!is_over) shown.linger(result.exit_code);
   return result.exit_code;
 }

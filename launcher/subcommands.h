@@ -27,9 +27,8 @@ struct Subcommand {
   // the subcommand's arguments, as usage lines show them
   const char* arguments;
   const char* summary;  // what the subcommand does, in one sentence
-  // Text after "launch" in the help text of `launch`, in the line about this
-  // subcommand. Null: this subcommand has no line of its own, because the line
-  // of another subcommand includes it.
+  // Text after "launch" in the line about this subcommand in the help text of
+  // `launch`. Null: the line of another subcommand describes this one too.
   const char* usage = nullptr;
   // What the subcommand is for: the text after `usage` in the help text of
   // `launch`. Null if `usage` is null.

@@ -27,8 +27,8 @@ absl::StatusOr<std::string> MakeIn(const std::string& parent,
     if (!around.ok()) return around.status();
     const std::string directory = absl::StrCat(*around, "/", name);
     if (mkdir(directory.c_str(), 0700) == 0) return directory;
-    // Retry on ENOENT: another job of the user may have ended and removed the
-    // user's folder, which was empty.
+    // Retry on ENOENT: another job of this user may have removed the user's
+    // folder at its end, because the folder was empty.
     if (errno != ENOENT || i == kTries) {
       return PathStatus("cannot create folder", directory, errno);
     }

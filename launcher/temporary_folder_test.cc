@@ -33,7 +33,8 @@ TEST_F(TemporaryFolder, IsTheUsersAlone) {
   EXPECT_EQ(MakeTemporaryFolder(around_ + "/def").value(), around_ + "/def");
 }
 
-// Another user may already have created the folder muster_<uid>.
+// If another user has already created the folder muster_<uid>, the job's folder
+// is created elsewhere.
 TEST_F(TemporaryFolder, LiesElsewhereIfTheUsersNameIsTaken) {
   ASSERT_EQ(mkdir(around_.c_str(), 0700), 0);
   ASSERT_EQ(chmod(around_.c_str(), 0777), 0);

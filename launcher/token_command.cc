@@ -81,7 +81,7 @@ std::string UserName() {
 
 // Returns the secret from which the token is derived; "": none was given.
 // NotFound: no coordinator of this user listens at the request's endpoint, or
-// its token was given by the user.
+// the user gave that coordinator its token.
 absl::StatusOr<std::string> ReadSecret(const TokenRequest& request,
                                        const Voice& voice) {
   if (!request.endpoint.has_value()) {

@@ -63,8 +63,8 @@ class Terminal {
     for (size_t i = 0; i < screen.lines.size(); ++i) {
       const bool is_chosen = i == screen.chosen;
       if (is_chosen) attron(A_REVERSE);
-      // Clear the row first: a line above with wide characters may have wrapped
-      // into this row.
+      // Clear the row first: a line with wide characters above it may have
+      // wrapped into this row.
       move(static_cast<int>(i), 0);
       clrtoeol();
       addstr(screen.lines[i].c_str());

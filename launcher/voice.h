@@ -15,10 +15,10 @@ enum class Talk { kAll, kErrorsOnly };
 
 // Prints a program's messages for people: lines on stderr that begin with the
 // program's name. Each line is one write, so that lines of several processes do
-// not mix. After SpeakThrough, lines go into the queue of a console instead. In
-// this case printing never blocks, and each message begins at the start of a
-// line. Copies share the console. Control characters in names from outside are
-// escaped (ForTerminal). Thread-safe.
+// not mix. After SpeakThrough, lines go into the queue of a console instead.
+// With a console, printing never blocks, and each message begins at the start
+// of a line. Copies share the console. Control characters in names from outside
+// are escaped (ForTerminal). Thread-safe.
 class Voice {
  public:
   // `program`: "launch" or "agent"; must outlive this object. `verdict_fd`:

@@ -1,7 +1,7 @@
 // A fake of the library NCCL for tests. It has the functions that NcclLibrary
-// looks up, but can only create unique ids, each a different one. The
-// environment variable FAKE_NCCL_VERSION sets its version. If compiled with
-// FAKE_NCCL_2_14, it lacks the functions of later versions.
+// looks up, but can only create unique ids. The environment variable
+// FAKE_NCCL_VERSION sets the version that the fake reports. If compiled with
+// FAKE_NCCL_2_14, the fake lacks the functions of later versions.
 
 #include <unistd.h>
 

@@ -126,9 +126,9 @@ std::vector<int> MaybeAt(const PciDevice* device, const std::vector<int>& nodes,
     }
   }
   if (near.size() == 1) return near;
-  // The firmware does not name exactly one NUMA node near the device. If it
-  // names several, the device may be at any of them; if none, at any node. Only
-  // nodes with CPUs that this process may use are kept.
+  // The firmware names no NUMA node near the device, or several. If it names
+  // several, the device may be at any of them; if none, at any node. Only nodes
+  // with CPUs that this process may use are kept.
   std::vector<int> open;
   for (const int node : near.empty() ? usable : near) {
     if (std::count(usable.begin(), usable.end(), node) > 0) {

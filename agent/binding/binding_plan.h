@@ -12,8 +12,8 @@
 namespace muster::agent {
 
 // The cores and memory to which a worker is bound (torchrun's --numa-binding).
-// The worker's NUMA node is that of its GPU, or else one that SeatWorkers
-// assigns.
+// The worker's NUMA node is the node of its GPU. If the GPU is not known,
+// SeatWorkers assigns a node.
 enum class Binding {
   kNone,
   kNode,         // all cores of the worker's NUMA node
@@ -28,11 +28,12 @@ const char* BindingName(Binding mode);
 // The NIC in `nics` that shares the most PCI bridges with `device`, at least
 // the host bridge. If `nics` contains InfiniBand devices, network interfaces
 // are not considered, because the same card is faster as an InfiniBand device.
-// Empty if no NIC shares a bridge. Also empty if several share equally many,
-// because the communication library chooses better among them. Pure.
+// Empty if no NIC shares a bridge. Also empty if several NICs share the largest
+// number of bridges: the communication library chooses better among these.
+// Pure.
 std::string NearNic(const PciDevice& device, const std::vector<Nic>& nics);
 
-// A GPU, or a worker whose GPU is unknown, that gets a set of cores of the NUMA
+// A GPU, or a worker whose GPU is unknown. It gets a set of cores of the NUMA
 // node `numa_node`.
 struct Seat {
   int numa_node = 0;

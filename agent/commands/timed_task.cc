@@ -19,8 +19,8 @@ struct TimedTask::Work {
   // the task's result, once the task has returned; guarded by mutex
   std::optional<absl::Status> outcome;
   bool cancelled = false;  // whether Cancel was called; guarded by mutex
-  // Whether `done` was called or is about to be called, because the task has
-  // ended or the deadline has passed; Cancel then cannot prevent the call.
+  // Whether it is decided that `done` is called, because the task has ended or
+  // the deadline has passed. Cancel can then no longer prevent the call.
   // Guarded by mutex.
   bool over = false;
 };

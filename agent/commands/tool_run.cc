@@ -76,8 +76,8 @@ ToolOutcome RunTool(const ToolRequest& request) {
       StartSubprocess(PlanOf(request, input.get()));
   input.Close();
   if (!pid.ok()) return outcome;
-  // Waits for the tool's exit after the end of its output, because a tool may
-  // close its output long before it exits.
+  // The tool may close its output long before it exits. So wait for its exit
+  // after the end of the output.
   const bool ended = ReadAll(request, output.get(), outcome.output) &&
                      AwaitSubprocess(*pid, request.deadline, request.cancel_fd);
   // Kills the tool's process group: the tool if it still runs, and the

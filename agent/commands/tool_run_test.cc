@@ -74,9 +74,9 @@ TEST_F(ToolRunTest, ChildrenAreKilledWithTheTool) {
   const ToolOutcome outcome = Shell(
       "tail -f /dev/null & echo $!; exec tail -f /dev/null", seconds(60), 1);
   EXPECT_EQ(outcome.end, End::kCutOff);
-  // The first tool's output was cut after one byte, so the process id of its
-  // child is unknown. Another shell starts a child in the background and prints
-  // the child's whole process id.
+  // The process id of the first tool's child is unknown, because the tool's
+  // output was cut after one byte. So another shell starts a child in the
+  // background and prints its whole process id.
   const ToolOutcome whole =
       Shell("tail -f /dev/null >/dev/null 2>&1 & echo $!", seconds(60));
   const pid_t child = std::atoi(whole.output.c_str());
@@ -136,8 +136,9 @@ TEST_F(ToolRunTest, SignalDispositionsAreDefault) {
   sigemptyset(&term);
   sigaddset(&term, SIGTERM);
   sigprocmask(SIG_BLOCK, &term, &before);
-  // SIGTERM kills the shell before the echo, although this process blocks
-  // SIGTERM: RunTool resets the tool's signal mask.
+  // The shell sends SIGTERM to itself. The signal must kill it before the echo,
+  // although this process blocks SIGTERM: RunTool resets the tool's signal
+  // mask.
   const ToolOutcome outcome = Shell("kill -TERM $$; echo survived");
   sigprocmask(SIG_SETMASK, &before, nullptr);
   EXPECT_EQ(outcome.end, End::kFailed);
@@ -206,8 +207,8 @@ TEST(ShellCommand, IsKilledAtItsDeadlineAfterItClosedItsOutput) {
   EXPECT_EQ(status.code(), absl::StatusCode::kDeadlineExceeded) << status;
 }
 
-// The command closes its output, and then makes `cancel_fd` readable, which
-// cancels the command.
+// The command closes its output and then makes `cancel_fd` readable. This must
+// cancel the command.
 TEST(ShellCommand, CanBeCancelledAfterItClosedItsOutput) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);

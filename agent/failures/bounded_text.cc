@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::string_view kMore = "...";
 
-// Removes control characters, invalid UTF-8 and blanks at the end. Callers cut
-// a long line before the call, so that the call is cheap.
+// Removes control characters, invalid UTF-8 and blanks at the end. To keep the
+// call cheap, callers cut a long line before they pass it.
 std::string Clean(std::string_view line) {
   std::string clean = ValidUtf8(WithoutControls(line, Colours::kDrop));
   clean.erase(clean.find_last_not_of(" \t\r") + 1);

@@ -45,9 +45,10 @@ std::string DescribeSignal(int wait_status, const std::string& expired_timer) {
   return text;
 }
 
-// Whether the line begins with a dotted name that ends like the name of an
-// exception. The name stands alone or before a colon: "ValueError: x",
-// "torch.cuda.OutOfMemoryError: y", "KeyboardInterrupt".
+// Whether the line begins with a name, with dots or without, that ends like the
+// name of an exception ("Error", "Interrupt"). After the name, the line ends or
+// has a colon: "ValueError: x", "torch.cuda.OutOfMemoryError: y",
+// "KeyboardInterrupt".
 bool LooksLikeAnException(std::string_view line) {
   const std::string_view name = line.substr(0, line.find(':'));
   if (name.empty() || name.size() > 100) return false;

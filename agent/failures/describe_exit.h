@@ -12,7 +12,7 @@
 
 namespace muster::agent {
 
-// The outputs of a worker that explain why it exited.
+// What is left of a worker that exited, and explains why it exited.
 struct WorkerRemains {
   // the last lines of stderr, oldest first
   std::vector<std::string> stderr_tail;

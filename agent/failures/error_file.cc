@@ -47,9 +47,10 @@ double Time(const Json* value) {
   return std::isfinite(time) && time > 0 ? time : 0;
 }
 
-// The time of an error in seconds since 1970. @record writes whole seconds
-// (`told`). If the file's modification time (`written`) is less than two
-// seconds later, the function returns `written`, which is more exact.
+// The time of an error in seconds since 1970. `told` is the time in the file,
+// which @record writes in whole seconds. `written` is the file's modification
+// time. If it is less than two seconds later than `told`, the function returns
+// `written`, which is more exact.
 double ExactTime(double told, double written) {
   const bool fits = told > 0 && std::floor(told) == told && written >= told &&
                     written < told + 2;

@@ -120,8 +120,8 @@ std::string WorkerEndsJson(const rendezvous::Place& place,
                                {"time", end.unix_time},
                                {"message", end.message}});
   }
-  // Host names and messages may contain bytes that are not UTF-8: the dump
-  // replaces these bytes.
+  // Host names and messages may contain bytes that are not UTF-8. Error handler
+  // `replace`: these bytes are replaced, and dump does not throw.
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -23,11 +23,11 @@ namespace muster::agent {
 void RemoveOldRecords(const std::string& folder, const rendezvous::Place& place,
                       int workers);
 
-// A killed process cannot record its own end. When a round breaks, each node
-// therefore writes the exits of its workers to a file, which `launch inspect`
-// reads together with the workers' flight records.
+// A killed process cannot record its own end. So when a round breaks, each node
+// writes the exits of its workers to a file. `launch inspect` reads this file
+// together with the workers' flight records.
 
-// The path of the file with the workers' ends:
+// The path of the file with the exits of this node's workers:
 // <folder>/workers.<group rank>.json
 std::string WorkerEndsPath(const std::string& folder,
                            const rendezvous::Place& place);

@@ -22,8 +22,8 @@ class OldRecords : public ::testing::Test {
   OldRecords() {
     std::string pattern = ::testing::TempDir() + "/recordsXXXXXX";
     folder_ = mkdtemp(pattern.data());
-    // The place of this node: the second of three nodes, with the ranks 2 and 3
-    // of the 6 ranks of the world.
+    // This node is the second of three nodes. It has ranks 2 and 3 of the 6
+    // ranks of the world.
     place_.group_rank = 1;
     place_.group_world_size = 3;
     place_.first_rank = 2;
@@ -69,7 +69,7 @@ TEST_F(OldRecords, WithoutAFolderThereAreNone) {
   EXPECT_FALSE(std::filesystem::exists(folder_));
 }
 
-// A folder that has the name of an old record is not removed.
+// A folder with the name of an old record must not be removed.
 TEST_F(OldRecords, OnlyFilesAreRemoved) {
   std::filesystem::create_directory(folder_ + "/rank_2.ring");
   Write({"rank_3.json"});

@@ -26,8 +26,9 @@
 namespace muster::agent {
 namespace {
 
-// The time limit for the start of the other nodes' workers. A framework
-// process, which prepares a worker for TensorFlow or JAX, waits for them.
+// The longest time that a framework process waits for the addresses of other
+// workers, which these publish when they start. (A framework process prepares a
+// worker for TensorFlow or JAX.)
 constexpr Duration kWorkersStartTimeout = std::chrono::seconds(300);
 
 absl::StatusOr<int> Number(const char* name, int least, int most) {

@@ -14,7 +14,8 @@ complain() {
   failed=1
 }
 
-# Writes the worker's variables to a file by rank, and listens on its address.
+# A worker that writes its variables to a file named by its rank, and listens on
+# its address.
 cat >worker.py <<'END'
 import json, os, socket, sys
 rank = int(os.environ['RANK'])

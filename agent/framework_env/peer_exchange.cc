@@ -13,8 +13,8 @@
 namespace muster::agent {
 namespace {
 
-// The time limit for asking the store which ranks have published no address.
-// The question is asked after the exchange of addresses has timed out.
+// The time limit for the request to the store which ranks have published no
+// address. The request is made after the exchange of addresses has timed out.
 constexpr Duration kAbsentRanksTimeout = std::chrono::seconds(5);
 constexpr size_t kLongestAddress = 300;
 

@@ -7,7 +7,8 @@
 
 namespace muster::agent {
 
-// The addresses of all workers of a world, and the rank of one of them.
+// The addresses of all workers of a world, and the rank of the worker for which
+// variables are made.
 struct PeerWorld {
   // HOST:PORT of every rank, in the order of the ranks
   std::vector<std::string> addresses;

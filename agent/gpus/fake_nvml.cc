@@ -35,8 +35,8 @@ int NumberOf(void* device) {
 
 // The value of `key` for the GPU `device` in the variable FAKE_NVML_SET;
 // `fallback` if the variable has no such key. An entry for this GPU takes
-// precedence over an entry for all GPUs. If several entries of the same kind
-// have the key, the last one counts.
+// precedence over an entry for all GPUs. If several entries for this GPU (or
+// several for all GPUs) have the key, the last one counts.
 unsigned long long Said(void* device, const char* key,
                         unsigned long long fallback) {
   const char* text = std::getenv("FAKE_NVML_SET");
@@ -103,7 +103,7 @@ struct EventData {
 };
 constexpr unsigned long long kXidEvent = 8;
 struct EventSet {
-  // devices of this event set whose Xid has not been reported yet
+  // devices for which this event set must still report the Xid of FAKE_NVML_SET
   std::vector<void*> devices;
 };
 struct ProcessInfo {
@@ -163,8 +163,8 @@ int nvmlDeviceGetMaxMigDeviceCount(void* /*device*/, unsigned* count) {
   return 0;
 }
 
-// This fake uses only even instance numbers, because the instance numbers of
-// the real NVML may have gaps, too.
+// Only even instance numbers exist in this fake: the instance numbers of the
+// real NVML may have gaps, too.
 int nvmlDeviceGetMigDeviceHandleByIndex(void* /*device*/, unsigned index,
                                         void** instance) {
   const int most = Setting("FAKE_NVML_MIG");
@@ -174,7 +174,8 @@ int nvmlDeviceGetMigDeviceHandleByIndex(void* /*device*/, unsigned index,
   return 0;
 }
 
-// The GPU instances of MIG instances have the numbers 7, 8, …
+// A MIG instance belongs to a GPU instance. In this fake, the GPU instances
+// have the numbers 7, 8, …
 int nvmlDeviceGetGpuInstanceId(void* device, unsigned* number) {
   if (NumberOf(device) <= 100) return kInvalidArgument;
   *number = static_cast<unsigned>(7 + NumberOf(device) - 101);

@@ -88,7 +88,8 @@ std::vector<std::string> VisibleGpus(
     if (device < 0) break;
     if (std::count(devices.begin(), devices.end(), device) > 0) return {};
     devices.push_back(device);
-    // CUDA reads a word such as "1gpu" as 1, so the result contains 1.
+    // CUDA uses only the leading digits of a word: "1gpu" is GPU 1. So the
+    // result contains the number, not the word.
     visible.push_back(by_id ? std::string(word) : std::to_string(device));
   }
   return visible;

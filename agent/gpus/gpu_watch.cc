@@ -25,9 +25,9 @@ constexpr Duration kEndTimeout = std::chrono::seconds(1);
 // The longest wait for an Xid, in milliseconds. After each wait the thread
 // checks whether it must end.
 constexpr unsigned kEventWaitMs = 200;
-// The pause after a wait for Xids that failed with another error than a
-// timeout. Without the pause the thread would loop without end if a GPU is
-// lost, because each wait then fails at once.
+// The pause after a wait for Xids has failed (a timeout is no failure). If a
+// GPU is lost, each wait fails at once. Without the pause, the thread would
+// then repeat failing calls all the time.
 constexpr Duration kPauseAfterFailure = std::chrono::seconds(1);
 constexpr Duration kLongestWait = std::chrono::hours(1);
 // The maximum number of Xids that are kept until Follow sets a callback.
@@ -195,9 +195,9 @@ void GpuWatch::ListenForXids(const std::shared_ptr<State>& state) {
       seen.gpu = gpu.index;
       seen.uuid = gpu.uuid;
     }
-    // This thread holds `mutex`, which Follow and the destructor lock to
-    // replace the callback. Therefore no callback is called after it was
-    // replaced.
+    // This thread holds `mutex`. Follow and the destructor lock `mutex` to
+    // replace the callback. So a callback that they have replaced is never
+    // called.
     if (state->on_xid) {
       state->on_xid(seen);
       continue;

@@ -100,8 +100,8 @@ TEST_F(GpuWatchTest, ReadingsStopWhileNobodyLooks) {
   Set("FAKE_NVML_GPUS", "1");
   GpuWatch::Options options = OptionsOf();
   options.interval = milliseconds(1);
-  // With an idle time of zero the watch reads the GPUs only once. The later
-  // calls of Look do not start another reading.
+  // With an idle time of zero, the watch must read the GPUs only once. The
+  // later calls of Look must not start another reading.
   options.idle_after = Duration::zero();
   GpuWatch watch(options);
   const GpuSnapshot first = LookUntil(
@@ -124,8 +124,8 @@ TEST_F(GpuWatchTest, EachXidIsReportedAndCounted) {
   EXPECT_EQ(seen[0].gpu, 1);
   EXPECT_EQ(seen[0].uuid, "GPU-1");
   const GpuSnapshot snapshot = watch.Look();
-  // The snapshot has entries for GPU 0 and GPU 1 only, because the driver
-  // reports no Xids for GPU 2.
+  // The driver reports no Xids for GPU 2. So the snapshot must have entries for
+  // GPU 0 and GPU 1 only.
   ASSERT_THAT(snapshot.xids, SizeIs(2));
   EXPECT_EQ(snapshot.xids[0].counts, XidCounts());
   EXPECT_EQ(snapshot.xids[1].index, 1);
@@ -143,8 +143,8 @@ TEST_F(GpuWatchTest, XidsThatNobodyHasFollowedAreToldLater) {
   });
   Follow(watch);
   EXPECT_THAT(AwaitXids(2), SizeIs(2));
-  // Sets the callback again. The watch does not report the two Xids a second
-  // time, so AwaitXids still returns two.
+  // The callback is set again. The watch must not report the two Xids a second
+  // time, so AwaitXids must still return two.
   Follow(watch);
   EXPECT_THAT(AwaitXids(2), SizeIs(2));
 }
@@ -159,8 +159,8 @@ TEST_F(GpuWatchTest, ALibraryThatFailsMakesTheReadingOld) {
   EXPECT_THAT(snapshot.gpus, IsEmpty());
 }
 
-// The test abandons the threads of the hanging calls; they end with this
-// process.
+// The driver hangs, so the threads of its calls cannot end. The test leaves
+// them behind, and they end with this process.
 TEST_F(GpuWatchTest, NeitherLookNorDestructionWaitsForADriverThatHangs) {
   Set("FAKE_NVML_GPUS", "1");
   for (const char* where : {"1", "2"}) {

@@ -120,8 +120,8 @@ TEST_F(JobFilesTest, LinksAreReplacedAndNeverFollowed) {
   const std::string target = folder_ + "/target";
   Write("target", "job-7\n");
   ASSERT_EQ(symlink(target.c_str(), (folder_ + "/0").c_str()), 0);
-  // The link's target contains the job's line, but neither link nor target is
-  // removed.
+  // The link's target contains the line of the job whose files are removed.
+  // Nevertheless neither the link nor its target must be removed.
   RemoveJobFiles(Of("job-7"));
   EXPECT_THAT(Names(), UnorderedElementsAre("target", "0"));
   EXPECT_TRUE(WriteJobFiles(Of("other")).ok());

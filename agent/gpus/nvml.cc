@@ -100,8 +100,9 @@ absl::StatusOr<std::vector<Gpu>> ReadFrom(const NvmlLibrary& nvml) {
   for (unsigned i = 0; i < count && i < NvmlLibrary::kMaxGpus; ++i) {
     Device device = nullptr;
     result = nvml.Call("nvmlDeviceGetHandleByIndex_v2", i, &device);
-    // This NVML call fails for a GPU that fell off the bus, because such a GPU
-    // keeps its index. Then the whole list of GPUs cannot be read.
+    // This call of NVML fails for a GPU that fell off the bus. NVML still
+    // counts such a GPU and gives it an index. The whole list of GPUs then
+    // cannot be read.
     if (result != kSuccess) {
       return Failed(nvml,
                     "nvmlDeviceGetHandleByIndex for GPU " + std::to_string(i),

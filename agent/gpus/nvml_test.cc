@@ -71,8 +71,8 @@ TEST_F(NvmlTest, VisibleOnesAreThoseOfTheMachine) {
 }
 
 TEST_F(NvmlTest, TheLibraryIsNotAskedWhereAllIsHidden) {
-  // With this variable the library's nvmlInit fails with code 18.
-  // ReadVisibleGpus succeeds, so it has not loaded the library.
+  // If ReadVisibleGpus loaded the library, nvmlInit would fail with code 18. It
+  // must succeed, because it must not load the library.
   Set("FAKE_NVML_INIT", "18");
   EXPECT_THAT(ReadVisibleGpus("", kFake)->names, IsEmpty());
   EXPECT_THAT(ReadVisibleGpus("-1", kFake)->names, IsEmpty());

@@ -13,8 +13,8 @@ using Device = NvmlLibrary::Device;
 using Result = NvmlLibrary::Result;
 constexpr Result kSuccess = NvmlLibrary::kSuccess;
 
-// Pairs are examined among this many GPUs at most, because the number of pairs
-// grows with the square of the number of GPUs.
+// The maximum number of GPUs of which pairs are examined. The number of pairs
+// grows with the square of this number.
 constexpr size_t kMaxPaired = 16;
 // the number of NVLinks of a GPU is at most NVML_NVLINK_MAX_LINKS of nvml.h
 constexpr unsigned kMaxLinks = 36;

@@ -149,8 +149,9 @@ void ReadLinkErrors(const NvmlLibrary& nvml, Device device, GpuValues& gpu) {
         kSuccess) {
       break;
     }
-    // The numbers of nvmlNvLinkErrorCounter_t. NVML may refuse to read the
-    // counters of a link that is down; such a link adds nothing.
+    // The counters have the numbers of nvmlNvLinkErrorCounter_t. NVML may
+    // refuse to read the counters of a link that is down. Such a link adds
+    // nothing to the sums.
     constexpr int kReplay = 0, kRecovery = 1, kCrcFlit = 2, kCrcData = 3;
     any |= AddLinkErrors(nvml, device, link, kReplay, &errors.replay);
     any |= AddLinkErrors(nvml, device, link, kRecovery, &errors.recovery);

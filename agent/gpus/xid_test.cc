@@ -14,9 +14,9 @@ TEST(XidTest, KindsFollowTheCatalogue) {
     EXPECT_EQ(KindOf(xid), XidKind::kApplication) << xid;
     EXPECT_STREQ(MeaningOf(xid), "") << xid;
   }
-  // 63, 92, 94, 109: Xids that are neither hardware nor application errors,
-  // because the GPU continues to work, or because they have several causes. The
-  // other numbers are no Xids.
+  // 63, 92, 94 and 109 must count as neither hardware nor application errors:
+  // after 63, 92 and 94 the GPU continues to work, and 109 has several causes.
+  // The other numbers are no Xids.
   for (const int xid : {63, 92, 94, 109, 0, -1, 9999}) {
     EXPECT_EQ(KindOf(xid), XidKind::kOther) << xid;
   }

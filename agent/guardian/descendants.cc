@@ -92,8 +92,9 @@ std::vector<ProcessEntry> DescendantsAmong(
               return a.parent != b.parent ? a.parent < b.parent : a.pid < b.pid;
             });
   std::vector<ProcessEntry> found;
-  // The pids visited so far. Because a pid can be reused during the walk
-  // through /proc, the parents may form a cycle.
+  // The pids visited so far; each pid is visited once. If a pid was reused
+  // during the walk through /proc, the links from child to parent may form a
+  // cycle.
   std::set<pid_t> seen = {root};
   pid_t parent = root;
   for (size_t next = 0;; ++next) {
@@ -114,9 +115,10 @@ std::vector<ProcessEntry> Descendants(pid_t root) {
 
 std::vector<ProcessEntry> KillDescendants(
     const std::vector<ProcessEntry>& spared) {
-  // Checks first whether this process has any child, because the walk through
-  // /proc takes milliseconds on a busy machine. Without a child it has no
-  // descendant either: its descendants' orphans become its own children.
+  // The walk through /proc takes milliseconds on a busy machine. It is skipped
+  // if the calling process has no child. Then the caller has no other
+  // descendants either: it is a sub-reaper, so its descendants' orphans become
+  // its children.
   siginfo_t child = {};
   if (waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) != 0 &&
       errno == ECHILD) {
@@ -135,10 +137,11 @@ std::vector<ProcessEntry> KillDescendants(
     if (process.state != 'Z') SignalProcess(process, SIGKILL);
     groups.insert(process.group);
   }
-  // In a chain of processes that fork and exit, every walk through /proc may
-  // miss the newest process. A signal to the chain's process group reaches all
-  // its processes. This process's own group gets no signal; no worker is in it,
-  // because every worker leads a group of its own.
+  // Kills the process groups of the found processes too. In a chain of
+  // processes that fork and exit, the walk through /proc may miss the newest
+  // process, but a signal to the chain's group reaches it. The caller's own
+  // group is left out; no worker is in it, because every worker leads a group
+  // of its own.
   groups.erase(getpgrp());
   for (const pid_t group : groups) {
     if (group > 1) kill(-group, SIGKILL);
@@ -198,9 +201,9 @@ bool OrphanSweep::Pass(const std::vector<ProcessEntry>& spared) {
 }
 
 SparedChildren& SparedChildren::OfThisProcess() {
-  // This list of processes that must not be killed is never destroyed, because
-  // the destructor of a static object may destroy a Guardian, which uses the
-  // list.
+  // The list of the processes that must not be killed. It is never destroyed,
+  // because a Guardian in a static object may be destroyed later than the list,
+  // and its destructor uses the list.
   static auto* const spared = new SparedChildren;
   return *spared;
 }

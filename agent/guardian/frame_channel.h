@@ -22,8 +22,8 @@ class FrameChannel {
   int fd() const { return socket_.get(); }
 
   // Queues a frame of at most `max_bytes`; Flush sends it. A frame with
-  // `descriptors` may be queued only if nothing is unsent, and the caller keeps
-  // the descriptors open until the frame is sent.
+  // `descriptors` may be queued only after all earlier frames were sent. The
+  // caller keeps the descriptors open until the frame is sent.
   void Queue(const std::string& payload, std::vector<int> descriptors = {});
 
   // Sends as much as the socket accepts. Returns false if the peer has closed

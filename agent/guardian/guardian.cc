@@ -38,11 +38,12 @@ namespace {
 struct ForkedGuardian {
   pid_t pid = 0;
   OwnedFd socket;  // the agent's end of the socket between agent and guardian
-  // If this process is PID 1: a signalfd for SIGCHLD, because the kernel makes
-  // PID 1 the parent of other programs' orphans. Otherwise closed.
+  // A signalfd for SIGCHLD if the agent is PID 1: the kernel makes PID 1 the
+  // parent of other programs' orphans, which the agent must then reap.
+  // Otherwise closed.
   OwnedFd strangers;
-  // The children that this process had before it forked the guardian, with
-  // their start times.
+  // The children that the agent had before it forked the guardian, with their
+  // start times.
   std::vector<ProcessEntry> older_children;
 };
 
@@ -73,7 +74,7 @@ pid_t ForkWithBlockedSignals() {
   return pid;
 }
 
-// Makes this process a sub-reaper and forks the guardian, which continues in
+// Makes the agent a sub-reaper and forks the guardian, which continues in
 // RunGuardian. Only for a process with one thread. Internal: names the step
 // that failed.
 absl::StatusOr<ForkedGuardian> ForkGuardian() {
@@ -296,10 +297,9 @@ class Guardian::Impl {
  private:
   enum class State {
     kServing,
-    // this process has killed the guardian; Next will notice the guardian's
-    // death
+    // the agent has killed the guardian; Next will notice the guardian's death
     kBroken,
-    // the guardian is dead; this process kills and reaps the workers' processes
+    // the guardian is dead; the agent kills and reaps the workers' processes
     kSweeping,
     kLost,
   };
@@ -320,8 +320,8 @@ class Guardian::Impl {
   State state_ = State::kServing;
   uint64_t starts_sent_ = 0;
   uint64_t signs_of_life_ = 0;
-  // while state_ is kBroken: why this process killed the guardian, such as
-  // "took no command"
+  // while state_ is kBroken: why the agent killed the guardian, such as "took
+  // no command"
   std::string broken_;
   std::vector<GuardianEvent> events_;
   std::string loss_;
@@ -378,19 +378,19 @@ void Guardian::Impl::SignalOne(int local_rank, int signal) {
 void Guardian::Impl::SignalAll(int signal, Reach reach) {
   const SignalCommand command{.signal = signal,
                               .everything = reach == Reach::kEverything};
-  // An error is ignored. It means that the guardian is dead; then the agent
-  // kills all workers itself.
+  // An error is ignored, because it means that the guardian is dead: then the
+  // agent kills all workers itself.
   Send(Encode(Command(command)), {}).IgnoreError();
 }
 
 void Guardian::Impl::RemoveAfterwards(const std::string& folder) {
-  // An error is ignored. It means that the guardian is dead; then the agent
-  // removes the folder itself.
+  // An error is ignored, because it means that the guardian is dead: then the
+  // agent removes the folder itself.
   Send(Encode(Command(RemoveCommand{folder})), {}).IgnoreError();
 }
 
 void Guardian::Impl::RemoveAfterwards(const JobFiles& files) {
-  // An error is ignored. It means that the guardian is dead.
+  // An error is ignored, because it means that the guardian is dead.
   Send(Encode(Command(JobFilesCommand{files})), {}).IgnoreError();
 }
 
@@ -417,9 +417,9 @@ void Guardian::Impl::Append(Notice notice) {
                                      ended->wait_status, ended->signalled});
   } else if (auto* gone = std::get_if<AllGoneNotice>(&notice);
              gone != nullptr && gone->starts_taken == starts_sent_) {
-    // The notice becomes an event only if the guardian had received all of the
-    // agent's StartCommands when it found no process left. Otherwise another
-    // AllGoneNotice will follow.
+    // The AllGoneNotice becomes an event only if the guardian had received all
+    // StartCommands of the agent when it found no process left. Otherwise the
+    // guardian will send another AllGoneNotice.
     events_.emplace_back(AllGone{std::move(gone->left_behind)});
   }
 }
@@ -464,8 +464,8 @@ void Guardian::Impl::OnGuardianLost() {
   sweep_.emplace();
 }
 
-// The children of this process that are not workers: children that existed
-// before the guardian, and other guardians.
+// The children of the agent that are not workers: children that existed before
+// the guardian, and other guardians.
 std::vector<ProcessEntry> Guardian::Impl::Spared() const {
   std::vector<ProcessEntry> spared = SparedChildren::OfThisProcess().List();
   spared.insert(spared.end(), older_children_.begin(), older_children_.end());

@@ -45,9 +45,8 @@ struct WorkerEnded {
 struct AllGone {
   std::vector<LeftBehind> left_behind;
 };
-// Event: the guardian itself has died. Before this event this process has
-// killed and reaped all workers and their descendants; `reason` names those
-// that did not die.
+// Event: the guardian has died. Before this event the agent kills and reaps all
+// workers and their descendants; `reason` names those that did not die.
 struct GuardianLost {
   std::string reason;
 };
@@ -63,9 +62,9 @@ using GuardianEvent = std::variant<WorkerStarted, WorkerNotStarted, WorkerEnded,
 // the parent-death signal kills the workers, but the workers' descendants
 // survive.)
 //
-// After the guardian's death every child of this process counts as a worker's
-// orphan, except children that existed before Fork and other guardians. If this
-// process is PID 1, it also reaps every orphan of the container.
+// After the guardian's death every child of the agent counts as a worker's
+// orphan, except children that existed before Fork and other guardians. If the
+// agent is PID 1, it also reaps every orphan of the container.
 //
 // Not thread-safe.
 class Guardian {
@@ -99,18 +98,17 @@ class Guardian {
   // terminating signal, as in SignalAll.
   void SignalOne(int local_rank, int signal);
 
-  // Makes the guardian remove `folder`, and the sockets in it, after this
-  // process has ended in any way. Replaces the folder of an earlier call.
+  // Makes the guardian remove `folder`, and the sockets in it, after the agent
+  // has ended in any way. Replaces the folder of an earlier call.
   void RemoveAfterwards(const std::string& folder);
 
-  // Makes the guardian call RemoveJobFiles for `files` after this process has
+  // Makes the guardian call RemoveJobFiles for `files` after the agent has
   // ended in any way. Replaces the files of an earlier call.
   void RemoveAfterwards(const JobFiles& files);
 
-  // Makes the guardian restore the modes of `terminal` after the end of this
-  // process, if the terminal still has the modes that this process had set.
-  // Replaces the terminal of an earlier call. With null `modes` nothing is
-  // restored.
+  // Makes the guardian restore the modes of `terminal` after the end of the
+  // agent, if the terminal still has the modes that the agent had set. Replaces
+  // the terminal of an earlier call. With null `modes` nothing is restored.
   void RestoreAfterwards(int terminal, const TerminalModes* modes);
 
   // The number of notices that Next has received from the guardian, including

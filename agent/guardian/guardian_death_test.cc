@@ -42,8 +42,8 @@ const std::vector<Acts> kAllKinds = {kPlain, kSession, kDaemon,
                                      kDaemonOfADeadWorker, kHopper};
 
 // Forks a process that acts as an agent: it starts a guardian and one worker of
-// each of kAllKinds, and then calls `last` with the guardian. Returns the
-// process's pid and, in `guardian`, a pidfd of its guardian.
+// each kind, and then calls the function `last` with the guardian. Returns the
+// pid of the process; `*guardian` becomes a pidfd of the process's guardian.
 pid_t StandInAgent(OutputPipe* out, OwnedFd* guardian,
                    const std::function<void(Guardian*)>& last) {
   const pid_t agent = fork();

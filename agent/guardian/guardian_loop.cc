@@ -103,9 +103,9 @@ void SetProcessName() {
   while (file.open() && (got = read(file.get(), piece, sizeof piece)) > 0) {
     shown.append(piece, static_cast<size_t>(got));
   }
-  // program_invocation_name normally points to argv[0], and the arguments
-  // follow it in memory. A program may have changed the pointer, so the code
-  // compares the text there with the command line.
+  // Normally program_invocation_name points to argv[0], and the arguments
+  // follow argv[0] in memory. A program may have changed the pointer. So the
+  // memory is overwritten only if its text equals the command line.
   char* const arguments = program_invocation_name;
   if (shown.size() < sizeof kName ||
       shown.compare(0, std::strlen(arguments) + 1, arguments,
@@ -163,9 +163,10 @@ constexpr size_t kMaxUnsentBytes = 1 << 20;
 // holds one descriptor for each such worker.
 constexpr int kMaxStarting = 32;
 
-// Returns a longer interval between searches for descendants, in milliseconds.
-// The interval grows, because a process in an uninterruptible system call (a
-// device, a dead file server) may die late.
+// The interval in milliseconds that follows the interval `milliseconds` between
+// searches for descendants. The intervals grow, because a process in an
+// uninterruptible system call (a device, a dead file server) may take long to
+// die.
 int Longer(int milliseconds) {
   return std::min(2 * milliseconds, kLongestSweepMilliseconds);
 }
@@ -248,8 +249,8 @@ class GuardianLoop {
     bool signalled = false;
   };
 
-  // The start of a worker that failed for a temporary reason (IsPassing),
-  // before the worker was forked, and that will be retried.
+  // A worker whose start failed for a temporary reason (IsPassing) before the
+  // worker was forked. The start will be retried.
   struct Postponed {
     SpawnRequest request;
     OwnedFd in, out, err, key;  // descriptors that belong to `request`
@@ -356,8 +357,8 @@ bool GuardianLoop::Turn() {
   if (channel_.unsent() > 0) line.events |= POLLOUT;
   std::vector<pollfd> fds = {
       line, {child_ended_.get(), POLLIN, 0}, {agent_.get(), POLLIN, 0}};
-  // The local ranks of the workers whose program has not been executed yet, as
-  // far as this process knows. poll() watches their pipes: the pipe of worker
+  // The local ranks of the workers that, as far as the guardian knows, have not
+  // executed their program yet. poll() watches their pipes: the pipe of worker
   // starting[i] is fds[3 + i].
   std::vector<int> starting;
   for (const auto& [local_rank, worker] : workers_) {
@@ -501,7 +502,7 @@ void GuardianLoop::Withdraw(const SignalCommand& command) {
 
 void GuardianLoop::Handle(const SignalCommand& command) {
   // Before the signal is sent, withdraws postponed starts and reaps processes
-  // that have already ended. These must not be reported as ended by this
+  // that have already ended, so that they are not reported as ended by this
   // signal.
   Withdraw(command);
   Reap();
@@ -519,10 +520,10 @@ void GuardianLoop::Handle(const SignalCommand& command) {
     channel_.Flush();
   }
   if (command.local_rank) return;
-  // Signals descendants outside of the workers' groups: with `everything` all
-  // of them, otherwise those in groups whose leader is dead. Each gets its own
-  // signal, because the number of a group may belong to another group once the
-  // group is empty.
+  // Signals descendants outside of the running workers' groups: with
+  // `everything` all of them, otherwise only those in the groups of ended
+  // workers. Each process is signalled by its pid and not through its group,
+  // because the number of an empty group may be reused for another group.
   if (command.everything || !leaderless_groups_.empty()) {
     for (const ProcessEntry& process : Descendants(getpid())) {
       const bool told = std::any_of(
@@ -563,9 +564,9 @@ void GuardianLoop::RestoreTerminal() {
   terminal_.Close();
 }
 
-// Reads, once, whether a worker's program was executed, and reports a success
-// at once. Reap reports a failure, because the local rank is free again only
-// after the child has been reaped.
+// Reads from the pipe, only once, whether the worker's program was executed.
+// Reports a success to the agent. Leaves the report of a failure to Reap,
+// because the local rank is free again only after the child has been reaped.
 void GuardianLoop::Settle(int local_rank, Worker* worker) {
   if (!worker->outcome.open()) return;
   worker->failure = ReadStartFailure(worker->outcome);
@@ -601,8 +602,8 @@ void GuardianLoop::Reap() {
     workers_.erase(ended);
   }
   if (pid == 0 || !occupied_ || !postponed_.empty()) return;
-  // waitpid failed with ECHILD: no child is left, and therefore no descendant,
-  // because orphans become children of this process.
+  // waitpid failed with ECHILD: the guardian has no child left, and therefore
+  // no descendant, because its descendants' orphans become its children.
   SendNotice(AllGoneNotice{starts_taken_, std::move(left_behind_)});
   left_behind_.clear();
   signalled_.clear();

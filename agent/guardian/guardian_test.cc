@@ -276,8 +276,8 @@ TEST_F(GuardianTest, WorkersReadNothingFromStdin) {
 }
 
 TEST_F(GuardianTest, WorkersHaveNoSignalBlockedOrIgnored) {
-  // The guardian inherits ignored and blocked signals of this process, for
-  // instance from nohup.
+  // The guardian inherits the signals that its agent ignores, for instance
+  // because of nohup. The guardian's workers must not ignore them.
   std::signal(SIGHUP, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
   guardian_ = *Guardian::Fork();

@@ -5,8 +5,8 @@
 
 namespace muster::agent {
 
-// A process that a worker started. It outlived the worker, and Muster stopped
-// it.
+// A process that a worker started, that outlived the worker, and that Muster
+// stopped.
 struct LeftBehind {
   int rank = -1;  // value of RANK in its environment; -1: unknown
   // the process's command name in /proc/<pid>/comm, at most 15 bytes

@@ -90,9 +90,9 @@ StartFailure EnterAndExecute(const SpawnRequest& request) {
 StartFailure BecomeProgram(const SpawnRequest& request, pid_t parent,
                            pid_t agent) {
   // Each worker gets its own session, because the kernel's autogroup scheduler
-  // distributes CPU time by session. setsid also makes a process group. It is
-  // called first, because the parent waits for the group before it signals the
-  // child (SignalGroup).
+  // distributes CPU time by session. setsid also makes a process group. setsid
+  // is called first, because the parent waits for the group before it signals
+  // the child (SignalGroup).
   setsid();
 #ifdef PR_SET_PTRACER
   // Allows the agent's debugger to attach to this worker where the Yama
@@ -102,7 +102,7 @@ StartFailure BecomeProgram(const SpawnRequest& request, pid_t parent,
 #endif
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // If the parent died before prctl(PR_SET_PDEATHSIG), the kernel sends no
-  // parent-death signal, so this process kills itself.
+  // parent-death signal, so the child kills itself.
   if (getppid() != parent) raise(SIGKILL);
   if (request.stdin_fd >= 0 && dup2(request.stdin_fd, STDIN_FILENO) < 0) {
     return {"stdin", "", errno};

@@ -63,8 +63,8 @@ struct Spawned {
 };
 
 // Forks a child that executes the program. The child leads its own session, and
-// dies (SIGKILL) with this thread. It has default signal dispositions except
-// for `ignored_signals`, and an empty signal mask. It has no descriptors
+// dies (SIGKILL) with the calling thread. It has default signal dispositions
+// except for `ignored_signals`, and an empty signal mask. It has no descriptors
 // besides 0, 1, 2 and `key_fd`. Does not wait: if the program's file system
 // hangs, only the child blocks. For a single-threaded process with open
 // descriptors 0, 1 and 2.

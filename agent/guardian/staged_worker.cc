@@ -33,9 +33,9 @@ void ForkAnd(const std::function<void()>& as_parent) {
   if (fork() != 0) as_parent();
 }
 
-// Forks and exits again and again for a while, and then pauses. So no single
-// process lives long. The number of forks is limited, and a failed fork ends
-// the chain. Therefore a failing test does not harm the machine.
+// Forks and exits again and again for a while, so that no single process lives
+// long, and then pauses. The number of forks is limited, and a failed fork ends
+// the chain, so that a failing test does not harm the machine.
 [[noreturn]] void ForkRepeatedly() {
   for (int hops = 0; hops < 2000; ++hops) {
     if (fork() != 0) _exit(0);

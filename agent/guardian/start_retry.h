@@ -21,8 +21,8 @@ enum class SeenBefore { kYes, kNo };
 bool IsPassing(const StartFailure& failure, SeenBefore seen);
 
 // The delay before the next attempt to start a program, after `failed` attempts
-// have failed: 50 ms, doubled each time. nullopt: no further attempt; the
-// delays so far add up to 6.35 s. Pure.
+// have failed: 50 ms, doubled each time. nullopt: no further attempt is made,
+// because all delays (6.35 s together) have been used. Pure.
 std::optional<Duration> DelayOfRetry(int failed);
 
 }  // namespace muster::agent

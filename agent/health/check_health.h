@@ -11,7 +11,7 @@
 namespace muster::agent {
 
 struct HealthScope {
-  // The folders that this node's job writes: logs, temporary files,
+  // The folders to which the job writes on this node: logs, temporary files,
   // checkpoints. For a folder that does not exist yet the nearest existing
   // parent is checked.
   std::vector<std::string> folders;

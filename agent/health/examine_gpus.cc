@@ -12,8 +12,8 @@
 namespace muster::agent {
 namespace {
 
-// The bytes of a GPU's memory that the driver itself may use. If more memory is
-// in use, a process uses the rest.
+// The bytes of a GPU's memory that the driver itself may use. If more bytes are
+// in use, a process is assumed to use the GPU.
 constexpr int64_t kDriversOwn = int64_t{2} << 30;
 
 // The indices of the GPUs that answer NVML and for which `holds` returns true.
@@ -465,8 +465,8 @@ std::vector<Finding> ExamineLinks(const GpuFacts& gpus,
       }
     }
   }
-  // The finding is reported even if the node has one GPU, because the GPU may
-  // also exchange data directly with a network card.
+  // Bridges that redirect traffic are reported even if the node has only one
+  // GPU, because the GPU may also exchange data directly with a network card.
   if (!redirected.empty()) {
     findings.push_back(
         Found("pcie-acs", absl::StrCat(GpusText(redirected),

@@ -345,8 +345,9 @@ std::vector<Finding> ExamineCoordinator(const CoordinatorFacts& coordinator,
         absl::StrCat("this node speaks from ", coordinator.local_address,
                      ", the coordinator sees ", coordinator.seen_address)));
   }
-  // No finding if the coordinator sees this node at a loopback address. A
-  // coordinator on this machine always does, whatever address the peers use.
+  // Reports that peers use another address of this node than the coordinator
+  // sees. A loopback address that the coordinator sees is not reported, because
+  // a coordinator on this machine always sees such an address.
   const std::string& advertised = coordinator.advertised_address;
   if (!coordinator.seen_address.empty() && !advertised.empty() &&
       advertised != coordinator.seen_address &&

@@ -147,8 +147,8 @@ struct CoordinatorFacts {
   std::vector<std::string> addresses;
   // local address of the connection to the coordinator
   std::string local_address;
-  // this node's address as the coordinator sees it; empty: not reported by an
-  // old coordinator
+  // this node's address as the coordinator sees it; empty: unknown, because an
+  // old coordinator does not report it
   std::string seen_address;
   // The address at which other nodes of the job connect to this node; empty:
   // this node is in no job.

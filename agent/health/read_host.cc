@@ -63,10 +63,10 @@ void ReadMemory(const std::string& root, HostFacts& facts) {
       MemoryLine(text, "SwapTotal") - MemoryLine(text, "SwapFree");
 }
 
-// The folder of this process's control group. /proc/self/cgroup has "0::/a/b"
-// in version 2, "5:memory:/a/b" in version 1. In a container the folder with
-// this path often does not exist; then the root of the hierarchy is the group's
-// folder.
+// The folder of this process's control group (cgroup). /proc/self/cgroup has
+// "0::/a/b" in cgroup version 2, "5:memory:/a/b" in version 1. In a container
+// the folder with this path often does not exist; then the root of the
+// hierarchy is the group's folder.
 std::string GroupFolder(const std::string& root, const std::string& kind) {
   const std::string text =
       ReadBeginning(root + "/proc/self/cgroup", kMaxKernelFileBytes)
@@ -87,8 +87,8 @@ std::string GroupFolder(const std::string& root, const std::string& kind) {
   return base;
 }
 
-// The folders of a control group and of all its parents. In version 2 the
-// limits of all parents apply as well.
+// The folders of a control group and of all its parents. In cgroup version 2
+// the limits of all parents apply as well.
 std::vector<std::string> GroupsUpwards(std::string folder,
                                        const std::string& base) {
   std::vector<std::string> folders;

@@ -24,7 +24,7 @@ namespace {
 
 constexpr size_t kMaxXids = 64;
 // The upper bound of valid times in the kernel log. A record with a later time
-// is damaged. Its time could overflow in nanoseconds.
+// is damaged, and its time could overflow when it is converted to nanoseconds.
 constexpr std::chrono::microseconds kLongestUptime =
     std::chrono::hours(876'000);
 // The maximum number of bytes read from the kernel log, which normally has a
@@ -41,8 +41,8 @@ Duration SinceStart() {
          std::chrono::nanoseconds(now.tv_nsec);
 }
 
-// Reads the kernel log from `path`. Each read of /dev/kmsg returns one record;
-// a test uses a regular file, which returns several.
+// Reads the kernel log from `path`. Each read of /dev/kmsg returns one record.
+// A test gives a regular file, of which one read returns several records.
 std::optional<std::string> ReadKernelLog(const std::string& path) {
   const OwnedFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd.open()) return std::nullopt;

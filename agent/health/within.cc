@@ -23,8 +23,8 @@ bool StuckCalls::Start(std::function<void()> work) {
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
-  // Blocks all signals, because the new thread inherits this thread's signal
-  // mask.
+  // The new thread must not handle signals. It inherits this thread's signal
+  // mask, so all signals are blocked while the thread is created.
   pthread_sigmask(SIG_SETMASK, &all, &before);
   bool started = true;
   try {

@@ -46,8 +46,8 @@ class HangWatch {
                       const ProgressMessage& message);
   // Stops watching a worker that has ended.
   void End(int local_rank);
-  // Records that this process and the workers were suspended for the time
-  // `lost`; this time does not count as silence.
+  // Records that the agent and its workers were suspended for the time `lost`;
+  // this time does not count as silence.
   void SuspendedFor(Duration lost);
 
   struct Silence {
@@ -106,8 +106,9 @@ struct SilentWorker {
   WorkerState state = WorkerState::kOther;
 };
 
-// The overdue worker's deadline, divided by this number, is the longest time
-// between the last reports of two workers that count as silent together.
+// A worker counts as silent together with the overdue worker if the time
+// between their last reports is at most the overdue worker's deadline, divided
+// by this number.
 inline constexpr int kTogetherDivisor = 10;
 
 // Chooses the worker to blame for a hang. `overdue`: the worker that fell

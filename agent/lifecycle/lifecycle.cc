@@ -124,10 +124,10 @@ void Lifecycle::On(const DirectiveCame& event) {
     Notice(absl::StrCat("round ", round_, " broke because ", directive.reason,
                         "; what was named before followed from it"));
   }
-  // A report that follows at once confirms to the coordinator that this node
-  // has received the order to stop the round. On a node without workers the
-  // order changes nothing, so that no later report would show its receipt.
-  // Every other directive has an effect that the next report shows.
+  // If the directive orders this node to stop the round, a report confirms at
+  // once that the order has arrived. On a node without workers the order
+  // changes nothing, so no later report would show its arrival. Every other
+  // directive has an effect that the next report shows.
   if ((newer || was_due) &&
       directive.kind == rendezvous::DirectiveKind::kStop) {
     changed_ = true;
@@ -257,10 +257,9 @@ void Lifecycle::On(const WorkersGone& event) {
   Settle();
 }
 
-// Ends the round on this node once nothing is left to wait for. WorkersGone may
-// arrive before every worker was started, if the first worker died early. It
-// may also arrive if no worker could be started. In both cases the round ends
-// with the WorkerDown of the last worker.
+// Ends the round on this node once all workers have ended and no process of
+// them is left. Normally the event WorkersGone comes last. If a worker could
+// not be started, its WorkerDown may come last.
 void Lifecycle::Settle() {
   if (pending_ > 0 || any_left_ || !HasWorkers()) return;
   // After a preemption notice the round continues until the user's preemption
@@ -325,8 +324,8 @@ void Lifecycle::FollowDirective() {
       if (round_ >= directive.place.round) {
         ForwardSignals();
       } else if (preemption_.has_value()) {
-        // The coordinator did not yet know of this node's preemption notice
-        // when it sent this order to begin a new round: the order is ignored.
+        // This order to begin a new round is ignored, because the coordinator
+        // sent it before it knew of this node's preemption notice.
       } else if (HasWorkers()) {
         // If workers of the previous round are left, the order to stop that
         // round was lost. They are stopped before the new round begins.

@@ -130,8 +130,8 @@ class Lifecycle {
   void GoTo(std::string endpoint, Duration pause);
   // Whether `order`, which begins a round, answers a report that this node sent
   // at most JobSpec::order_life() ago. An older order was delayed, by the
-  // network or because this process was suspended. Meanwhile the coordinator
-  // may have been lost, and the next coordinator may have begun another world
+  // network or because the agent was suspended. Meanwhile the coordinator may
+  // have been lost, and the next coordinator may have begun another world
   // without this node.
   bool IsFresh(const rendezvous::Directive& order) const;
   // Discards an order to begin a round that is too old, and sends a report. A
@@ -141,11 +141,12 @@ class Lifecycle {
   // Reads from a coordinator's directive which process coordinates the job and
   // which nodes may take over.
   void FollowCoordinator(const rendezvous::Directive& directive);
-  // Whether the endpoint may still belong to the coordinator of another job,
-  // and this node runs no worker. The node may then retry without harm.
+  // Whether the coordinator's endpoint may still lead to the coordinator of
+  // another job, and this node runs no worker. The node may then retry without
+  // harm.
   bool MayMeetAnotherJob() const;
-  // Whether the endpoint belongs to the coordinator of another job and the
-  // agent therefore retries instead of exiting.
+  // Whether `directive` is a refusal by the coordinator of another job, after
+  // which the agent connects again instead of exiting.
   bool RetriesWrongCoordinator(const rendezvous::Directive& directive) const;
   void Retry(const std::string& why);
   Leave LeaveWith(const rendezvous::Directive& finished) const;
@@ -164,10 +165,10 @@ class Lifecycle {
   void Stop(int signal, Duration grace);
   // --- Functions that handle silent workers (lifecycle_hang.cc).
   //
-  // Moves the workers' deadlines if this process was suspended, so that the
-  // lost time does not count as the workers' silence. `due`: the time at which
-  // the caller had to call Step. A call much later than `due` shows that the
-  // process was suspended.
+  // Moves the workers' deadlines if the agent was suspended, so that the lost
+  // time does not count as the workers' silence. `due`: the time at which the
+  // caller had to call Step. A call much later than `due` shows that the agent
+  // was suspended.
   void ForgiveSilence(Instant due);
   void RecordProgress(const WorkerSaid& said);
   void CheckForSilence();
@@ -355,7 +356,8 @@ class Lifecycle {
   std::string link_error_;
 
   struct Preemption {
-    // the notice as received; its remaining time is not updated
+    // the preemption notice as received; the remaining time in it is not
+    // updated
     rendezvous::PreemptionNotice notice;
     Instant deadline;
     // time at which this node or another one caught the signal that announced

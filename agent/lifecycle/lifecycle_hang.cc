@@ -120,10 +120,10 @@ rendezvous::Failure Lifecycle::SuspectedOf(
 }
 
 // Requests the states of the workers' processes just before this node stops the
-// workers because the round is broken. The cause may be a hang that another
-// node reported just before a worker of this node reached its deadline. Once
-// all workers are stopped, it can no longer be found out which worker blocked
-// the others.
+// workers because the round is broken. A hang may have broken the round, and
+// another node may have reported it just before a worker of this node reached
+// its deadline. Once all workers are stopped, it can no longer be found out
+// which worker blocked the others.
 void Lifecycle::ExamineStopped() {
   if (phase_ == rendezvous::NodePhase::kRunning) RequestWorkerStates();
 }
@@ -211,8 +211,8 @@ void Lifecycle::ReportHang() {
     broke_here_ = true;
   }
   // A worker that SIGSTOP has stopped is killed at once. Otherwise the sender
-  // could repeat SIGSTOP, and the worker would delay the end of all others for
-  // the whole grace period.
+  // of SIGSTOP could send it again, and the worker would survive until the end
+  // of the grace period.
   if (failure.signal == SIGSTOP) {
     step_.actions.emplace_back(
         SignalWorkers{.signal = SIGKILL, .local_rank = failure.local_rank});

@@ -12,12 +12,12 @@
 namespace muster::agent {
 namespace {
 
-// The time, plus a random time below kStandbySpread, after which a node
-// disconnects from a standby and tries the next standby. The node does not
-// stay, because the other nodes may be unable to reach this standby. It does
-// not disconnect at once, because nodes notice the loss of their coordinator at
-// different times, and because standbys that reach each other bring their nodes
-// together (Standby::Meet).
+// After this time, plus a random time below kStandbySpread, a node disconnects
+// from a standby and tries the next standby. The node does not stay longer,
+// because the other nodes may be unable to reach this standby. It does not
+// disconnect at once for two reasons: nodes notice the loss of their
+// coordinator at different times, and standbys that reach each other send their
+// nodes to one standby (Standby::Meet).
 constexpr Duration kStandbyTime = std::chrono::seconds(5);
 constexpr Duration kStandbySpread = std::chrono::seconds(5);
 // Replaces kStandbyTime if the standby has asked this node for a promise: the
@@ -179,9 +179,10 @@ void Lifecycle::FollowCoordinator(const rendezvous::Directive& directive) {
   }
 }
 
-// Whether the endpoint may belong to another job's coordinator. A terminating
-// pod keeps its name until it has ended. So a cluster's name service may still
-// resolve the endpoint to the coordinator of the previous job.
+// Whether the coordinator's endpoint may lead to the coordinator of another
+// job. A terminating pod keeps its name until it has ended, so a cluster's name
+// service may still resolve the endpoint to the coordinator of the previous
+// job.
 bool Lifecycle::MayMeetAnotherJob() const {
   return config_.policy.retries_wrong_coordinator && !HasWorkers() &&
          !leave_.has_value();

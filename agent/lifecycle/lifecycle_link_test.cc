@@ -474,8 +474,8 @@ rendezvous::Directive RefusedAsAnotherJobs(const std::string& why) {
   return directive;
 }
 
-// The endpoint may still lead to the coordinator of an ended job, whose pod is
-// terminating. The agent then connects again instead of exiting.
+// The coordinator's endpoint may still lead to the coordinator of an ended job,
+// whose pod is terminating. The agent then connects again instead of exiting.
 TEST(LifecycleWrongCoordinator, IsAskedAgainWhereAClusterStartsTheNodes) {
   LifecycleFixture agent(RetryingConfig());
   agent.Connect();
@@ -505,7 +505,7 @@ TEST(LifecycleWrongCoordinator, IsAskedForAsLongAsAnAbsentOne) {
   EXPECT_THAT(agent.leave->reason, HasSubstr("it belongs to job b"));
 }
 
-// The coordinator of the other job may use a different token and refuse this
+// The coordinator of another job may use a different token and refuse this
 // node's token. The agent then connects again.
 TEST(LifecycleWrongCoordinator, IsAskedAgainIfItTakesAnotherToken) {
   LifecycleFixture agent(RetryingConfig());

@@ -168,7 +168,8 @@ TEST(LifecycleNcclId, ARoundThatNeverBeganHereMayHaveSpentIt) {
   LifecycleFixture agent;
   agent.Step(NcclIdReady{"id1"});
   agent.Connect();
-  // Round 1 is stopped before this node has received the order to run it.
+  // Round 1 is stopped before this node has received the order to run it. Other
+  // nodes may have used "id1" in that round, so this node must renew it.
   agent.TellStop(1);
   EXPECT_EQ(agent.renewals, 1);
   EXPECT_EQ(agent.reports.back().offered_nccl_id, "");
@@ -390,7 +391,8 @@ TEST(LifecyclePairCheck, TheFaultIsRepeatedInReports) {
   EXPECT_THAT(agent.notices, Contains(HasSubstr("this node is slow in the")));
   agent.Wait(seconds(2));
   EXPECT_EQ(agent.reports.back().check_fault, bad.check_fault);
-  // Sends a directive of a new coordinator, which does not know the fault yet.
+  // Sends a directive of a new coordinator, which does not know yet that this
+  // node was found bad.
   agent.Tell(DirectiveOf(rendezvous::DirectiveKind::kHold));
   agent.Wait(seconds(2));
   EXPECT_EQ(agent.reports.back().check_fault, bad.check_fault);

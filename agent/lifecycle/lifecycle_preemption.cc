@@ -13,8 +13,8 @@ namespace muster::agent {
 namespace {
 
 // Preemption signals that arrive within this time of the first one count as the
-// same preemption. One preemption may reach this process as several signals,
-// for instance from Slurm's step daemon and from srun.
+// same preemption. One preemption may reach the agent as several signals, for
+// instance from Slurm's step daemon and from srun.
 constexpr Duration kOneOrder = std::chrono::seconds(2);
 
 // The longest wait for the coordinator's order to stop after the grace period

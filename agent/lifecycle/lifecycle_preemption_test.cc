@@ -397,9 +397,9 @@ TEST(LifecyclePreemptionAlone, AStoppedNodeLeavesWithoutTheVerdict) {
   agent.Step(PreemptionAnnounced());
   agent.AllDown();
   agent.Disconnect();
-  // A preempted node without a coordinator exits after 80 s. These are 60 s of
-  // grace, ten for the shutdown of the other nodes, and twice five for delays
-  // of the coordinator.
+  // A preempted node without a coordinator exits after 80 s: 60 s of grace, 10
+  // s for the shutdown of the other nodes, and twice 5 s for delays of the
+  // coordinator.
   agent.Wait(seconds(60 + 10 + 10) - milliseconds(1));
   EXPECT_FALSE(agent.leave.has_value());
   agent.Wait(milliseconds(1));

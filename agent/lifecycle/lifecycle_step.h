@@ -87,7 +87,7 @@ struct NcclRootLost {
 // Event: progress reports of workers of the current round. One event contains
 // all reports that can be read at this moment. With one event for each report,
 // a worker whose report is handled last would seem silent after a suspension of
-// this process.
+// the agent.
 struct WorkersReported {
   std::vector<WorkerSaid> said;
 };
@@ -230,8 +230,7 @@ struct Reconnect {
   // time between disconnecting and connecting
   Duration pause = Duration::zero();
   // The coordinator's endpoint to try first, HOST:PORT. Empty: the agent tries
-  // the endpoint that follows, in its list of known endpoints, the last one
-  // that it tried.
+  // its known endpoints in order, beginning after the one that it tried last.
   std::string endpoint;
 };
 
@@ -248,7 +247,7 @@ struct LifecycleStep {
   // The endpoints of the standbys, set if they have changed. If the coordinator
   // is lost, the link tries them besides the configured endpoints.
   std::optional<std::vector<std::string>> standbys;
-  // All exits of workers so far in a round that is breaking, in the order of
+  // All exits of workers so far in a round that has broken, in the order of
   // their arrival, without the last lines of the workers' output. Empty:
   // unchanged since the last step. The agent writes the exits to a file in the
   // folder of the flight records.

@@ -178,7 +178,8 @@ TEST(LifecycleWorkers, NothingIsLeftOnlyWhenEveryWorkerHasEnded) {
   agent.TellRun(1);
   agent.Up(0);
   agent.Fails(0);
-  // The event WorkersGone arrives before the second worker was started.
+  // WorkersGone arrives before the second worker was started: the node waits
+  // for the second worker too.
   agent.Gone();
   EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kStopping);
   agent.Up(1);
@@ -550,10 +551,10 @@ TEST(LifecycleEnds, AnExceptionAfterTheFirstFailuresDidNotComeFirst) {
   EXPECT_FALSE(agent.reports.back().failures[1].raised_first);
 }
 
-// The agent may notice a worker's exit up to 1 s late. Worker 1's exit is
-// noticed 2 s before worker 0's exit, so worker 1 may have failed up to 3 s
-// before it. If worker 0 recorded its exception more than 3 s before its exit,
-// this exception came first.
+// Worker 1's exit is noticed 2 s before worker 0's exit, and possibly 1 s late.
+// So worker 1 may have failed up to 3 s before worker 0's exit. Worker 0's
+// exception counts as the first failure only if it was recorded more than 3 s
+// before that exit.
 TEST(LifecycleEnds, AFailureWithoutARecordMayBeASecondOld) {
   for (const int ago : {3000, 3001}) {
     LifecycleFixture agent;

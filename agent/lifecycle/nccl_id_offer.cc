@@ -29,8 +29,8 @@ NcclIdOffer::Renewal NcclIdOffer::Spend(const rendezvous::Place& place) {
   if (id_.empty()) return Renewal::kNotNeeded;
   if (place.nccl_id == id_) {
     id_.clear();
-    // No renewal is requested, because the agent starts to make the next NCCL
-    // id whenever a round begins.
+    // No renewal is requested here: whenever a round begins, the agent makes
+    // the next NCCL id anyway.
     return Renewal::kNotNeeded;
   }
   if (place.group_rank != 0) return Renewal::kNotNeeded;

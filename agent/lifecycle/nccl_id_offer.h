@@ -23,17 +23,17 @@ class NcclIdOffer {
   // report then no longer waits for an id.
   void GiveUp();
 
-  // The time until which the first report waits for an id; nullopt if the
-  // report may be sent at once.
+  // The time until which this node's first report waits for this node's NCCL
+  // id, which is being made. nullopt: the report may be sent at once.
   std::optional<Instant> AwaitedUntil(Instant now) const;
 
   // Whether the agent must make a new NCCL id, because the one that this node
   // offered may have been used in a round.
   enum class Renewal { kNotNeeded, kNeeded };
-  // Called when a round begins on this node. If the round uses this node's id,
-  // the node no longer offers the id. If this node has group rank 0 and the
-  // round uses another id or none, this node's id must be renewed: an earlier
-  // round that never began on this node may have used it.
+  // Called when a round begins on this node. If the round uses this node's NCCL
+  // id, the node no longer offers the id. If this node has group rank 0, and
+  // the round uses another id or none, this node's id must be renewed, because
+  // an earlier round that never began on this node may have used this id.
   Renewal Spend(const rendezvous::Place& place);
   // Called when round `round` was broken before it began on this node. Other
   // nodes may have used this node's id in that round.

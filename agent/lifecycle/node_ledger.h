@@ -74,8 +74,8 @@ class NodeLedger {
   std::optional<Training> training_;
   rendezvous::NodeTime time_;
   // Whether the time that passes now counts as lost because a round ended
-  // early. It is then added to the last entry of time_.losses, the newest such
-  // round.
+  // early. If so, it is added to the last entry of time_.losses, which belongs
+  // to the newest round that ended early.
   bool recovers_ = false;
 };
 

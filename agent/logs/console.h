@@ -84,9 +84,9 @@ class Console {
 
  private:
   std::vector<ConsoleWriter*> Streams() const;
-  // Returns all streams of the console. Also starts to measure how long each
-  // stream accepts nothing, because the caller then waits for all of them, one
-  // stream after another.
+  // Returns all streams of the console, for a caller that waits for one after
+  // another. Also starts to measure, for all of them at the same time, how long
+  // each stream accepts nothing, so that these waits share one time limit.
   std::vector<ConsoleWriter*> StreamsToWaitFor() const;
 
   const ConsoleFds fds_;

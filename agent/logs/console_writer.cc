@@ -37,8 +37,8 @@ int OpenConsoleCopy(int fd) {
     if (copy >= 0) return copy;
   }
   // The duplicate gets a number of at least 3. This process may have been
-  // started with one of the descriptors 0 to 2 closed. A duplicate with such a
-  // number would be mistaken for stdin, stdout or stderr.
+  // started with one of the descriptors 0 to 2 closed. A duplicate with this
+  // free number would be mistaken for stdin, stdout or stderr.
   return fcntl(fd, F_DUPFD_CLOEXEC, 3);
 }
 
@@ -472,7 +472,7 @@ void ConsoleWriter::GiveUp() {
     }
     state_->queue.swap(own);
     // Resets the record of the unfinished line on the console, because the
-    // discarded text may have contained its end.
+    // discarded text may have contained the end of this line.
     state_->line.BeforeLines();
     if (!state_->at_line_start && state_->queue.empty()) {
       state_->line.LeaveOpen();

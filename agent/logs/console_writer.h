@@ -134,9 +134,9 @@ class ConsoleWriter {
   void Queue(std::string lines, Source source);
   void StartThread();
 
-  // The state shared with the writer's thread, which may outlive this object.
-  // The thread may be blocked in a write that cannot be interrupted, to an
-  // inherited descriptor that cannot be opened again.
+  // The state that this object shares with the writer's thread. The thread may
+  // outlive this object: it may be blocked in a write that cannot be
+  // interrupted, to an inherited descriptor that cannot be opened again.
   std::shared_ptr<State> state_;
 };
 

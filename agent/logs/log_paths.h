@@ -5,10 +5,10 @@
 
 namespace muster::agent {
 
-// The folder of a run in --log-dir. The name is user input. Characters that are
-// not safe in a file name are replaced, so that the folder can neither be
-// outside of --log-dir nor hidden. If a character was replaced, a hash of the
-// original name is appended, so that two jobs have two folders. Pure.
+// The folder of a run in --log-dir. The run's name is user input, so characters
+// that are not safe in a file name are replaced. The folder can therefore be
+// neither outside of --log-dir nor hidden. If a character was replaced, a hash
+// of the original name is appended, so that two jobs have two folders. Pure.
 std::string RunFolder(const std::string& directory,
                       const std::string& run_name);
 

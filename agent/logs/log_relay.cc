@@ -27,8 +27,8 @@ namespace {
 
 // size in bytes of the buffer with which the relay's thread reads pipes
 constexpr size_t kReadBytes = 256 << 10;
-// size in bytes of the buffer with which any other thread drains a pipe; the
-// buffer is on this thread's stack
+// size in bytes of the buffer with which a thread other than the relay's drains
+// a pipe; the buffer is on that thread's stack
 constexpr size_t kDrainBytes = 16 << 10;
 constexpr int kPipeBytes = 1 << 20;
 // The maximum number of pipes that get a large buffer. Other agents of this
@@ -134,8 +134,9 @@ class LogRelay::Impl {
   uint64_t next_id_ = kWakeId + 1;
   // readers of the streams that have not ended, by stream id
   std::map<uint64_t, Reader> open_;
-  // The cause of a pause in which a stream's pipe is not read: the console or
-  // the queue of the files is full. `since`: the start of the pause.
+  // A pause in which a stream's pipe is not read, because the console or the
+  // queue of writes to the log files is full (`by`). `since`: start of the
+  // pause.
   struct Hold {
     Instant since;
     HeldUp::By by;
@@ -308,8 +309,9 @@ void LogRelay::Impl::Run() {
   }
 }
 
-// Reads a stream's pipe once. If the console or the queue of the files is full,
-// stops reading the stream until there is room.
+// Reads a stream's pipe once. If the console, or the queue of writes to the log
+// files, is full, reads nothing, and stops watching the pipe until there is
+// room.
 void LogRelay::Impl::Serve(uint64_t id, std::span<char> buffer) {
   const Reader reader = Find(id);
   if (reader == nullptr) return;
@@ -426,8 +428,9 @@ bool LogRelay::Impl::FinishFiles(const ConsoleWriter::WaitLimits& limits) {
   FileQueue::WaitLimits files;
   files.end_signals = limits.end_signals;
   if (files_.Finish(files)) return folders_.Finish(files);
-  // Waits only briefly for the other work in the log folder (folders_), because
-  // the folders most likely lie on the file system that hangs.
+  // The file system of the log files hangs, and the log folder most likely lies
+  // on it too. So the wait for the other work in this folder (folders_) is
+  // short.
   files.without_progress = std::chrono::seconds(1);
   folders_.Finish(files);
   return false;

@@ -66,8 +66,8 @@ class FakeConsole {
     close(ends_[0]);
     ends_[0] = -1;
   }
-  // Returns all text that was written. The relay, which holds the pipe's write
-  // end, must be destroyed before.
+  // Returns all text that was written. Before the call, the relay must be
+  // destroyed, because it holds the write end of the pipe.
   std::string TakeAll() {
     if (ends_[1] < 0) return text_;
     close(ends_[1]);
@@ -146,8 +146,8 @@ class LogRelayTest : public ::testing::Test {
   std::string folder_;
   FakeConsole out_;
   FakeConsole err_;
-  // The relay under test. It writes to the consoles out_ and err_. It is
-  // declared after them, and is therefore destroyed first.
+  // The relay under test. It is declared after the consoles out_ and err_, to
+  // which it writes, and is therefore destroyed before them.
   std::unique_ptr<LogRelay> relay_;
 };
 

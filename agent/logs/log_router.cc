@@ -108,10 +108,9 @@ std::shared_ptr<QueuedFile> LogRouter::FilteredFile(int attempt,
     file = NewFile(AttemptFolder(run_folder_, attempt) +
                        (stream == StreamSet::kOut ? "/filtered_stdout.log"
                                                   : "/filtered_stderr.log"),
-                   // The value kConsole says that there is a second copy. It is
-                   // true here: each worker's own log file also has the lines
-                   // of this file, so that an error of this file loses no
-                   // lines.
+                   // kConsole means that a second copy of the lines exists.
+                   // Here the copies are in the workers' own log files, so that
+                   // an error of this file loses no lines.
                    LogAccount::Copies::kConsole);
   }
   return file;

@@ -42,8 +42,9 @@ void RecentOutput::Append(const Worker& worker, Stream stream,
   if (bytes.size() > kMaxBytesPerWorker) {
     const size_t skipped = bytes.size() - kMaxBytesPerWorker;
     kept.offset += skipped;
-    // Removes the older blocks, so that the gap of skipped bytes lies before
-    // the oldest block. Readers look for a gap only there.
+    // The bytes beyond the limit are skipped. All older blocks are removed, so
+    // that the skipped bytes lie just before the oldest block: readers look for
+    // missing bytes only there.
     kept.blocks.clear();
     kept.bytes = 0;
     bytes.remove_prefix(skipped);

@@ -84,7 +84,7 @@ class RecentOutput {
   struct Kept {
     std::deque<Block> blocks;
     size_t bytes = 0;  // bytes of memory that `blocks` uses
-    // number of bytes received since the start, kept or not
+    // number of bytes that this local rank has written so far, kept or not
     uint64_t offset = 0;
   };
 

@@ -74,10 +74,12 @@ void WorkerStream::ShowPart(std::string_view text, Ends ends) {
   sinks_.console_part(part);
 }
 
-// Appends the line to `lines` if it is whole and the console shows no part of
-// it yet. Otherwise writes the part that the console lacks; shows a state of a
-// progress bar only if kRedrawInterval has passed. Also writes a line that
-// matches the filter to the filtered file.
+// Handles a line, or a state of a progress bar, that has ended. If the console
+// shows nothing of the line yet, the line is appended to `lines`. If the
+// console shows a part of it, or a progress bar's state that it replaces, it is
+// written to the console at once. A progress bar's state is skipped if an
+// earlier one was shown less than kRedrawInterval ago. All that is not skipped
+// and matches the filter also goes to the filtered file.
 void WorkerStream::Show(const Line& line, Instant now, std::string* lines) {
   const bool is_state = line.end == LineEnd::kOverwritten;
   const bool is_due =

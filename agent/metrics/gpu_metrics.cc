@@ -255,8 +255,8 @@ void AddGpuMetrics(const GpuSnapshot& snapshot, Exposition& page) {
               "Time since the driver has answered with the GPUs' values, or "
               "since the agent's start. It grows while the driver hangs.");
   page.Sample({}, ToSeconds(*snapshot.age));
-  // Xids are reported as events. They do not become stale, and are shown
-  // although the driver may hang.
+  // GPU errors (Xids) are events that do not become stale. So they are shown
+  // even if the driver hangs.
   AddXids(snapshot.xids, page);
   if (*snapshot.age > kMaxGpuValueAge) return;
   for (const GpuMetric& metric : Metrics()) {

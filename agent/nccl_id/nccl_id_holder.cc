@@ -30,8 +30,8 @@ namespace {
 constexpr Duration kReapTimeout = std::chrono::seconds(2);
 
 // Waits until the process exits, reaps it and returns its wait status. nullopt:
-// another part of this process has reaped it, or it has not exited within
-// kReapTimeout and was killed.
+// another part of the agent has reaped the process, or the process has not
+// exited within kReapTimeout and was killed.
 std::optional<int> Reap(pid_t pid) {
   if (AwaitSubprocess(pid, MonotonicNow() + kReapTimeout)) {
     return ReapSubprocess(pid);

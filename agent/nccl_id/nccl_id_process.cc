@@ -19,9 +19,9 @@
 namespace muster::agent {
 namespace {
 
-// Prepares this process and returns a descriptor for its original stdout. Other
-// files of the agent (a reserved port, a log) are closed, because this process
-// must not hold them open.
+// Prepares the NCCL id process, and returns a descriptor for its original
+// stdout. Closes the files that it has inherited from the agent (a reserved
+// port, a log), because it must not hold them open.
 OwnedFd BecomeNcclIdProcess() {
   // The kernel kills this process when the agent dies. Independently of this,
   // the process exits at the end of its stdin.

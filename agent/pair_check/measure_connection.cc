@@ -91,8 +91,8 @@ absl::Status Broken(int error) {
       absl::StrCat("the connection broke: ", std::strerror(error)));
 }
 
-// The end of a measurement that waits: at `deadline`, or as soon as `cancel_fd`
-// is readable.
+// The limits of a measurement's waits: every wait ends at `deadline`, or as
+// soon as `cancel_fd` is readable.
 struct Limit {
   Instant deadline;
   int cancel_fd = -1;
@@ -217,7 +217,7 @@ class Conversation {
     std::vector<char> buffer(size_t{4} * kChunkBytes);
     size_t position = 0;           // offset of the next byte within its chunk
     std::optional<Instant> first;  // time at which the first data arrived
-    // start of the time over which the rate is measured
+    // start of the time over which the rate is measured; nullopt: not started
     std::optional<Instant> from;
     size_t counted = 0;  // bytes received since `from`
     std::optional<double> rate;

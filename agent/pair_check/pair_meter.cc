@@ -32,7 +32,7 @@ std::string FailureText(const absl::Status& status) {
 void Measure(const PairCheck& check, rendezvous::Encryption encryption,
              int port, int cancel_fd, PairMeasurement& result) {
   // Times the arithmetic before the connection is measured, because computing
-  // must not compete with sending. The partner does the same at the same time.
+  // must not compete with sending. The partner node computes at the same time.
   result.compute_s = TimeComputeKernel();
   const absl::StatusOr<ConnectionValues> values =
       MeasureConnection(check, encryption, port, cancel_fd, {});

@@ -28,9 +28,8 @@ class PreemptionFile {
   PreemptionFile& operator=(const PreemptionFile&) = delete;
 
   // Sets the folder for the file: the folder of the worker sockets
-  // (ProgressSockets). If this process is killed, its helper process, the
-  // guardian, removes that folder together with the file (RemoveSocketFolder).
-  // Empty: no file is written.
+  // (ProgressSockets). If the agent is killed, the guardian removes this folder
+  // together with the file (RemoveSocketFolder). Empty: no file is written.
   void PutInto(const std::string& folder);
 
   // The path of the file; empty if no folder is set.
@@ -53,7 +52,7 @@ class PreemptionFile {
 //   MUSTER_PREEMPTION_GRACE   seconds
 //   MUSTER_PREEMPTION_FILE    only if the file's folder is set
 //
-// The command is killed if this process dies. Not thread-safe.
+// The command is killed if the agent dies. Not thread-safe.
 class PreemptionAnnouncer {
  public:
   struct Options {

@@ -44,7 +44,7 @@ struct ProgressMessage {
   std::optional<double> tokens_per_s;
   std::optional<std::string> status;  // printable text, at most kMaxStatusBytes
   std::optional<bool> checkpoint;
-  // silence that counts as a hang (WATCHDOG_S); zero: no silence does
+  // silence that counts as a hang (WATCHDOG_S); zero: no silence counts
   std::optional<Duration> watchdog;
   std::optional<Duration> own;      // time outside of collectives (OWN_NS)
   std::optional<Duration> blocked;  // time inside of collectives (BLOCKED_NS)

@@ -19,7 +19,7 @@ namespace muster::agent {
 // dropped.
 //
 // If a worker sends too fast, the agent reads its socket at a limited rate, so
-// that the worker blocks in its own send(2). Other workers and this process are
+// that the worker blocks in its own send(2). Other workers and the agent are
 // not affected. Not thread-safe.
 class ProgressSockets {
  public:

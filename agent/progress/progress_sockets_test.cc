@@ -176,9 +176,9 @@ TEST_F(ProgressSocketsTest, AFloodIsReadNoFasterThanItsShare) {
     sent += Flood(flooder);
     sockets_.Take(now_);
   }
-  // All calls of Take had the same time `now_`, so Take has read kBurst
-  // datagrams of the flooder and no more. The other datagrams that the flooder
-  // could send are still in the socket.
+  // The time did not advance between the calls of Take, so Take has read only
+  // the permitted burst of kBurst datagrams from the worker that floods its
+  // socket. Its other datagrams are still in the socket.
   EXPECT_GE(sent, ProgressSockets::kBurst);
   EXPECT_LE(sent, ProgressSockets::kBurst + MaxQueued());
   // A paused socket does not make fd() readable; NextTake returns the time to

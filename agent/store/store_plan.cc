@@ -41,8 +41,8 @@ std::vector<std::string> ListenAddresses(
   const bool is_loopback = IsLoopback(master) && IsAddress(master);
   if (place.group_world_size == 1 && more_clients.empty()) {
     if (is_loopback) return {master};
-    // The server tries both loopback addresses, because a host may lack one or
-    // both.
+    // The server listens on the first address in the list that this host has. A
+    // host may lack one or both of the loopback addresses.
     std::vector<std::string> listen = {"127.0.0.1", "::1"};
     if (IsAddress(master)) listen.push_back(master);
     return listen;

@@ -95,8 +95,8 @@ class TerminalBridge {
   std::optional<termios> typed_in_;
   // The terminal's modes; known once this process has been in the foreground.
   std::optional<TerminalModes> modes_;
-  // This process's ends (masters) of the worker's pseudo-terminals that are
-  // kept at the terminal's size; the worker's controlling terminal is the last.
+  // The agent's ends (masters) of the worker's pseudo-terminals that are kept
+  // at the terminal's size; the worker's controlling terminal is the last.
   std::vector<OwnedFd> sized_;
 };
 

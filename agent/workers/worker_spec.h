@@ -29,12 +29,12 @@ struct WorkerSpec {
   // Signals that the worker ignores at its start: bit n - 1 is signal n. All
   // other signals have their default disposition.
   uint64_t ignored_signals = 0;
-  // Descriptors of this process that become the worker's stdin, stdout and
-  // stderr; the caller closes them after Start. -1: /dev/null.
+  // Descriptors of the agent that become the worker's stdin, stdout and stderr;
+  // the caller closes them after Start. -1: /dev/null.
   int stdin_fd = -1;
   int stdout_fd = -1;
   int stderr_fd = -1;
-  // Descriptor of this process for a pipe that the worker inherits;
+  // Descriptor of the agent for a pipe that the worker inherits;
   // kChannelKeyVariable contains its number. The caller closes it after Start.
   // -1: no pipe.
   int key_fd = -1;

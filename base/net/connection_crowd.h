@@ -62,9 +62,9 @@ class ConnectionCrowd {
   std::map<Id, std::string> networks_;
   std::map<std::string, std::set<Id>> by_network_;
   // All networks that have connections, in the order of SmallerShare, as
-  // pointers into by_network_. Before the connections of a network change, the
-  // network must be removed from this set, because its position depends on
-  // them; afterwards it is added again.
+  // pointers into by_network_. A network's position depends on its connections.
+  // Therefore a network is removed from this set before its connections change,
+  // and is added again afterwards.
   std::set<const Network*, SmallerShare> by_size_;
 };
 

@@ -37,7 +37,8 @@ TEST(ConnectionCrowdTest, ARemovedConnectionIsGone) {
   EXPECT_TRUE(crowd.empty());
 }
 
-// Compares the result with a full recount after each of many random changes.
+// Compares a ConnectionCrowd with a full recount of its connections after each
+// of many random changes.
 TEST(ConnectionCrowdTest, AgreesWithACountFromScratch) {
   std::mt19937 random(7);
   ConnectionCrowd crowd;

@@ -47,8 +47,8 @@ class TlsContext {
 // SIGPIPE. The caller polls the socket, and keeps the socket open while this
 // object lives. Not thread-safe.
 //
-// The end of the connection is not authenticated: the protocol above TLS must
-// detect a conversation that was cut off.
+// The closing of the connection is not authenticated: an attacker can cut the
+// connection off, which the protocol above TLS must detect.
 class TlsStream {
  public:
   enum class Side { kClient, kServer };

@@ -5,8 +5,9 @@
 #   launch --on-quarantine /opt/muster/drain_node.sh ...
 #
 # Running jobs of the node go on; no new job begins there until an administrator
-# runs `scontrol update NodeName=... State=RESUME`. The user of the coordinator
-# needs Slurm's right to do this (AdminLevel Operator, or SlurmUser).
+# runs `scontrol update NodeName=... State=RESUME`. The user who runs the
+# coordinator must have the right to drain nodes (Slurm's AdminLevel Operator,
+# or SlurmUser).
 #
 # The node itself reports its host name (MUSTER_NODE) and the reason
 # (MUSTER_REASON), so neither is trusted: the script checks the name, and passes

@@ -54,8 +54,8 @@ const std::vector<std::string>& KnownKeys() {
   return keys;
 }
 
-// Returns why a key has no effect in Muster, whatever its value is; null if it
-// has an effect.
+// Returns why a key never has an effect in Muster; null if it may have an
+// effect.
 const char* WhyIgnored(const std::string& key) {
   if (key == "main_training_function") {
     return "the program is run, as accelerate launch does but on TPUs";

@@ -238,8 +238,9 @@ std::string DynamoBackend(const YamlValue& document) {
   return Upper(backend->text);
 }
 
-// Converts "deepspeed_config" to the fields that Accelerate compares with those
-// of a DeepSpeed configuration file.
+// Returns the keys of the section "deepspeed_config", and mixed_precision if it
+// is set, in lower case and separated by commas. Accelerate compares these
+// names with the fields of a DeepSpeed configuration file.
 std::string DeepSpeedFields(const YamlValue& document) {
   std::string fields;
   const YamlValue* const section = document.Find("deepspeed_config");

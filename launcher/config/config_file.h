@@ -19,14 +19,14 @@ absl::StatusOr<ConfigMeaning> ReadConfig(
     const std::string& text, const std::vector<Flag>& flags,
     const ConfigSurroundings& surroundings);
 
-// Reads the facts about the configuration file at `path` and its environment
-// that ReadConfig needs (its argument `surroundings`).
+// Returns the facts besides its text on which the meaning of the configuration
+// file at `path` depends. They are the argument `surroundings` of ReadConfig.
 ConfigSurroundings SurroundingsOf(
     const std::string& path,
     const std::map<std::string, std::string>& environment);
 
-// Returns the text of the configuration file at `path`. NotFound,
-// InvalidArgument: the file cannot be read or is too large.
+// Returns the text of the configuration file at `path`. InvalidArgument: the
+// file cannot be read or is too large.
 absl::StatusOr<std::string> ReadConfigText(const std::string& path);
 
 }  // namespace muster::launcher

@@ -108,9 +108,8 @@ class Reconciler {
   }
 
   // Returns the flags of the configuration file that describe a single node. If
-  // the file names a host file, the flags --nnodes, --master-addr and
-  // --rdzv-endpoint of the configuration file concern the listed hosts, and are
-  // not returned.
+  // this file also names a host file, its flags --nnodes, --master-addr and
+  // --rdzv-endpoint concern the hosts of the host file, and are not returned.
   std::vector<std::string> OfOneNode() const {
     std::vector<std::string> flags;
     const bool with_hosts = Says("hostfile");

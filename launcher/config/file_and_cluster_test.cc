@@ -129,8 +129,8 @@ TEST(FileAndClusterTest, AFilesRankIsNotEveryNodes) {
   const RunOptions pod = Options(kTwoMachines, Pod("1"));
   EXPECT_FALSE(pod.node_rank.has_value());
   EXPECT_EQ(pod.hosting, Hosting::kNever);
-  // Without MUSTER_NODES the number of pods comes from the file. The file's
-  // node rank has no effect in this case either.
+  // This pod's environment lacks MUSTER_NODES, so the file gives the number of
+  // pods. Even then the file's node rank has no effect.
   Environment unnumbered = Pod("1");
   unnumbered.erase("MUSTER_NODES");
   EXPECT_FALSE(Options(kTwoMachines, unnumbered).node_rank.has_value());
@@ -181,9 +181,8 @@ TEST(FileAndClusterTest, AFileHoldsForASingleNode) {
   const RunOptions one = Options(kOneMachine, {});
   EXPECT_EQ(one.spec.max_nodes, 1);
   EXPECT_THAT(one.remarks, IsEmpty());
-  // A Slurm job with one node. The file has two machines, so that two such
-  // Slurm jobs can form one training job: the file's node rank keeps its
-  // effect.
+  // The Slurm job has one node, and the file says two machines: two such Slurm
+  // jobs may form one training job. So the file's node rank keeps its effect.
   Environment single = Task("0");
   single["SLURM_STEP_NUM_TASKS"] = "1";
   EXPECT_EQ(Options(kTwoMachines, single).node_rank, 0);

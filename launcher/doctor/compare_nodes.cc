@@ -127,8 +127,8 @@ Named WithNames(const std::vector<NodeSeen>& nodes) {
   return named;
 }
 
-// Adds a finding for each name whose values differ between nodes: "driver:
-// 550.54 on a, b; 535.10 on c".
+// Adds a finding for each value, such as the version of the driver, that
+// differs between nodes: "driver: 550.54 on a, b; 535.10 on c".
 void CompareTexts(const Named& named, const char* id,
                   std::map<std::string, std::string> NodeReport::*texts,
                   std::vector<agent::Finding>& findings) {

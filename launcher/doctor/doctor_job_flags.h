@@ -19,9 +19,10 @@ inline constexpr char kWorkersTokenVariable[] = "MUSTER_DOCTOR_TOKEN";
 // that have joined, even if others are missing. All functions are pure.
 // `options`: parsed from the flags of the run that is checked.
 
-// Returns the run's --rdzv-conf, with the doctor's time limit if the run gives
-// none. The limit is one minute, since a person waits for the result. If all
-// nodes join earlier, the job starts at once.
+// Returns the run's --rdzv-conf with additions. Nodes may have different
+// commands. Unless the run gives a time limit, the nodes have one minute to
+// join, since a person waits for the result. If all nodes join earlier, the job
+// starts at once.
 std::string DoctorsRdzvConf(const RunOptions& options);
 
 // The number of nodes that the run needs: MIN of --nnodes=MIN:MAX.

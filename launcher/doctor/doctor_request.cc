@@ -14,9 +14,9 @@ namespace muster::launcher {
 namespace {
 
 // Flags for the worker of `launch doctor --nodes` only; --help does not list
-// them. They give the file for the worker's result (-: as encoded lines to
-// stdout), the columns of the terminal (negative: without colours), the number
-// of expected nodes, and this node's rank.
+// them. Their values are: the file for the worker's result (-: stdout, encoded
+// by OutcomeLines), the columns of the terminal (negative: without colours),
+// the number of expected nodes, and this node's rank.
 constexpr char kAsNode[] = "as-node";
 constexpr char kInLines[] = "-";
 constexpr char kColumns[] = "columns";
@@ -63,8 +63,7 @@ absl::StatusOr<std::vector<rendezvous::Endpoint>> ReadCoordinator(
 std::vector<std::string> LaunchArguments(const CommandLine& line) {
   std::vector<std::string> arguments;
   for (const auto& [name, values] : line.values) {
-    // Flags of both the doctor and the job. The doctor also passes them to the
-    // job.
+    // Flags that the doctor reads itself and also passes to the job.
     const bool shared = name == "log-dir" || name == "token-file" ||
                         name == "tls-cert" || name == "tls-key" ||
                         name == "tls-ca";

@@ -38,7 +38,7 @@ struct DoctorRequest {
   // kAllNodes: arguments of `launch`, which runs the job.
   std::vector<std::string> launch_arguments;
   // The members below are for kAsNode only. outcome_file: the file for the
-  // worker's result; empty: stdout, as encoded lines.
+  // worker's result; empty: stdout, encoded by OutcomeLines.
   std::string outcome_file;
   // width and colours of the terminal on which the page is printed
   TextTarget target;

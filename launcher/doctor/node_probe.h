@@ -30,7 +30,8 @@ class ProbeListener {
   void Serve();
 
   const OwnedFd listening_;
-  // read end of a pipe; readable once the destructor has closed stop_
+  // read end of a pipe; readable once the destructor has closed stop_, the
+  // write end
   const OwnedFd stopped_;
   OwnedFd stop_;
   const int port_;

@@ -25,8 +25,9 @@ std::string Key(int rank, const char* what) {
 }
 constexpr char kExitCode[] = "doctor/exit_code";
 
-// The value of a node's "place" key, "PORT ADDRESS": the port and the address
-// at which the node's ProbeListener can be reached.
+// The value that a node stores under its key "place" in the job's store, "PORT
+// ADDRESS": the port and the address at which the node's ProbeListener can be
+// reached.
 std::string PlaceText(int port, const std::string& address) {
   return absl::StrCat(port, " ", address);
 }
@@ -79,9 +80,9 @@ std::map<int, Probe> ParseProbes(const std::string& text, int nodes) {
   return probes;
 }
 
-// Returns the listeners of the ranks that this node probes. A node that has not
-// stored its "place" key by `deadline` is left out; rank 0 reports that node as
-// missing.
+// Returns the listeners of the ranks that this node probes. Each node puts its
+// listener's address into the job's store. A node that has not done so by
+// `deadline` is left out; rank 0 reports that node as missing.
 std::map<int, rendezvous::Endpoint> Targets(const NodePlace& place,
                                             Store& store, Instant deadline) {
   std::map<int, rendezvous::Endpoint> targets;
@@ -235,8 +236,8 @@ absl::StatusOr<int> RunAsNode(
                        ? absl::StrCat(NodesJson(page), "\n")
                        : NodesText(page, request.detail, request.target);
   }
-  // Write the file before storing the exit code, because the other nodes exit
-  // as soon as they have read the exit code.
+  // Write the result file before the exit code is put into the job's store,
+  // because the other nodes exit as soon as they have read the exit code.
   const bool left = LeavePage(request.outcome_file, outcome);
   const auto told = AgreeOnExitCode(place, outcome.exit_code, store);
   if (!told.ok()) return told.status();
@@ -244,8 +245,9 @@ absl::StatusOr<int> RunAsNode(
   const bool printed =
       std::fputs(outcome.page.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
   if (!printed) return 1;
-  // If there is no result file, another `launch` reads the encoded lines and
-  // computes the exit code from them.
+  // If there is no result file, the `launch` that started the job on another
+  // machine reads the page from this worker's output and computes the exit
+  // code. Then the worker itself exits with 0.
   return request.outcome_file.empty() ? 0 : outcome.exit_code;
 }
 

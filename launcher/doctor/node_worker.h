@@ -35,7 +35,8 @@ absl::StatusOr<std::vector<NodeSeen>> ExchangeReports(const NodePlace& place,
                                                       const NodeReport& report,
                                                       Store& store);
 
-// Rank 0 stores the exit code `own`; the other ranks read and return it.
+// Rank 0 writes the exit code `own` to the job's store. The other ranks wait
+// for this exit code and return it.
 absl::StatusOr<int> AgreeOnExitCode(const NodePlace& place, int own,
                                     Store& store);
 
@@ -43,8 +44,8 @@ absl::StatusOr<int> AgreeOnExitCode(const NodePlace& place, int own,
 // checks its own node. Together with the other workers it checks the
 // connections between the nodes. Rank 0 writes the page to
 // request.outcome_file, which the `launch` on its node reads. If the file name
-// is empty, rank 0 prints the page as encoded lines for a `launch` on another
-// machine.
+// is empty, rank 0 prints the page, encoded by OutcomeLines, for a `launch` on
+// another machine.
 absl::StatusOr<int> RunAsNode(
     const DoctorRequest& request,
     const std::map<std::string, std::string>& environment);

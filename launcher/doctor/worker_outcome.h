@@ -39,9 +39,9 @@ class OutcomeFile {
 // exist on this node or cannot be written.
 bool LeavePage(const std::string& path, const DoctorResult& outcome);
 
-// Writes only the exit code to the file `path`. If the file has a result
-// already, it is kept: another node that shares the folder may have written it.
-// Returns false if the file does not exist or cannot be written.
+// Writes only the exit code to the file `path`. A result that is already in the
+// file is kept: another node that shares the folder may have written this
+// result. Returns false if the file does not exist or cannot be written.
 bool LeaveExitCode(const std::string& path, int exit_code);
 
 // Encoded lines carry a text from a worker to the `launch` that started the

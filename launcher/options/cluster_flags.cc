@@ -173,7 +173,7 @@ constexpr RdzvConfKey kRdzvConfKeys[] = {
          }},
     // Keys of PyTorch's own rendezvous (2.15). Their values have no effect, but
     // are checked, so that an error in a value is reported as in PyTorch.
-    // PyTorch ignores the key `rank`, too: PyTorch takes the node's rank from
+    // PyTorch itself ignores the value of `rank`: it takes the node's rank from
     // --node-rank.
     {.key = "store_type",
      .read =
@@ -199,8 +199,8 @@ std::string KnownKeys() {
   return keys;
 }
 
-// Formats the help texts of the keys, each with its default: "KEY (600): its
-// help. KEY (0): its help.".
+// Returns the help text for all keys of --rdzv-conf, each with its default in
+// parentheses: "KEY (600): its help. KEY (0): its help.".
 std::string RdzvConfHelp() {
   std::string help;
   for (const RdzvConfKey& row : kRdzvConfKeys) {

@@ -31,7 +31,7 @@ const char* GroupTitle(FlagGroup group);
 // The programs that accept a flag.
 enum class FlagUser { kLaunchAndAgent, kLaunchOnly };
 
-// Whether PET_<NAME> in the environment is a default of the flag.
+// Whether the environment variable PET_<NAME> gives a default for the flag.
 enum class PetVariable { kRead, kNone };
 
 // How `launch --hostfile` treats a given flag when it writes the command lines

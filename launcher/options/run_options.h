@@ -195,9 +195,8 @@ absl::StatusOr<ParsedOptions> ParseRunOptions(
     const DefaultsSource& source = nullptr);
 
 // Whether another node may take over from a coordinator that runs inside a
-// `launch`. False with two nodes, because one of them alone is no majority.
-// False with a state folder: once the coordinator is started again, it
-// continues the job itself.
+// `launch`. False with two nodes, because one of them alone is no majority, and
+// with --takeover=never.
 bool IsTakenOver(const RunOptions& options);
 
 // Checks that the coordinator does not send the key of --encrypt=workers over a

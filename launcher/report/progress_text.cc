@@ -14,11 +14,11 @@ namespace {
 using rendezvous::ProgressSummary;
 using rendezvous::RankProgress;
 
-// Maximum number of ranks for which ProgressTable shows every rank.
+// If at most this many ranks report, ProgressTable shows all of them.
 constexpr size_t kMaxRanks = 16;
-// Number of rows of ProgressTable if there are more than kMaxRanks ranks.
+// Number of ranks that ProgressTable shows if more than kMaxRanks ranks report.
 constexpr size_t kMaxLaggards = 8;
-// Maximum number of ranks for which RankLines shows every rank. Smaller than
+// If at most this many ranks report, RankLines shows all of them. Smaller than
 // kMaxRanks, because `launch watch` prints these lines repeatedly.
 constexpr size_t kMaxLines = 8;
 constexpr int kMaxHostColumns = 24;

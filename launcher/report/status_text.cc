@@ -38,7 +38,7 @@ namespace {
 constexpr int kMaxNameColumns = 28;
 constexpr int kMaxReasonColumns = 60;
 constexpr int kMaxBindingColumns = 44;
-// maximum number of slow ranks that the table names
+// maximum number of slow ranks that StatusTable lists
 constexpr size_t kMaxSlowLines = 8;
 constexpr Duration kLongWait = std::chrono::seconds(60);
 constexpr char kAbsentHint[] =

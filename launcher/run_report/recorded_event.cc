@@ -173,9 +173,9 @@ rendezvous::JobTime TimeOf(const Json& json) {
   if (newest == nullptr || !newest->is_array()) return time;
   for (const Json& one : *newest) {
     if (time.newest.size() == kMaxIncidents) break;
-    // An event has Incident::pause_s(), which is the lost time divided by the
-    // number of nodes, but not that number. With `nodes` = 1, pause_s() of the
-    // new incident returns the event's value.
+    // A line of the event log has the incident's pause (the lost time divided
+    // by the number of nodes), but not the number of nodes. With `nodes` = 1,
+    // Incident::pause_s() returns the pause of the line.
     time.newest.push_back(
         {.round = Count(one, "round"),
          .cause = LossCauseOf(Text(one, "cause", kMaxNameBytes)),

@@ -31,8 +31,8 @@ constexpr int kNameColumns = 80;
 // Maximum number of nodes whose times are shown as bars.
 constexpr size_t kMaxNodeBars = 128;
 constexpr size_t kMaxRowsOfTable = 200;
-// Maximum number of rounds on the time line. A round has two segments: the time
-// without a running round before it, and the round itself.
+// Maximum number of rounds on the time line. A round takes two segments of the
+// line: the time before the round in which no round ran, and the round itself.
 constexpr size_t kMaxLaneRounds = 200;
 
 std::string SecondsText(double seconds) {
@@ -108,8 +108,8 @@ class Page {
     Add("<td class=\"", css_class, "\">", html, "</td>");
   }
   void Lines(const std::vector<std::string>& lines, absl::string_view label);
-  // Adds lines in a scrollable box, as Lines does. When the page is opened, the
-  // box is scrolled to the last lines.
+  // Adds a scrollable box with `lines`. When the page is opened, the box is
+  // scrolled to the last lines.
   void LastLines(const std::vector<std::string>& lines,
                  absl::string_view label);
 
@@ -143,8 +143,9 @@ class Page {
   bool IsRecordAlone() const {
     return report_.record.has_value() && report_.events == 0;
   }
-  // Whether RunReport::time includes the time of every node. The record of an
-  // unfinished job includes only nodes that have left.
+  // Whether RunReport::time includes the time of every node. A report from the
+  // journal's record alone has only the time of nodes that have left, unless
+  // the job has finished.
   bool HasTimeOfAll() const {
     return report_.time.has_value() &&
            (!IsRecordAlone() || report_.verdict.has_value());
@@ -372,8 +373,8 @@ void Page::Lane() {
   const bool has_older = first > 0 || report_.rounds_dropped > 0;
   const double from = has_older ? report_.rounds[first].begin : FirstTime();
   const double width = LastTime() - from;
-  // The time line has no width if the record was written when its only round
-  // began. Then draw nothing.
+  // If the job's record was written when its only round began, the time line
+  // has no width. Then draw nothing.
   if (width < 1e-3) return;
   std::vector<BarPart> parts;
   double at = from;

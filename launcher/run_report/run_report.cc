@@ -10,8 +10,9 @@ namespace {
 
 constexpr size_t kMaxIncidents = 2 * RunReport::kMaxRounds;
 
-// Drops the oldest elements of a list that has become too long. Dropping a
-// quarter at once keeps the cost of an append constant.
+// Shortens a list to `most` elements once it is more than a quarter longer.
+// Drops the oldest elements. Because many are dropped at once, the amortised
+// cost of an append is constant.
 template <typename T>
 int64_t DropOldest(std::vector<T>& list, size_t most) {
   if (list.size() <= most + most / 4) return 0;
@@ -40,9 +41,9 @@ std::vector<ReportInterruption> InterruptionsOf(
     const bool has_next = i + 1 < report.rounds.size();
     const auto incident = incidents.find(round.number);
     const bool is_broken = round.ended_by == ReportRound::End::kBroken;
-    // Skip the last round of a cancelled job. It is broken, too, but no time is
-    // lost, so it is not an interruption. Such a round has no incident, no next
-    // round and no cause.
+    // Skip the last round of a cancelled job: the round is broken, but no time
+    // was lost, so it is not an interruption. Such a round has no incident, no
+    // next round and no cause.
     if (!is_broken || (incident == incidents.end() && !has_next &&
                        !round.cause.has_value())) {
       continue;

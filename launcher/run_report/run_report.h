@@ -158,9 +158,10 @@ struct ReportMachine {
 // The content of the report of one run. Texts are bounded, but may have any
 // characters.
 struct RunReport {
-  // Maximum sizes of the lists below. Lists of rounds and decisions that grow
-  // longer lose their oldest entries, and a list of samples every second entry.
-  // Further nodes are omitted.
+  // Limits of the lists below. A list of rounds or notes that exceeds its limit
+  // by a quarter is cut to the limit; its oldest entries are dropped. A full
+  // list of samples drops every second sample. A full list of nodes accepts no
+  // further nodes.
   static constexpr size_t kMaxRounds = 500;
   static constexpr size_t kMaxNotes = 200;
   static constexpr size_t kMaxSamples = 600;

@@ -22,7 +22,8 @@ JobResult::JobResult() {
   if (path.empty()) path = "/tmp";
   path += "/muster-result-XXXXXX";
   const int fd = mkostemp(path.data(), O_CLOEXEC);
-  // Without the file, SlurmCommand returns srun's exit code.
+  // If the result file cannot be created, the job's exit code is unknown, and
+  // SlurmCommand returns srun's exit code.
   if (fd < 0) return;
   close(fd);
   path_ = path;
@@ -53,8 +54,8 @@ std::string TakeResultPath() {
 
 void TellResult(const std::string& path, int exit_code) {
   if (path.empty() || EnvironmentVariable("SLURM_PROCID") != "0") return;
-  // Opened without O_CREAT: the file exists only on the machine where `launch
-  // --slurm` runs, and must not be created on other machines.
+  // The result file exists only on the machine where `launch --slurm` runs.
+  // Without O_CREAT, it is not created on other machines.
   const int fd = open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
   if (fd < 0) return;
   const std::string line = absl::StrCat(exit_code, "\n");

@@ -6,10 +6,11 @@
 
 namespace muster::launcher {
 
-// A file by which the `launch` of task 0 reports the job's exit code to the
-// `launch --slurm` that started the step. srun's own exit code is wrong once a
-// node was lost, even if the job continued without that node. If the two
-// processes are on different machines, no exit code is reported.
+// A file by which the `launch` that runs as task 0 of a Slurm step reports the
+// job's exit code to the `launch --slurm` that started the step. srun's own
+// exit code is wrong once a node was lost, even if the job continued without
+// that node. If the two `launch` processes are on different machines, no exit
+// code is reported.
 class JobResult {
  public:
   JobResult();
@@ -18,11 +19,11 @@ class JobResult {
   JobResult(const JobResult&) = delete;
   JobResult& operator=(const JobResult&) = delete;
 
-  // "NAME=PATH", the variable for the environment of the step. Empty: the file
-  // could not be created.
+  // Returns the variable for the environment of the Slurm step, as "NAME=PATH".
+  // Empty: the result file could not be created.
   std::string Variable() const;
 
-  // Returns the exit code that was reported; nullopt if none was.
+  // Returns the exit code that task 0 has reported; nullopt if none was.
   std::optional<int> Read() const;
 
  private:
@@ -35,7 +36,7 @@ class JobResult {
 std::string TakeResultPath();
 
 // Writes `exit_code` to the file `path` if `path` is not empty and this process
-// is task 0.
+// is task 0 of its Slurm step.
 void TellResult(const std::string& path, int exit_code);
 
 }  // namespace muster::launcher

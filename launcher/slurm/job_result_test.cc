@@ -7,7 +7,7 @@
 namespace muster::launcher {
 namespace {
 
-// Runs TakeResultPath in the environment that srun gives to task `task`.
+// Runs TakeResultPath in the environment that srun gives to task number `task`.
 std::string Path(const JobResult& result, const char* task) {
   const std::string variable = result.Variable();
   const size_t equals = variable.find('=');

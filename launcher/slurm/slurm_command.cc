@@ -30,8 +30,8 @@ namespace {
 
 constexpr Duration kBeforeAgain = std::chrono::seconds(2);
 
-// The signals for which this process waits: those that it forwards, and
-// SIGCHLD.
+// The signals for which `launch --slurm` waits: those that it forwards to the
+// tasks, and SIGCHLD.
 sigset_t Caught(const RunOptions& options) {
   sigset_t signals;
   sigemptyset(&signals);
@@ -43,8 +43,8 @@ sigset_t Caught(const RunOptions& options) {
         &options.policy.signals_to_leave, &options.preemption.signals}) {
     for (const int number : *list) sigaddset(&signals, number);
   }
-  // Catch SIGUSR1, which is the usual notice before Slurm ends a job (sbatch
-  // --signal). The signal's default action would end this process.
+  // Catch SIGUSR1 too: Slurm usually sends it some time before it ends a job
+  // (sbatch --signal), and its default action would end `launch --slurm`.
   sigaddset(&signals, SIGUSR1);
   for (int number = 1; number < NSIG; ++number) {
     if (IsIgnored(number)) sigdelset(&signals, number);
@@ -63,7 +63,7 @@ absl::StatusOr<pid_t> Start(SrunCommand command, const sigset_t& blocked) {
   if (FileSizeSignalWasIgnored()) {
     plan.ignored_signals |= uint64_t{1} << (SIGXFSZ - 1);
   }
-  // srun gets SIGTERM when this process dies, and then ends its tasks.
+  // srun gets SIGTERM when `launch --slurm` dies, and then ends its tasks.
   plan.death_signal = SIGTERM;
   absl::StatusOr<pid_t> pid = StartSubprocess(plan);
   if (pid.ok()) return pid;
@@ -83,16 +83,16 @@ int NextSignal(const sigset_t& caught, std::optional<Instant> until) {
   return number > 0 ? number : SIGCHLD;
 }
 
-// Forwards signals to the step until srun has exited. Returns srun's wait
-// status.
+// Forwards signals to the Slurm step `step_name` until srun has exited. Returns
+// srun's wait status.
 //
-// If a signal could not be sent to the step, it is sent once more after a pause
+// If a signal could not be sent, it is sent once more after a pause
 // (kBeforeAgain). If srun has exited by then, Slurm itself was ending the job
-// or the step, and there is no failure to report.
+// or the step, and no failure is reported.
 int Attend(pid_t srun, const sigset_t& caught, const std::string& job_id,
            const std::string& step_name, const Voice& voice) {
-  // Number of the signal that could not be sent to the step and is sent once
-  // more; 0: none.
+  // Number of the signal that could not be sent to the Slurm step and is sent
+  // once more; 0: none.
   int pending = 0;
   std::optional<Instant> again_at;
   for (;;) {

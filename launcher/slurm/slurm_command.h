@@ -10,10 +10,11 @@
 namespace muster::launcher {
 
 // Implements `launch --slurm PROGRAM`. Runs srun, which runs the same command
-// line without --slurm on each node of the allocation. Forwards signals to the
-// step. Returns the job's exit code if task 0 reports it (job_result.h).
-// Otherwise returns srun's exit code, the highest one of its tasks. `name`: the
-// prefix of messages, also of the tasks. Call while the process has one thread.
+// line without --slurm on each node of the Slurm allocation. Forwards signals
+// to srun's tasks. Returns the job's exit code if task 0 reports it
+// (job_result.h), otherwise srun's exit code, which is the highest one of its
+// tasks. `name`: the prefix of the messages that this process and the tasks
+// print. Call while the process has one thread.
 int SlurmCommand(const std::string& name, const std::vector<std::string>& args,
                  const RunOptions& options,
                  const std::map<std::string, std::string>& environment);

@@ -74,8 +74,8 @@ struct Step {
 };
 
 // Parses a line of squeue's output: "7.0|launch|n[1-4]", or "5_3.0|..." for a
-// task of an array. nullopt: a step of another job, a batch script, or not a
-// step.
+// task of a job array. nullopt: the line is a step of another job, a batch
+// script, or not a step.
 std::optional<Step> ReadStep(const std::string& line, const SlurmJob& job) {
   const size_t bar = line.find('|');
   const size_t last_bar = line.rfind('|');
@@ -90,8 +90,8 @@ std::optional<Step> ReadStep(const std::string& line, const SlurmJob& job) {
   if (owner != job.name && owner != absl::StrCat(job.number)) {
     return std::nullopt;
   }
-  // The name of a step is the program's name; for `launch --slurm` it is
-  // "launch-" and a process id.
+  // The name of a Slurm step is the program's name, except for the step of
+  // `launch --slurm`: its name is "launch-" and a process id.
   const std::string name = line.substr(bar + 1, last_bar - bar - 1);
   return Step{.is_launch = name == "launch" || name.rfind("launch-", 0) == 0,
               .number = static_cast<uint64_t>(*number),

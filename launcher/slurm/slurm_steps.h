@@ -11,16 +11,16 @@
 
 namespace muster::launcher {
 
-// Finds the id, for example "7.0", of the step `name` in the output of `squeue
-// -o %i|%j`. Empty: not found. Pure.
+// Finds the id, for example "7.0", of the Slurm step with the name `name` in
+// the output of `squeue -o %i|%j`. Empty: not found. Pure.
 std::string FindStep(const std::string& squeue, const std::string& name);
 
 // Whether `said`, a message of squeue or scancel, means that Slurm no longer
-// knows the job or step. Slurm is then ending the step and itself signals the
-// tasks of the step. Pure.
+// knows the job or step. In that case Slurm is ending the step, and itself
+// signals the step's tasks. Pure.
 bool EndsAnyway(const std::string& said);
 
-// Sends a signal to every task of the job's step `name` with squeue and
+// Sends a signal to every task of the Slurm job's step `name`, by squeue and
 // scancel. Returns the reason of a failure as a sentence. Empty: the signal was
 // sent, or Slurm is ending the job and signals the tasks itself. Blocks for at
 // most 30 s. (srun cannot be used: it forwards only some signals, and kills the
@@ -28,8 +28,8 @@ bool EndsAnyway(const std::string& said);
 std::string SignalStep(const std::string& job_id, const std::string& name,
                        int signal);
 
-// A Slurm job. A task of an array and a component of a heterogeneous job have a
-// number of their own in addition to their name.
+// A Slurm job. A task of a job array, and a component of a heterogeneous job,
+// has a job number of its own besides its name (such as "5_3").
 struct SlurmJob {
   uint64_t number = 0;
   std::string name;  // for example "41", "5_3" (array), "7+0" (heterogeneous)
@@ -40,12 +40,12 @@ struct SlurmJob {
 absl::StatusOr<SlurmJob> FindJob(const std::string& squeue,
                                  const std::string& asked);
 
-// Returns the endpoint of the coordinator of `job`, computed from the job's
-// steps. `squeue`: the output of `squeue --steps -o %i|%j|%N`. If several steps
-// run, the one named `launch` with the lowest number is used. If no step has
-// that name, the step with the lowest number is used. `asking` is the number of
-// the step in which this process runs; that step is ignored. Steps of other
-// jobs are ignored.
+// Returns the endpoint of the coordinator of the Slurm job `job`, computed from
+// the job's Slurm steps. `squeue`: the output of `squeue --steps -o %i|%j|%N`.
+// If several steps run, the one named `launch` with the lowest number is used.
+// If no step has that name, the step with the lowest number is used. `asking`
+// is the number of the step in which this process runs; that step is ignored.
+// Steps of other jobs are ignored.
 //
 // NotFound: there is no such step. Pure.
 absl::StatusOr<rendezvous::Endpoint> EndpointOfSteps(

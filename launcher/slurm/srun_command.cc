@@ -12,9 +12,9 @@
 namespace muster::launcher {
 namespace {
 
-// Variables that are removed from srun's environment. They contain a batch
-// script's settings for its tasks. If they were kept, srun would start another
-// number of tasks, or give a node's single task only a part of the node.
+// Variables that are removed from srun's environment. They are a batch script's
+// settings for its tasks. With them, srun would start another number of tasks,
+// or give a node's single task only a part of the node.
 constexpr std::array kOfTasks = {
     "SLURM_ARBITRARY_NODELIST",
     "SLURM_CPUS_PER_GPU",
@@ -37,8 +37,8 @@ constexpr std::array kOfTasks = {
     "SRUN_CPUS_PER_TASK",
 };
 
-// Parses the number of tasks on the first node: 4 for "4" or "4(x2)". 0: not a
-// number.
+// Parses a list of the numbers of tasks per node, and returns the number for
+// the first node: 4 for "4" or "4(x2)". 0: not a number.
 int FirstPerNode(const std::string& text) {
   const absl::StatusOr<int64_t> number =
       ReadNumber(text.substr(0, text.find_first_of("(,")), 1, 4096);
@@ -67,10 +67,10 @@ absl::StatusOr<SlurmCommandLine> ReadSlurmCommandLine(
   return own;
 }
 
-// Adds the flags that choose the step's nodes, with one task on each node. If
-// there are more nodes than the maximum of --nnodes, the additional nodes are
-// part of the step and become spares. With --nnodes=1 the step has one node: on
-// several nodes, each agent would run a job of its own.
+// Adds the flags that choose the nodes of the Slurm step, with one task on each
+// node. Nodes beyond the maximum of --nnodes belong to the step too, and become
+// spares. With --nnodes=1 the step has one node: on several nodes, each agent
+// would run a job of its own.
 void AddNodes(const RunOptions& options, bool is_nnodes_given,
               const SlurmEnvironment& environment, const SlurmPlace& place,
               std::vector<std::string>& argv) {

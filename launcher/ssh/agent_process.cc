@@ -64,17 +64,17 @@ void ReportCoordinator(const RemoteOptions& options,
                        const rendezvous::Endpoint& endpoint) {
   if (options.endpoint_fd < 0) return;
   const std::string line = endpoint.ToString() + "\n";
-  // A failed write is ignored. It means that the `launch` that reads the pipe
-  // has exited; the kernel then kills this agent (parent-death signal).
+  // Ignore a failed write: it means that the `launch` that reads the pipe has
+  // exited. The kernel then kills this agent (parent-death signal).
   [[maybe_unused]] const ssize_t written =
       write(options.endpoint_fd, line.data(), line.size());
 }
 
 namespace {
 
-// Whether the agent ended because it or the process that starts its workers was
-// killed. Its job may continue, and the agent may be started again. False for
-// the signals that stop a job.
+// Whether a signal has killed the agent or its guardian. The job may then
+// continue, and the agent may be started again. False if the signal is one that
+// stops a job.
 bool WasKilled(int exit_code, std::optional<int> signal) {
   if (!signal) return exit_code == agent::kWorkersLostExitCode;
   return *signal != SIGINT && *signal != SIGTERM && *signal != SIGHUP &&

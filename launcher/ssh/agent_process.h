@@ -46,9 +46,9 @@ void TakeStarterPipes(RemoteOptions& options);
 // set.
 std::string TakeCalledName(const std::string& name);
 
-// Writes the endpoint at which other agents reach the coordinator in this
-// process, which may be a standby, as a line to options.endpoint_fd. Does
-// nothing if the descriptor is -1.
+// Writes a line to options.endpoint_fd: the endpoint at which other agents
+// reach this process's coordinator or standby. Does nothing if the descriptor
+// is -1.
 void ReportCoordinator(const RemoteOptions& options,
                        const rendezvous::Endpoint& endpoint);
 
@@ -66,7 +66,7 @@ class AgentProcess {
                                             const StartAgent& start);
 
   void AppendPolls(Intake intake, std::vector<pollfd>& polls) const;
-  // Returns the messages that are available now. The last message is
+  // Returns the agent's messages that are available now. Its last message is
   // AgentEnded or AgentKilled.
   std::vector<UpMessage> Serve(Intake intake);
   void Signal(int signal) const { process_.Signal(signal); }
@@ -91,8 +91,8 @@ class AgentProcess {
   PipedProcess process_;
   Stream output_{OutputStream::kStdout, ""};
   Stream error_{OutputStream::kStderr, ""};
-  // what has been read so far of the line with the coordinator's endpoint
-  // (ReportCoordinator)
+  // The line with the coordinator's endpoint (ReportCoordinator), as far as it
+  // has been read.
   std::string coordinator_;
   bool coordinator_told_ = false;
   std::string verdict_;

@@ -20,8 +20,8 @@ std::string SshProgram() {
   return chosen == nullptr || *chosen == 0 ? "ssh" : chosen;
 }
 
-// Returns the environment for ssh, without the job's token. ssh does not need
-// the token, and its option SendEnv could send it to the host.
+// Returns the environment for ssh, without the job's token: ssh does not need
+// the token, and ssh's option SendEnv could send it to the remote host.
 std::vector<std::string> SshEnvironment() {
   return EnvironmentWith({}, {rendezvous::kTokenVariable});
 }

@@ -15,7 +15,7 @@
 
 namespace muster::launcher {
 
-// Interval at which both ends of a connection send the keep-alive message
+// Interval at which both ends of an ssh connection send the keep-alive message
 // StillThere.
 inline constexpr Duration kStillThereEvery = std::chrono::seconds(30);
 
@@ -36,8 +36,8 @@ class FanOut {
   void Connect(std::vector<RemoteHost> hosts, Instant now);
   void AppendPolls(Intake intake, std::vector<pollfd>& polls) const;
   std::vector<UpMessage> Serve(Instant now, Intake intake);
-  // Sends a message that contains a host's number to the connection of this
-  // host, and any other message to all connections.
+  // Sends a message that contains a host's number to the connection that leads
+  // to this host, and any other message to all connections.
   void Send(const DownMessage& message);
   void HangUp();
 

@@ -223,8 +223,8 @@ std::vector<RemoteHost> HostConnection::TakeUnreached() {
 
 std::optional<Instant> HostConnection::NextDeadline() const {
   if (closed_) return std::nullopt;
-  // If ssh could not be started, the deadline is in the past: Serve must be
-  // called at once, because Serve reports the error.
+  // If ssh could not be started, return a time in the past, so that Serve is
+  // called at once: Serve reports the error.
   if (ssh_ == nullptr) return Instant();
   if (answered_) return std::nullopt;
   return deadline_;

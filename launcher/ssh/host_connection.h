@@ -45,8 +45,9 @@ class HostConnection {
 
   bool Has(uint32_t host) const { return open_.count(host) > 0; }
   bool closed() const { return closed_; }
-  // Returns the hosts that the first host should have started, if the first
-  // host could not be reached. These hosts have no final message.
+  // Returns the other hosts of the group if the first host, which should have
+  // started them, could not be reached. Serve returns no final message for
+  // them.
   std::vector<RemoteHost> TakeUnreached();
   std::optional<Instant> NextDeadline() const;
 
@@ -61,7 +62,8 @@ class HostConnection {
 
   const SshSettings settings_;
   std::vector<RemoteHost> hosts_;
-  // numbers of the hosts that have no final message yet
+  // numbers of the hosts for which Serve has not returned the final message
+  // (HostFailed, HostLost or AgentEnded) yet
   std::set<uint32_t> open_;
   std::unique_ptr<PipedProcess> ssh_;
   FrameReader reader_{Greeting::kExpected};

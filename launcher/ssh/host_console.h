@@ -33,9 +33,9 @@ class HostConsole {
   ~HostConsole();
 
   // Whether more output of the hosts should be read. False while the console is
-  // full. After the console has accepted nothing for ConsolePolicy::timeout,
-  // the result is true again while the buffer is below its limit: the unread
-  // output may report the end of the job.
+  // full. But if the console has accepted nothing for ConsolePolicy::timeout,
+  // the result is true while less than half of the buffer's maximum is used,
+  // because the unread output may report the end of the job.
   bool HasRoom(Instant now);
   // The next time at which HasRoom must be called even if room_fd() is not
   // readable.

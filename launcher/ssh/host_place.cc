@@ -13,10 +13,10 @@
 namespace muster::launcher {
 namespace {
 
-// Maximum number of attempts of Try to bind the socket's address or, if another
-// process has bound it, to connect to that process. An attempt fails if the
-// other process exits in between, or does not listen yet. After the last failed
-// attempt the host is not protected.
+// Maximum number of attempts to take the host. Each attempt binds the socket's
+// address or, if another process has bound it, connects to that process. An
+// attempt fails if the other process exits in between, or does not listen yet.
+// After kMaxTries failed attempts, the host is not protected.
 constexpr int kMaxTries = 10;
 
 OwnedFd NewSocket() {
@@ -24,7 +24,8 @@ OwnedFd NewSocket() {
       socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
-// The address of the abstract socket `name`. Its first byte is 0.
+// Stores the address of the abstract socket `name` in `address` and returns its
+// size. The path of an abstract socket is a zero byte followed by the name.
 socklen_t AddressOf(const std::string& name, sockaddr_un& address) {
   address.sun_family = AF_UNIX;
   const size_t size =

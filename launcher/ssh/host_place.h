@@ -31,8 +31,8 @@ class HostPlace {
     kClaimed,  // Another process claims the host. Returned once.
   };
   // Must be called once after the constructor, and then whenever fd() is
-  // readable. If the socket cannot be used, returns kTaken: the host is then
-  // not protected.
+  // readable. If the socket cannot be used, returns kTaken, although other
+  // processes may then run an agent on the host as well.
   Event Serve();
 
   // The descriptor to poll: when it becomes readable, call Serve. -1: there is
@@ -45,8 +45,8 @@ class HostPlace {
   const std::string name_;
   bool taken_ = false;
   OwnedFd listener_;
-  // Before kTaken: the connection to the process that has the host. After
-  // kClaimed: the connection of the process that claims it.
+  // Before this process has the host: the connection to the process that has
+  // it. After kClaimed: the connection from the process that claims the host.
   OwnedFd other_;
 };
 

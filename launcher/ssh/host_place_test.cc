@@ -29,7 +29,7 @@ TEST(HostPlaceTest, AClaimantWaitsForTheEndOfTheHolder) {
 
   holder.reset();
   EXPECT_EQ(claimant.Serve(), Event::kTaken);
-  // `claimant` has the host now, so `next` must claim the host from it.
+  // `claimant` has the host now, so `next` must claim the host from `claimant`.
   HostPlace next(RunOfThisTest(), 1);
   EXPECT_EQ(next.Serve(), Event::kNone);
   EXPECT_EQ(claimant.Serve(), Event::kClaimed);

@@ -37,7 +37,7 @@ struct RemoteHost {
 };
 
 // Divides `hosts` into at most `fan_out` (at least 1) groups of consecutive
-// hosts whose sizes differ by at most one. This machine connects to the first
+// hosts whose sizes differ by at most one. The caller connects to the first
 // host of each group, and that host divides the rest of its group in the same
 // way. Pure.
 std::vector<std::vector<RemoteHost>> PartHosts(std::vector<RemoteHost> hosts,
@@ -114,10 +114,10 @@ struct HostFailed {
 };
 
 // Message from a host: the address and port at which other agents reach the
-// coordinator in this host's agent. The host of the first coordinator sends the
-// message when that coordinator listens. Every other agent may have a standby,
-// which can become the coordinator later; its host sends the message when a
-// round has begun there.
+// coordinator or standby in this host's agent. The host of the first
+// coordinator sends the message when that coordinator listens. Any other host
+// sends it when a round has begun there, because its agent's standby can become
+// the coordinator from then on.
 struct CoordinatorUp {
   uint32_t host = 0;
   std::string address;
@@ -135,15 +135,15 @@ struct OutputCame {
   bool operator==(const OutputCame&) const = default;
 };
 
-// Message from a host: its agent is started later. The agent of an earlier
-// connection still runs on the host, and stops its workers first.
+// Message from a host: its agent will start later. The host's earlier agent,
+// whose connection was lost, still runs, and stops its workers first.
 struct AgentWaits {
   uint32_t host = 0;
   bool operator==(const AgentWaits&) const = default;
 };
 
 // Message from a host: its agent was killed by a signal that does not stop a
-// job, or has lost the process that starts its workers. The host can start the
+// job, or has exited because its guardian was killed. The host can start the
 // agent again.
 struct AgentKilled {
   uint32_t host = 0;
@@ -160,8 +160,8 @@ struct AgentEnded {
   bool operator==(const AgentEnded&) const = default;
 };
 
-// Message that replaces AgentEnded if the connection to a host was lost before
-// its agent exited.
+// Message about a host that replaces AgentEnded: the connection to the host was
+// lost before the host's agent exited.
 struct HostLost {
   uint32_t host = 0;
   std::string why;  // one line that says how the host was lost
@@ -181,13 +181,14 @@ std::string Encode(const UpMessage& message);
 std::optional<DownMessage> DecodeDown(std::string_view payload);
 std::optional<UpMessage> DecodeUp(std::string_view payload);
 
-// The greeting: the first bytes that a started `launch` prints, followed by the
-// protocol number and a newline. Text before the greeting comes from a shell's
-// start-up files and is not part of the protocol.
+// The greeting: the first bytes that a `launch` started by ssh prints, followed
+// by the protocol number and a newline. Text before the greeting comes from a
+// shell's start-up files and is not part of the protocol.
 inline constexpr char kGreeting[] = "\x01muster-ssh ";
 std::string GreetingLine();
 
-// Whether a greeting precedes the frames.
+// Whether the byte stream begins with a greeting (kExpected) or with the first
+// frame (kNone).
 enum class Greeting { kExpected, kNone };
 
 // Splits a byte stream, which arrives in pieces of any size, into frames. Pure.
@@ -203,7 +204,7 @@ class FrameReader {
   std::optional<std::string_view> Next();
 
   bool greeted() const { return greeted_; }
-  // The error found in the stream, as one clause; empty: none.
+  // The error found in the byte stream, as one clause; empty: none.
   const std::string& error() const { return error_; }
   // The text that preceded the greeting; only its end if it is long.
   std::string_view before_greeting() const;

@@ -94,9 +94,9 @@ PipedProcess::PipedProcess(PipedProcess&& other) noexcept
 
 PipedProcess::~PipedProcess() {
   if (pid_ <= 0 || exit_code_) return;
-  // The group includes processes that the child started, such as a
-  // ProxyCommand. The group id is still valid, because the child has not been
-  // reaped.
+  // Kill the child's process group, which includes processes that the child
+  // started, such as a ProxyCommand. The group's id is still valid, because the
+  // child has not been reaped.
   kill(-pid_, SIGKILL);
   ReapSubprocess(pid_);
 }

@@ -41,14 +41,14 @@ class PipedProcess {
   PipedProcess& operator=(PipedProcess&&) = delete;
   ~PipedProcess();
 
-  // Non-blocking ends of the pipes to the child's descriptors. The owner of
-  // this object may close the descriptors.
+  // This process's ends of the pipes to the child; non-blocking. The owner of
+  // this object may close them.
   OwnedFd standard_input;
   OwnedFd standard_output;
   OwnedFd standard_error;
   std::vector<OwnedFd> extra;
 
-  // A descriptor that is readable once the child has exited.
+  // A descriptor that becomes readable when the child exits.
   int end_fd() const { return pidfd_.get(); }
   // The exit code, or 128 + signal; nullopt while the child is running.
   std::optional<int> ExitCode();

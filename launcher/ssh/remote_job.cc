@@ -13,8 +13,8 @@
 namespace muster::launcher {
 namespace {
 
-// Time within which an agent must exit, in addition to the time that it needs
-// to stop its workers.
+// Time that an agent gets to exit, in addition to the time that it needs to
+// stop its workers.
 constexpr Duration kSlack = std::chrono::seconds(15);
 // Time within which the agents must exit after a second signal or after their
 // connection was closed.
@@ -28,10 +28,10 @@ constexpr Duration kVerdictSlack = std::chrono::seconds(5);
 // agent.
 constexpr Duration kSparesWait = std::chrono::seconds(3);
 
-// If an agent is killed, or the connection to its host lost, more than
-// kMaxDeaths times within kDeathsWithin, the agent is not started again. So a
-// job ends if, for instance, its agent is killed again and again because memory
-// is short.
+// An agent is not started again if, more than kMaxDeaths times within
+// kDeathsWithin, it was killed or the connection to its host was lost. This
+// limit ends a job whose agent is killed again and again, for instance because
+// memory is short.
 constexpr Duration kDeathsWithin = std::chrono::minutes(10);
 constexpr int kMaxDeaths = 10;
 
@@ -41,8 +41,8 @@ constexpr int kMaxDeaths = 10;
 constexpr Duration kSoughtFor = std::chrono::minutes(10);
 constexpr Duration kFirstWait = std::chrono::seconds(1);
 constexpr Duration kLongestWait = std::chrono::seconds(16);
-// Time for which a job with too few hosts waits until a lost host is connected
-// again, if the user runs the coordinator.
+// If the user runs the coordinator: time for which a job that has too few hosts
+// left waits until a lost host is connected again.
 constexpr Duration kSoughtForVerdict = std::chrono::seconds(10);
 
 std::string HowEnded(int exit_code) {
@@ -83,8 +83,8 @@ std::vector<FrontEffect> RemoteJob::Step(Instant now,
 std::vector<FrontEffect> RemoteJob::SignalCaught(Instant now, int signal) {
   if (finished_) return {};
   if (!StopsTheJob(signal)) {
-    // Send a signal that does not stop the job to one running agent only. This
-    // agent forwards the signal to all workers of the job.
+    // A signal that does not stop the job is sent to one running agent only.
+    // This agent forwards the signal to all workers of the job.
     for (uint32_t i = 0; i < hosts_.size(); ++i) {
       if (hosts_[i].phase != Phase::kRunning) continue;
       effects_.push_back(SendDown{SignalAgents{i, signal}});
@@ -283,15 +283,15 @@ void RemoteJob::On(Instant now, const AgentEnded& message) {
     verdict_code_ = message.exit_code;
     if (!awaited_.empty()) deadline_.reset();
     awaited_.clear();
-    // Sets a deadline for the other agents. They need no signal, because they
-    // get the verdict from the coordinator and exit.
+    // An agent has reported the verdict. The other agents get the verdict from
+    // the coordinator and exit, so they need no signal, only a deadline.
     Expect(now, std::chrono::milliseconds(plan_.node.stop_timeout_ms) + kSlack);
     return;
   }
   if (!message.verdict.empty() || message.exit_code == 0) return;
-  // Exit code 1: the agent was part of the job and is lost. Any other code: the
-  // agent rejected its flags or could not start the program, so it never joined
-  // the job.
+  // Exit code 1 means that the agent was part of the job and is lost. Any other
+  // code means that the agent never joined the job: it rejected its flags or
+  // could not start the program.
   const std::string how = HowEnded(message.exit_code);
   if (message.exit_code != 1 && IsNeeded(message.host) && !verdict_code_) {
     Stop(now, message.exit_code, absl::StrCat(Name(message.host), ": ", how));
@@ -369,9 +369,9 @@ void RemoteJob::NotConnected(Instant now, uint32_t host,
 }
 
 void RemoteJob::NoteCoordinator(uint32_t host) {
-  // A standby is reported once a round has begun there (CoordinatorUp). Before
-  // the first round no other agent takes over, and the first host must begin
-  // the job.
+  // Whether a round has begun: only then has another host reported its standby
+  // (CoordinatorUp), which can take over. Before the first round, the first
+  // host must begin the job.
   const bool has_begun = std::ranges::any_of(hosts_, [&](const HostState& h) {
     return &h != &hosts_[host] && h.phase == Phase::kRunning && h.endpoint;
   });
@@ -428,8 +428,8 @@ void RemoteJob::Lose(Instant now, uint32_t host, const std::string& what) {
     Error(verdict_code_ && signals_ == 0
               ? absl::StrCat(line, "; the end of its output may be missing")
               : line);
-    // A verdict on an earlier loss is awaited. If the host that is lost now had
-    // the coordinator, this verdict will not come.
+    // This process still waits for a verdict on an earlier loss. If the host
+    // that is lost now had the coordinator, this verdict will not come.
     if (EndsWith(host) && !awaited_.empty()) {
       if (is_sought) {
         Await(now, host);
@@ -467,9 +467,9 @@ void RemoteJob::Await(Instant now, uint32_t host) {
     return;
   }
   if (awaited_.empty()) awaited_ = WhyItEnds(host);
-  // Set a deadline. If a verdict of the coordinator is expected (is_judged),
-  // the deadline allows the other agents time to stop their workers first.
-  // Otherwise this process waits only until the lost host is back.
+  // Set a deadline, by which a host must be back or the coordinator must have
+  // given its verdict. If a verdict is expected (is_judged), the agents first
+  // need time to stop their workers, so the deadline is later.
   Expect(now,
          plan_.rejoin_timeout.value_or(kSoughtForVerdict) + kVerdictSlack +
              (is_judged ? std::chrono::milliseconds(plan_.node.stop_timeout_ms)
@@ -523,9 +523,9 @@ void RemoteJob::ConsiderStart(Instant now) {
   Start(first, MeetingFlagsOf(first));
 }
 
-// Whether the agent of `host` may start. A spare starts only after the hosts
-// before it have had time to join. Otherwise it could take the place of one of
-// them.
+// Whether the agent of `host` may start now. A spare may start only after the
+// hosts before it in the list have had time to join the job. Otherwise the
+// spare could take the place of one of them.
 bool RemoteJob::MayStart(uint32_t host, Instant now) {
   if (plan_.beginning == Beginning::kWithAllThatAnswer) return true;
   if (spares_may_start_) return true;
@@ -546,11 +546,11 @@ bool RemoteJob::MayStart(uint32_t host, Instant now) {
 }
 
 void RemoteJob::StartAll(Instant now) {
-  // In a job of several hosts, start no agent until the coordinator's address
-  // is known: each agent needs the address.
+  // In a job of several hosts, each agent needs the coordinator's address.
+  // Until the address is known, start only the coordinator's own agent.
   if (endpoints_.empty() && !plan_.alone) {
-    // Start the agent that hosts the coordinator as soon as its host is up. The
-    // host may have been lost and connected to again.
+    // Start the agent that hosts the coordinator if its host is up. The host
+    // may have been lost and be up again.
     if (hosts_[*coordinator_].phase == Phase::kUp) {
       Start(*coordinator_, MeetingFlagsOf(*coordinator_));
     }

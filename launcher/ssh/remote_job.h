@@ -19,7 +19,7 @@ namespace muster::launcher {
 struct SendDown {
   DownMessage message;
 };
-// Connect by ssh to host number `host`, which has no connection any more.
+// Connect by ssh to host number `host`, whose connection was lost.
 struct Connect {
   uint32_t host = 0;
 };
@@ -55,8 +55,8 @@ using FrontEffect = std::variant<SendDown, Connect, Say, HangUp, Finish>;
 // prints those about the job (JobMessages).
 //
 // An agent that was killed is started again at once, and a host whose
-// connection was lost is connected to again, unless that happened many times
-// within a few minutes.
+// connection was lost is connected to again, unless the agent was killed, or
+// the connection lost, many times within a few minutes.
 //
 // When the job loses a host or an agent that it needs, the coordinator decides
 // what happens, and its verdict names the loss. If the coordinator's host is
@@ -96,8 +96,8 @@ class RemoteJob {
     // `counted_since`.
     int deaths = 0;
     Instant counted_since;
-    // In kSought: the time at which the connection was lost, and the number of
-    // attempts to connect since then.
+    // In kSought: `lost_at` is the time at which the connection was lost, and
+    // `attempts` the number of attempts to connect since then.
     Instant lost_at;
     int attempts = 0;
     // the time of the next attempt to connect; nullopt: none is planned
@@ -131,13 +131,14 @@ class RemoteJob {
   // Whether the job cannot continue until a host is back: too few hosts are
   // left, or the host with the only coordinator is absent.
   bool LacksHosts() const;
-  // Whether a job without a running agent waits for lost hosts to come back.
-  // True if the first coordinator has not listened yet, so that no round can
-  // have begun, or if the user runs the coordinator. Otherwise no process is
-  // left that knows the job's rounds, or whether the job has ended.
+  // Whether a job that has no running agent waits for lost hosts to come back.
+  // True if the first coordinator has not listened yet, since no round can have
+  // begun. Also true if the user runs the coordinator, since it still knows the
+  // job. Otherwise no process is left that knows the job's rounds, or whether
+  // the job has ended.
   bool AwaitsHosts() const;
-  // Called when no agent is left. If none has given a verdict, and a host or a
-  // needed agent was lost, makes a verdict: the job has failed.
+  // Called when no agent is left. If no agent has given a verdict, and a host
+  // or a needed agent was lost, makes the verdict that the job has failed.
   void JudgeIfUnknown(Instant now);
   void ConnectAgain(uint32_t host);
   // Called when an attempt to connect again to the lost host `host` has failed;
@@ -158,7 +159,8 @@ class RemoteJob {
     return host == coordinator_ && (!plan_.is_taken_over || endpoints_.empty());
   }
   // Whether the job cannot continue without `host`, whose agent has ended: too
-  // few hosts are left, or EndsWith(host).
+  // few hosts are left, or `host` had the coordinator and no other host can
+  // take over (EndsWith).
   bool IsNeeded(uint32_t host) const {
     return Usable() < plan_.least || EndsWith(host);
   }
@@ -175,9 +177,9 @@ class RemoteJob {
   // Returns the reason for a verdict on the loss of `host`: how the host was
   // lost, and why the job cannot continue without it.
   std::string WhyItEnds(uint32_t host) const;
-  // Called when the agent of `host` has ended or was lost. If it hosted the
-  // first coordinator and a round has begun, another agent takes over: sets
-  // is_coordinated_elsewhere_.
+  // Called when the agent of `host` has ended or was lost. Sets
+  // is_coordinated_elsewhere_ if this agent hosted the first coordinator and a
+  // round has begun: another agent then takes over.
   void NoteCoordinator(uint32_t host);
   // Called after each step. Ends the job if no agent is running and no lost
   // host is awaited (AwaitsHosts): closes the sending direction of all
@@ -199,7 +201,8 @@ class RemoteJob {
   // number of the host that was chosen to host the coordinator at the job's
   // start
   std::optional<uint32_t> coordinator_;
-  // How the host with the first coordinator was lost; empty: it was not.
+  // How the first coordinator's host was lost, for messages; empty: it was not
+  // lost.
   std::string coordinators_loss_;
   // whether the first coordinator is gone and an agent on another host may
   // coordinate the job instead
@@ -215,8 +218,8 @@ class RemoteJob {
   // empty: no verdict is awaited
   std::string awaited_;
   Instant began_;  // time at which the first agent was started
-  // The time at which spares may start: kSparesWait after the agents of all
-  // hosts that take part are running; nullopt: not set yet, or passed.
+  // The time at which spares may start: kSparesWait after all agents that are
+  // no spares have begun to run; nullopt: not set yet, or passed.
   std::optional<Instant> spares_at_;
   bool spares_may_start_ = false;
   std::string verdict_;

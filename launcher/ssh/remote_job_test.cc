@@ -126,7 +126,8 @@ class RemoteJobTest : public ::testing::Test {
     job_->Step(now_, CoordinatorUp{0, "10.0.0.1", 4711});
   }
   void Run(int hosts, int least) { Run(PlanOf(hosts, least)); }
-  // Starts a job in which each other host can take over from host 0.
+  // Starts a job in which any other host can take over from host 0, whose agent
+  // hosts the first coordinator.
   void RunWithSuccessors(int hosts, int least) {
     RemotePlan plan = PlanOf(hosts, least);
     plan.is_taken_over = true;
@@ -170,8 +171,8 @@ TEST_F(RemoteJobTest, WithoutACoordinatorWaitingHostsAreDisconnected) {
   EXPECT_THAT(Ended(0, 127),
               ElementsAre("error h0: its agent ended with status 127",
                           "signal 15 to all", "hang up"));
-  // After "hang up", every host ends its connection. So the loss of host 1 is
-  // not reported as an error.
+  // After "hang up", the hosts end their connections as they should. So the end
+  // of host 1's connection is not reported as an error.
   EXPECT_THAT(Lost(1), IsEmpty());
   EXPECT_THAT(Closed(), ElementsAre("finish 127 "));
 }
@@ -222,8 +223,8 @@ TEST_F(RemoteJobTest, AnElasticJobStartsWithMinHosts) {
                           "--rdzv-conf=is_host=1 (first)"));
   EXPECT_EQ(Words(job_->Step(now_, CoordinatorUp{1, "10.0.0.1", 7})).size(),
             2u);
-  // Host 3 is up only after the start of the job: its agent is started and
-  // joins.
+  // Host 3 comes up only after the job has started: its agent is started too,
+  // and joins the job.
   EXPECT_THAT(Up(3), ElementsAre(HasSubstr("start 3 ")));
 }
 
@@ -326,8 +327,8 @@ TEST_F(RemoteJobTest, AKilledAgentIsStartedAgain) {
               ElementsAre("error h1: the process that starts its workers was "
                           "killed; it is started again",
                           HasSubstr("start 1 ")));
-  // The agent that hosted the coordinator gets the same port again, because the
-  // other agents connect to this port.
+  // Host 0 hosts the coordinator. Its new agent gets the same port as before,
+  // because the other agents connect to this port.
   EXPECT_THAT(
       Killed(0),
       ElementsAre("error h0: its agent was killed by SIGKILL; it is started "
@@ -439,7 +440,7 @@ TEST_F(RemoteJobTest, AnotherHostTakesOverFromALostCoordinator) {
 
 // The coordinator's host is lost, and no other host takes over, for instance
 // because no round has begun yet. The other agents then end without a verdict,
-// and the message names the loss of the coordinator's host.
+// and the error message names the loss of the coordinator's host.
 TEST_F(RemoteJobTest, AgentsThatFindNoCoordinatorNameItsLoss) {
   RunWithSuccessors(3, 2);
   Lost(0);
@@ -469,8 +470,8 @@ TEST_F(RemoteJobTest, TheFirstHostIsNeededUntilItsCoordinatorListens) {
 TEST_F(RemoteJobTest, AStopForgetsTheVerdictThatIsAwaited) {
   Run(3, 3);
   Lost(2);
-  // An agent that exits with code 127 (program not found) ends the job at once,
-  // although a verdict on the loss of host 2 was awaited.
+  // The job waits for a verdict on the loss of host 2. But an agent that exits
+  // with code 127 (program not found) ends the job at once.
   EXPECT_THAT(Ended(1, 127),
               ElementsAre(HasSubstr("status 127"), "signal 15 to all"));
   EXPECT_THAT(Wait(), ElementsAre("error h0: its agent did not end in time",
@@ -557,8 +558,8 @@ TEST_F(RemoteJobTest, ALostHostIsConnectedToUntilItIsBack) {
   EXPECT_THAT(Up(2), ElementsAre("error h2: is connected again",
                                  HasSubstr("start 2 ")));
   EXPECT_EQ(job_->NextDeadline(), std::nullopt);
-  // Host 2 is lost again after it was back. This loss is reported, and a
-  // connection attempt is made at once, as after the first loss.
+  // Host 2 has come back and is lost a second time. Each loss is reported, and
+  // each time the first attempt to connect again is made at once.
   EXPECT_THAT(Lost(2), ElementsAre(HasSubstr("error h2: cut; "), "connect 2"));
   EXPECT_THAT(Lost(2), ElementsAre(HasSubstr("error h2: cut; launch tries")));
 }
@@ -668,8 +669,8 @@ TEST_F(RemoteJobTest, AJobWhoseAgentsHaveEndedWaitsForNoHost) {
   EXPECT_THAT(Ended(0, 0), ElementsAre("hang up"));
 }
 
-// The agents of the lost hosts have not ended. So the job has not succeeded,
-// although the remaining agents have.
+// Two hosts of the job were lost, and their agents have not ended. So the job
+// has failed, although the other agents have succeeded.
 TEST_F(RemoteJobTest, WithoutAVerdictALostHostFailsTheJob) {
   RunWithSuccessors(4, 2);
   Lost(0);
@@ -837,8 +838,8 @@ TEST_F(RemoteJobTest, LosingACoordinatorWithoutSuccessorsEndsTheJob) {
 TEST_F(RemoteJobTest, ACoordinatorWithoutSuccessorsMayComeBack) {
   Run(3, 1);
   Lost(0);
-  // Host 1 is lost as well and is connected again. The job still waits for host
-  // 0, which hosts the coordinator.
+  // While host 0 is lost, which hosts the coordinator, host 1 is lost too and
+  // comes back. The job still waits for host 0.
   Lost(1);
   Up(1);
   EXPECT_NE(job_->NextDeadline(), std::nullopt);

@@ -16,16 +16,17 @@ namespace muster::launcher {
 namespace {
 
 constexpr Duration kRejoinTimeout = std::chrono::seconds(10);
-// kCoordinatorTimeout: time for which an agent looks for a coordinator that
-// another agent hosts. A killed agent is started again at once, and a successor
-// takes over in seconds. Without a successor, the lost host may come back
-// within the rejoin timeout; kCoordinatorSlack is the time that its coordinator
-// then needs to start.
+// kCoordinatorTimeout: minimum time for which an agent looks for a coordinator
+// that another agent hosts. It is enough for a killed agent to be started
+// again, or for a successor to take over. If there is no successor, the
+// coordinator's host may come back within the rejoin timeout. The agents then
+// look for that timeout plus kCoordinatorSlack, the time that the new
+// coordinator needs to start.
 constexpr Duration kCoordinatorTimeout = std::chrono::seconds(60);
 constexpr Duration kCoordinatorSlack = std::chrono::seconds(10);
 
-// Returns how the flag `name` is passed on to agents, as the table of flags
-// says. kNotSent if the table does not have the flag.
+// Returns how the flag `name` is passed on to agents (Flag::on_hosts). kNotSent
+// if `launch` has no such flag.
 OnHosts OnHostsOf(const std::string& name) {
   static const auto& flags =
       *new std::vector<Flag>(FlagsOf(FlagUser::kLaunchOnly));
@@ -49,11 +50,10 @@ absl::Status CheckOptions(const RunOptions& options) {
   return absl::OkStatus();
 }
 
-// With --nnodes=N, keeps only the first N of `hosts`. With --nnodes=MIN:MAX,
-// keeps all, even if MIN is MAX: the hosts after the first MAX are spares. A
-// job of one node has no spares.
-// Returns the minimum number of nodes of the job: N or MIN. If --nnodes is not
-// given, returns the number of hosts.
+// Drops hosts that the job does not use. --nnodes=N keeps the first N of
+// `hosts`. --nnodes=MIN:MAX keeps all, because the hosts after the first MAX
+// are spares; but a job of one node has no spares. Returns the minimum number
+// of nodes of the job: N or MIN or, without --nnodes, the number of hosts.
 absl::StatusOr<int> Choose(const RunOptions& options,
                            std::vector<Host>& hosts) {
   if (options.remote.given.count("nnodes") == 0) {
@@ -154,9 +154,9 @@ std::vector<std::string> CommonFlags(const RunOptions& options, int least,
 }
 
 // Sets a short time limit within which a lost node may rejoin, unless the user
-// gave one. A killed agent is started again at once, and a host whose
-// connection broke is connected to again at once. So a host that is absent for
-// longer has probably failed.
+// gave a limit. `launch` starts a killed agent again at once, and connects at
+// once to a host whose connection broke. So a host that is absent for longer
+// has probably failed.
 void SetRejoinTimeout(const RunOptions& options, RemotePlan& plan) {
   if (options.rdzv_conf.count("rejoin_timeout") > 0) {
     plan.rejoin_timeout = options.spec.rejoin_timeout;
@@ -168,10 +168,10 @@ void SetRejoinTimeout(const RunOptions& options, RemotePlan& plan) {
                   "rejoin_timeout=", ToSeconds(kRejoinTimeout));
 }
 
-// Whether one of `hosts` will host the coordinator. If not, the coordinator
-// runs elsewhere and does not know a token that this process makes. Several
-// endpoints belong to rendezvousd daemons, which host the coordinator
-// themselves.
+// Whether one of `hosts` will host the coordinator. If the user gave several
+// endpoints, none does: they belong to rendezvousd daemons, which host the
+// coordinator themselves. A coordinator elsewhere does not know a token that
+// this process makes.
 bool IsHostedByOne(const RunOptions& options, const std::vector<Host>& hosts) {
   if (options.endpoints.size() > 1) return false;
   return options.endpoints.empty() ||

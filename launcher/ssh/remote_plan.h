@@ -58,9 +58,9 @@ struct RemotePlan {
   // rejoin_timeout and mixed_nodes if the plan sets them.
   std::string rendezvous_conf;
   // Time for which the coordinator waits for a lost node before it ends the
-  // job. nullopt: the job has a single host, or the user gave the coordinator's
-  // endpoint. In the latter case nodes that were started separately may join,
-  // and all nodes must have the same settings, so the plan adds none.
+  // job. nullopt in a job of one host, and if the user gave the coordinator's
+  // endpoint: all nodes must have the same settings, and nodes that were
+  // started separately do not have those of the plan.
   std::optional<Duration> rejoin_timeout;
   // Whether another agent takes over if the host with the coordinator is lost
   // (--takeover).

@@ -198,17 +198,18 @@ TEST(RemotePlan, TheTokenIsNeverAFlag) {
   const RemotePlan plan = *Plan({"--token-file=t"}, "a", given);
   EXPECT_THAT(plan.node.environment, Contains(Pair("MUSTER_TOKEN", "given")));
   EXPECT_THAT(plan.node.flags, Not(Contains(HasSubstr("token"))));
-  // Host a, which the endpoint names, hosts the coordinator. All agents get a
-  // fresh token for it.
+  // The endpoint names host a of the host file, so host a hosts the
+  // coordinator. `launch` makes a token and sends it to all agents.
   EXPECT_THAT(Plan({"--rdzv-endpoint=a:1"}, "a\nb")->node.environment,
               Contains(Pair("MUSTER_TOKEN", "fresh")));
-  // The endpoint's host x is not in the host file, so the coordinator runs
-  // elsewhere and does not know a fresh token. No token is sent.
+  // The endpoint names x, which is not in the host file, so the coordinator
+  // runs elsewhere. It would not know a token that `launch` makes, so no token
+  // is sent.
   EXPECT_THAT(Plan({"--rdzv-endpoint=x"}, "a")->node.environment,
               Not(Contains(Key("MUSTER_TOKEN"))));
-  // Several endpoints belong to rendezvousd daemons, even if one of them names
-  // host a of the job. A daemon does not know a fresh token, so no token is
-  // sent.
+  // Several endpoints belong to rendezvousd daemons, even if one endpoint names
+  // host a of the job. The daemons would not know a token that `launch` makes,
+  // so no token is sent.
   EXPECT_THAT(Plan({"--rdzv-endpoint=a,x"}, "a")->node.environment,
               Not(Contains(Key("MUSTER_TOKEN"))));
 }

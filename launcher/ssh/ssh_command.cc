@@ -47,8 +47,8 @@ std::vector<std::string> SshCommand(const std::string& ssh_program,
            // With these two options a lost connection is detected within a
            // minute.
            "ServerAliveInterval=15", "ServerAliveCountMax=3",
-           // Do not share a connection: the loss of a shared connection would
-           // not be detected.
+           // The loss of a connection that several ssh processes share would
+           // not be detected, so this ssh gets a connection of its own.
            "ControlMaster=no", "ControlPath=none", "ForwardX11=no",
            "ClearAllForwardings=yes"}) {
     argv.insert(argv.end(), {"-o", option});

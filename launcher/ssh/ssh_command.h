@@ -12,10 +12,10 @@ namespace muster::launcher {
 // The argument with which ssh starts `launch` on another host.
 inline constexpr char kSshNodeArgument[] = "--muster-ssh-node";
 
-// The command line of ssh that starts `launch` on `destination`. The user's own
-// options come first, since ssh uses the first of two equal options. The
-// command line contains the host and the path of the program, but nothing about
-// the job.
+// Returns the command line of ssh that starts `launch` on `destination`. The
+// user's options come before Muster's, because ssh uses the first value of an
+// option. The command line contains the host and the path of the program, but
+// nothing about the job.
 std::vector<std::string> SshCommand(const std::string& ssh_program,
                                     const SshSettings& settings,
                                     const std::string& destination);
@@ -26,7 +26,7 @@ struct SshEnd {
   enum class Cause { kExited, kTimedOut, kForeignAnswer };
   Cause cause = Cause::kExited;
   int exit_code = 0;  // exit code of ssh, if the cause is kExited
-  // what is wrong with the answer, if the cause is kForeignAnswer
+  // the error in the remote program's answer, if the cause is kForeignAnswer
   std::string answer;
   std::string said;     // what ssh printed on stderr
   std::string printed;  // the remote command's output on stdout

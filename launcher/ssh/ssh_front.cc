@@ -230,9 +230,9 @@ class SshFront {
     return paused_since_ ? Intake::kPaused : Intake::kOpen;
   }
 
-  // Pauses and resumes reading. While the console is full, no messages are
-  // read. The job's deadlines are then suspended, because unread messages may
-  // report the job's end.
+  // Pauses reading while the console is full, and resumes it afterwards. The
+  // time of the pause is added to the job's deadlines, because unread messages
+  // may report the job's end.
   void LookAtConsole() {
     const Instant now = MonotonicNow();
     const bool room = console_.HasRoom(now);

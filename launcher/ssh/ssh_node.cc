@@ -32,18 +32,19 @@ namespace muster::launcher {
 namespace {
 
 // Time without a message after which a connection counts as lost. The limit is
-// long because a user may suspend the other process at a terminal for a while.
+// long, because a user may suspend the `launch` at the other end for a while
+// (Ctrl-Z).
 constexpr Duration kLongestSilence = std::chrono::minutes(5);
-// Time limit for the first message after the start, and for writing the last
-// output.
+// Maximum time from the start of this process to the first message, and for
+// writing the last output.
 constexpr Duration kShortWait = std::chrono::seconds(30);
 // Time within which an agent must exit, in addition to the time that it needs
 // to stop its workers.
 constexpr Duration kSlack = std::chrono::seconds(10);
 // Time within which an agent must exit after a second signal to stop.
 constexpr Duration kShortTimeout = std::chrono::seconds(3);
-// Maximum number of bytes queued for the connection. If more are queued, the
-// agent's output is not read.
+// The agent's output is not read while more than this number of bytes is queued
+// for the connection.
 constexpr size_t kMaxUp = 4 << 20;
 
 // Returns the server's address from SSH_CONNECTION, which has the format
@@ -86,8 +87,8 @@ class SshNode {
   }
 
  private:
-  // Whether this process can exit: the agent and the further hosts are done,
-  // and no output is left to write.
+  // Whether this process can exit: its agent has ended, its connections to
+  // further hosts are closed, and no output is left to write.
   bool Done() const {
     const bool agent_done =
         agent_ == nullptr ? leaving_ || failed_ : agent_->ended();
@@ -175,9 +176,9 @@ class SshNode {
         if (start_) StartOwn(*std::exchange(start_, std::nullopt));
         break;
       case HostPlace::Event::kClaimed:
-        // A newer process has claimed the host. This shows that the starting
-        // `launch` has given up its connection to this process, so nothing more
-        // is written to the connection.
+        // A newer process claims the host. It exists only because the starting
+        // `launch` has given up the connection to this process, so nothing more
+        // is written to this connection.
         up_closed_ = true;
         up_.clear();
         Leave();
@@ -212,11 +213,12 @@ class SshNode {
     }
   }
 
-  // Passes the agent's messages on to `launch`. If the last one says that the
-  // agent was killed, deletes agent_, so that the agent can be started again.
-  // After Leave, no agent is started again. In this case the message is not
-  // passed on, and `launch` learns from the end of the connection that the host
-  // is lost.
+  // Passes the agent's messages on to the `launch` that started this process.
+  // AgentKilled is the last message of an agent that was killed: agent_ is then
+  // deleted, so that StartAgent can start a new agent.
+  //
+  // After Leave no agent is started again, so AgentKilled is not passed on. The
+  // end of the connection tells the starting `launch` that the host is lost.
   void ServeAgent(Intake intake) {
     std::vector<UpMessage> came = agent_->Serve(intake);
     const bool is_killed =
@@ -244,9 +246,9 @@ class SshNode {
     Tell({HostFailed{own_.index, why, exit_code}});
   }
 
-  // Makes the agent of this node leave its job, because the connection to the
+  // Makes this host's agent leave its job, because the connection to the
   // `launch` that started this process has ended. The coordinator then decides
-  // whether the job ends.
+  // whether the job continues without this node.
   void Leave() {
     if (leaving_) return;
     leaving_ = true;
@@ -299,8 +301,8 @@ class SshNode {
   // Null until the first message has arrived.
   std::unique_ptr<HostPlace> place_;
   bool has_place_ = false;  // whether `place_` was taken
-  // The order to start the agent, if it arrived before this process had taken
-  // the host (`place_`); executed once the host is taken.
+  // A StartAgent that arrived before this process had taken the host
+  // (`place_`). It is carried out once the host is taken.
   std::optional<StartAgent> start_;
   // whether the attempt to start this host's agent has failed
   bool failed_ = false;

@@ -5,8 +5,8 @@ namespace {
 
 constexpr uint64_t kMaxAlignment = 256;
 
-// The largest power of two, at most kMaxAlignment, that divides a matrix's
-// address and its two strides, all in bytes.
+// Returns the largest power of two, at most kMaxAlignment, that divides a
+// matrix's address, its stride and its batch stride, all in bytes.
 int64_t AlignmentOf(uint64_t address, int64_t stride_bytes,
                     int64_t batch_stride_bytes) {
   const uint64_t bits = address | static_cast<uint64_t>(stride_bytes) |

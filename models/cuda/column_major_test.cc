@@ -59,8 +59,9 @@ TEST(ColumnMajorTest, OtherAddendGivesAnotherPlan) {
   product.bias = At(20);
   EXPECT_NE(InColumnMajor(product), plain);
   EXPECT_EQ(InColumnMajor(product).bias_alignment, 4);
-  // Remove the bias again. The plan must not depend on Product::factor, nor on
-  // the address of `a` if the alignment of `a` is the same.
+  // The plan must not depend on Product::factor, nor on the address of `a` as
+  // long as its alignment is the same. (The bias is removed, so that only these
+  // two differ from `plain`.)
   product.bias = nullptr;
   product.factor = 2;
   product.a.data = At(65536);

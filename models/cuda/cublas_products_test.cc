@@ -51,8 +51,9 @@ class CublasProductsTest : public testing::Test {
     const int64_t inner = product.a_form == MatrixForm::kPlain
                               ? product.a.columns
                               : product.a.rows;
-    // Each element of the result is a sum of `inner` terms. The bound also
-    // allows for the roundings by the factor, the bias and the addend.
+    // The bound of the rounding errors: each element of the result is a sum of
+    // `inner` terms, and the factor, the bias and the addend cause one further
+    // rounding each.
     const auto terms = static_cast<double>(inner);
     const double bound =
         RoundingBound<float>(terms + 3, product.factor * terms + 2);
@@ -98,8 +99,8 @@ TEST_F(CublasProductsTest, AllForms) {
   }
 }
 
-// The matrices of a batch may lie side by side in the same rows, like the heads
-// of attention. The products must be right in this layout, too.
+// The matrices of a batch lie side by side in the same rows, like the heads of
+// attention, so the rows of a matrix have gaps between them.
 TEST_F(CublasProductsTest, BatchesWithGaps) {
   constexpr int64_t kTime = 3;
   constexpr int64_t kHeads = 2;
@@ -188,8 +189,8 @@ TEST_F(CublasProductsTest, MoreShapesThanItRemembers) {
   const auto count = reinterpret_cast<int (*)()>(
       dlsym(dlopen(kFake, RTLD_NOW), "FakeCublasLtThings"));
   ASSERT_NE(count, nullptr);
-  // At most 1024 shapes are cached, with four descriptors each. One more object
-  // is the library's handle.
+  // At most 1024 shapes are cached, with four cuBLASLt objects each. The
+  // library's handle is one more object.
   EXPECT_LE(count(), 4 * 1024 + 1);
   products_.reset();
   EXPECT_EQ(count(), 0);

@@ -11,9 +11,9 @@
 namespace muster::models::cuda {
 namespace {
 
-// Fills a matrix with numbers in [-1, 1): one row, which is then copied until
-// the matrix is full. Zeros would be unrealistic: with them a GPU needs less
-// power and is faster than in training.
+// Fills a matrix with numbers in [-1, 1): makes one row and copies it. Zeros
+// would be unrealistic: a GPU needs less power to multiply them, and is faster
+// than in training.
 void FillWithNumbers(Device& device, ElementType type, int64_t size, char* to) {
   std::mt19937 random(1);
   std::vector<float> numbers(static_cast<size_t>(size));
@@ -51,8 +51,9 @@ absl::StatusOr<double> MeasureDeviceMatrixRate(Device& device, ElementType type,
   const auto square = [&](const char* data) {
     return Matrix{type, data, size, size, size, 0};
   };
-  // The timing marks at the beginning and at the end of each run. Run 0 does
-  // not count, because the library chooses its algorithm during that run.
+  // The timing marks at the beginning and at the end of each run of products.
+  // Run 0 does not count, because the library chooses its algorithm during that
+  // run.
   std::vector<int> begins;
   std::vector<int> ends;
   for (int run = 0; run <= kRuns; ++run) {

@@ -91,10 +91,10 @@ void GptBlock::BackwardInput(const GptBlockWeights& weights,
                kept->gradients.mlp.data());
   LinearBackwardInput(kept->gradients.mlp.data(), weights.mlp_in.weight.value,
                       rows(), width, 4 * width, inner_.data());
-  // `gradient` is the gradient of the residual stream. NormBackward adds the
-  // gradient that comes through the perceptron; the gradient that comes through
-  // the residual connection is in `gradient` already, because the connection is
-  // an addition.
+  // The block's output is the residual stream plus the perceptron's output. So
+  // `gradient`, the gradient of the output, already is the part that comes
+  // through the residual stream. NormBackward adds the part that comes through
+  // the perceptron.
   NormBackward(weights.norm_2, kept->middle, kept->norm_2, inner_, gradient);
   kept->gradients.middle.assign(gradient->begin(), gradient->end());
   LinearBackwardInput(gradient->data(), weights.attention_out.weight.value,

@@ -94,8 +94,8 @@ absl::Status GptStageGradients::End() {
 
 absl::Status GptStageGradients::Finish() {
   absl::Status status = Each([](Reducer& reducer) { return reducer.Finish(); });
-  // In its first step a reducer may move gradients to other buckets, so the
-  // gradients' addresses in the weights are updated here.
+  // In its first step a reducer may move gradients to other buckets. So update
+  // the addresses of the gradients in the weights.
   Place();
   return status;
 }

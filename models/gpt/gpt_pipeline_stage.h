@@ -31,8 +31,8 @@ struct GptTensorGroup {
 // the head; the table's gradient is the sum of the gradients in both. The table
 // has a reducer of its own over all ranks of both stages. So both stages get
 // bit-identical gradients and keep equal tables (Megatron-LM's embedding
-// group). The reducer averages the gradients of the two stages instead of
-// adding them, so each gradient is doubled first. Doubling is exact.
+// group). The reducer averages the gradients of the two stages, but their sum
+// is needed, so each gradient is doubled first. Doubling is exact.
 class GptStageGradients : public WeightPassListener {
  public:
   // Collective over both groups, which must outlive this object and must not be

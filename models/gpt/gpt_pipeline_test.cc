@@ -58,7 +58,7 @@ struct TrainingResult {
   double evaluation = 0;
 };
 
-// Changes each value at random by about one rounding error.
+// Changes each of the values by about one rounding error, at random.
 void Disturb(float* values, int64_t count, Disturbance* disturb) {
   for (int64_t i = 0; i < count; ++i) {
     values[i] = static_cast<float>((*disturb)(values[i]));
@@ -292,9 +292,9 @@ TEST(GptPipelineTest, ShardedStateChangesNoBit) {
     EXPECT_EQ(sharded.weights, whole.weights);
     EXPECT_EQ(sharded.evaluation, whole.evaluation);
     for (int step = 0; step < kSteps; ++step) {
-      // The two norms may differ by rounding. Each square of a float is exact
-      // in double, but the order of the additions differs: with sharded state
-      // each rank first sums its own shard.
+      // The gradient norms of the two trainings may differ by rounding. Each
+      // square of a float is exact in double, but the order of the additions
+      // differs: with sharded state each rank first sums its own shard.
       const double norm = whole.steps[step].gradient_norm;
       EXPECT_NEAR(
           sharded.steps[step].gradient_norm, norm,
@@ -411,8 +411,8 @@ TEST(GptPipelineTest, AnyMeshGoesOnWhereAnotherStopped) {
   const double bound =
       RoundingBound<float>(4 * kConfig.width + 4, conditions[0]);
   EXPECT_NEAR(loss, expected, bound);
-  // The bound must be narrow enough to detect a training that runs one step too
-  // few.
+  // The comparison must detect a training that runs one step too few: its loss
+  // differs by more than the bound of the rounding errors.
   Checkpoint fewer = checkpoint;
   EXPECT_GT(
       std::abs(Continue({3, 1, 4}, 1, GptPipelineOptions::State::kReplicated, 3,

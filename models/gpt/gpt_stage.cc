@@ -130,9 +130,9 @@ void GptStage::HeadBackwardWeight(GptMicroBatch* micro_batch,
       Form::kPlain,
       Matrix(micro_batch->final_norm.output.data(), rows(), width()), 1, 1,
       MatrixView<float>::Dense(table.gradient, classes, width()));
-  // The final norm belongs to the same part of the model as the head. The
-  // norm's gradients are reported only after the head's last matrix product, so
-  // that a timeline attributes this product to that part.
+  // The final norm and the head are one part of the model in a timeline, and
+  // this part ends when the norm's gradients are reported. So they are reported
+  // only after the head's last matrix product.
   const GptPair norm = weights_.FinalNorm();
   for (const int index : {norm.bias.index, norm.weight.index}) {
     if (index >= 0) ready(index);

@@ -63,11 +63,13 @@ TEST_P(AnyBiases, SmallWeightsKnowNothing) {
   weights.Initialize(1);
   std::vector<float> gradients;
   // With small random weights all 19 tokens are nearly equally likely, so the
-  // loss is near log(19). A logit is the product of a vector of length sqrt(8)
-  // and a row of 8 elements with a standard deviation of 0.02, so `deviation`
-  // is the standard deviation of a logit. The loss is a mean over 12 positions,
-  // and may differ from log(19) by four standard deviations of this mean, plus
-  // deviation^2 / 2, by which the mean of e^logit exceeds 1.
+  // loss is near log(19).
+  //
+  // A logit is the product of a vector of length sqrt(8) and a row of 8
+  // elements with a standard deviation of 0.02. `deviation` is the standard
+  // deviation of the logit. The loss may differ from log(19) for two reasons.
+  // It is a mean over 12 positions, so four standard deviations of this mean
+  // are allowed. And the mean of e^logit exceeds 1 by deviation^2 / 2.
   const double deviation = 0.02 * std::sqrt(8.0);
   EXPECT_NEAR(WholePass(&weights, &gradients, GptStage::Checkpointing::kNone),
               std::log(19.0),
@@ -87,10 +89,10 @@ TEST_P(AnyBiases, DescendingLowersTheLoss) {
     }
     loss = WholePass(&weights, &gradients, GptStage::Checkpointing::kNone);
   }
-  // One step of gradient descent, with a learning rate of 0.01, reduces the
-  // loss by about 0.01 times the square of the gradient's norm. This norm is
-  // larger than 1, so 30 steps reduce the loss by far more than rounding
-  // errors.
+  // The loss must have decreased. A step of gradient descent with a learning
+  // rate of 0.01 reduces the loss by about 0.01 times the square of the
+  // gradient's norm, which is larger than 1. So 30 steps reduce it by far more
+  // than rounding errors.
   EXPECT_LT(loss, first - 0.1);
 }
 
@@ -111,9 +113,9 @@ TEST_P(AnyBiases, MemoryThatWasUsedBeforeChangesNoBit) {
     return std::vector<float>(first, first + weights.count());
   };
   const std::vector<float> fresh = pass();
-  // Before the pass is repeated, two other micro-batches use the model's
-  // memory: one with and one without a backward pass. The repeated pass must
-  // give the same gradients.
+  // Two other micro-batches overwrite the model's memory: one with and one
+  // without a backward pass. The first micro-batch's pass is then repeated and
+  // must give the same gradients.
   for (const bool backward : {true, false}) {
     GptMicroBatch other = Tokens();
     std::swap(other.tokens, other.targets);

@@ -80,7 +80,8 @@ class GptWeights {
   // Initialises the weights like GPT-2: normal distribution with deviation
   // 0.02, projections into the residual stream divided by sqrt(2 layers),
   // biases 0, norms 1. The random numbers of a tensor depend only on its name
-  // and `seed`, so the stages of a pipeline together equal the whole model.
+  // and `seed`, so the stages of a pipeline together get the weights of the
+  // whole model.
   void Initialize(uint64_t seed);
 
  private:

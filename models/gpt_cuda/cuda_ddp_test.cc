@@ -120,8 +120,9 @@ TEST(CudaDdpTest, IsTheRanksMean) {
     absl::Status status;
     auto gradients = Gradients(world.rank(), model.device, *model.weights,
                                reducer.get(), &status);
-    // The expected log: for each bucket the side stream waits for the work that
-    // filled the bucket, and at the end the main stream waits for all buckets.
+    // The expected log: for each bucket, the side stream waits for the work
+    // that filled the bucket, and then reduces the bucket. At the end the main
+    // stream waits for the side stream.
     std::vector<std::string> log;
     for (size_t i = 0; i < reducer->buckets().size(); ++i) {
       log.insert(log.end(), {"side waits", "operation"});

@@ -121,10 +121,10 @@ void CudaGptBlock<T>::Backward(const CudaGptBlockWeights<T>& weights,
   Tell(weights.mlp_in, ready);
   LinearBackwardInput<T>(device_, mlp_in, mlp_gradient_,
                          weights.mlp_in.weight.value, inner_);
-  // `gradient` is the gradient of the residual stream. NormBackward adds the
-  // gradient that comes through the perceptron; the gradient that comes through
-  // the residual connection is in `gradient` already, because the connection is
-  // an addition.
+  // The block's output is the residual stream plus the perceptron's output. So
+  // `gradient`, the gradient of the output, already is the part that comes
+  // through the residual stream. NormBackward adds the part that comes through
+  // the perceptron.
   NormBackward(weights.norm_2, kept.middle, kept.norm_2, inner_, gradient);
   Tell(weights.norm_2, ready);
 

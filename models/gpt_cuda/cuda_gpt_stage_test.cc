@@ -132,9 +132,10 @@ class CudaGptStageTest : public testing::Test {
   // Returns the growth of rounding errors, in units of the type's rounding
   // error. With float32, the kernels and the CPU both round. The longest chain
   // of roundings consists of the longest dot product and the sum of a gradient
-  // over the tokens. With bfloat16, only the kernels round to the type. Between
-  // two weights they round three values: the output of a normalization, the
-  // output of a matrix product, and the sum with the residual stream.
+  // over the tokens. With bfloat16, only the kernels round to the type. From
+  // one layer to the next they round three values to it: the output of a
+  // normalization, the output of a matrix product, and the sum with the
+  // residual stream.
   static double Growth() {
     return kWide ? 2 * RoundingGrowth<float>(4 * kConfig.width + kBatch * kTime)
                  : RoundingGrowth(3, kBfloat16Roundoff);
@@ -145,8 +146,8 @@ class CudaGptStageTest : public testing::Test {
   static constexpr double kWrongFactor = kWide ? 1.001 : 1.5;
 
   // Expects that `found` and `reference` differ by no more than rounding
-  // errors. Also expects larger differences if a list of `found` is multiplied
-  // by kWrongFactor.
+  // errors. Also expects that this comparison detects a planted error: each
+  // list of `found` in turn, multiplied by kWrongFactor.
   static void ExpectSame(const RoundingReference& reference,
                          const Lists& found) {
     EXPECT_EQ(reference.ListBeyond(Growth(), found), -1);
@@ -440,10 +441,10 @@ TYPED_TEST(CudaGptStageTest, TrainsAsTheCpuDoes) {
   AppendTrained(host, trained.data(), &found);
   const RoundingReference reference(TrainOnTheCpu);
   this->ExpectSame(reference, found);
-  // The loss must decrease by more than rounding explains.
+  // Training must decrease the loss by more than rounding errors can.
   EXPECT_LT(found[0].back(), found[0].front() - 0.1);
-  // The weights that the passes read are the trained weights, rounded to the
-  // passes' type.
+  // The weights that the passes read must equal the trained weights, rounded to
+  // the type of the passes.
   const double roundoff = this->kWide ? 0 : kBfloat16Roundoff;
   for (size_t i = 0; i < trained.size(); ++i) {
     ASSERT_NEAR(read.data()[i], trained[i], roundoff * std::fabs(trained[i]));

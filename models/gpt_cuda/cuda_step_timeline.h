@@ -35,9 +35,9 @@ class CudaStepTimeline final : public ReducerObserver {
   // End. Spans may be nested.
   void Begin(SpanKind kind, int64_t number = 0);
   void End();
-  // Reports, within a backward pass, that the work on a gradient of the model's
-  // part `part` is enqueued. A part's span ends with its last gradient; then
-  // the next part's span begins.
+  // Must be called in a backward pass when the work on a gradient of the
+  // model's part `part` is enqueued. The span of a part ends with the part's
+  // last gradient, and the span of the next part begins there.
   void MadeGradientOf(int64_t part);
 
   void OnDevicePoint(DevicePoint point, int bucket, int64_t bytes) override;

@@ -10,8 +10,8 @@ namespace {
 
 constexpr int64_t kRows = 3;
 constexpr int64_t kWidth = 11;
-// Maximum number of successive roundings in one result: those of the sums of
-// mean and variance, the scale and the product.
+// Maximum number of successive roundings in one result: those of two sums over
+// a row (for mean and variance), and those of the scale and the product.
 constexpr int kOperations = 2 * kWidth + 8;
 
 TEST(LayerNormTest, RowsHaveNoMeanAndUnitVariance) {
@@ -32,8 +32,8 @@ TEST(LayerNormTest, RowsHaveNoMeanAndUnitVariance) {
     }
     // The mean is 0 up to the rounding errors of kWidth terms of size about 1.
     EXPECT_NEAR(sum, 0, RoundingBound<double>(kOperations, kWidth));
-    // The output's variance is a little below 1 because of epsilon (1e-5),
-    // which prevents a division by 0 in a constant row.
+    // The expected variance of the output: a little below 1, because layer norm
+    // adds 1e-5 to the input's variance, so that it never divides by 0.
     double variance = 0;
     for (int64_t j = 0; j < kWidth; ++j) {
       const double from_mean = input[i * kWidth + j] - mean[i];

@@ -8,9 +8,9 @@
 namespace muster::models {
 
 // Computes causal self-attention (Vaswani et al., 2017). The result at each
-// position is a weighted average of the values up to this position. The weights
-// come from the match of the position's query with the keys. qkv[batch, time, 3
-// width] holds queries, keys and values side by side. output[batch, time,
+// position is a weighted average of the values up to this position. The weight
+// of a value is large if its key matches the position's query. qkv[batch, time,
+// 3 width] holds queries, keys and values side by side. output[batch, time,
 // width] receives the result. probabilities[batch, heads, time, time] are kept
 // for the backward pass; elements above the diagonal are not computed and are
 // zero. `scratch`: AttentionScratchCount elements. T: float, double.
@@ -75,9 +75,9 @@ void LayerNormForward(const T* input, const T* gain, const T* bias,
                       int64_t rows, int64_t width, T* output, T* mean,
                       T* scale);
 
-// Computes the backward pass of layer norm: adds to `input_gradient` and to the
-// gradients of gain and bias. `input_gradient` already holds the gradient of
-// the residual stream.
+// Computes the backward pass of layer norm: adds to the gradients of the input,
+// the gain and the bias. On entry `input_gradient` holds the part of the
+// gradient that comes through the residual connection.
 template <typename T>
 void LayerNormBackward(const T* output_gradient, const T* input, const T* gain,
                        const T* mean, const T* scale, int64_t rows,

@@ -36,9 +36,10 @@ void CheckShapes(Form a_form, const MatrixView<const T>& a, Form b_form,
 // thread. kGrain is a multiple of the tile sizes of Muster's and OpenBLAS's
 // kernels.
 constexpr int64_t kGrain = 96;
-// Minimum number of multiplications for each further thread. This number is
-// greater than 100^3, because OpenBLAS 0.3.21 computes products of up to this
-// size with kernels that round differently (sgemm_small_matrix_permit).
+// Minimum number of multiplications per thread: a product is only divided into
+// parts that have at least so many. OpenBLAS 0.3.21 computes a part of up to
+// 100^3 multiplications by a kernel that rounds differently
+// (sgemm_small_matrix_permit), so the minimum is greater.
 constexpr int64_t kWorth = 1 << 20;
 
 // Calls part(begin, end) for consecutive parts of [0, length), each on a thread
@@ -57,9 +58,8 @@ void InParts(int64_t length, int64_t work, Part part) {
   });
 }
 
-// Multiplies with OpenBLAS. Each thread computes some rows of `c`. If each
-// computed some columns instead, OpenBLAS's kernel for Haswell would round
-// differently.
+// Multiplies with OpenBLAS. Each thread computes some rows of `c`. A division
+// into columns would change the rounding of OpenBLAS's kernel for Haswell.
 template <typename T, typename Product>
 void Multiply(Form a_form, const MatrixView<const T>& a, Form b_form,
               const MatrixView<const T>& b, T alpha, T beta,

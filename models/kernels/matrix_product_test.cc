@@ -65,7 +65,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Combine(testing::Values(Form::kPlain, Form::kTransposed),
                      testing::Values(Form::kPlain, Form::kTransposed)));
 
-// The sizes are such that a kernel's last tile, panel or depth is incomplete.
+// With these sizes, the last tile, panel or depth of a kernel is incomplete.
 // Each of the two factors is plain or transposed.
 TEST_P(AnyForm, OfFloatsIsTheProductWithinRounding) {
   const auto [a_form, b_form] = GetParam();

@@ -58,8 +58,8 @@ class PartThreads {
   std::condition_variable work_;
   std::condition_variable done_;
   int threads_ = 0;
-  // The function of the current Run. It is called with the indices from next_
-  // to count_ - 1.
+  // The function `part` of the current call of Run. It still has to be called
+  // with the indices from next_ to count_ - 1.
   const std::function<void(int)>* part_ = nullptr;
   int next_ = 0;
   int count_ = 0;
@@ -139,8 +139,8 @@ int ChooseMatrixThreads(const MatrixThreadFacts& facts) {
   if (facts.omp > 0) {
     return std::max(1, std::min(facts.omp, facts.allotted_cores));
   }
-  // A process that is bound to some cores uses all of them. Otherwise the job's
-  // processes on this machine share the machine's cores.
+  // A process that is bound to some of the machine's cores uses all of these.
+  // Otherwise the job's processes on this machine share its cores equally.
   int cores = facts.allotted_cores < facts.machine_cores
                   ? facts.allotted_cores
                   : facts.allotted_cores / processes;

@@ -105,9 +105,9 @@ using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(MatrixThreadsTest, Types);
 
 // Products must be bit-identical on any number of threads. The shapes are tall,
-// wide and deep; some are no multiples of a kernel's tiles. The last product is
-// so small that OpenBLAS would multiply a part of it with another kernel, which
-// rounds differently.
+// wide and deep; some sizes are not multiples of the kernels' tile sizes. The
+// last product is so small that OpenBLAS would multiply a part of it with
+// another kernel, which rounds differently.
 TYPED_TEST(MatrixThreadsTest, ChangeNoBit) {
   using Shape = typename TestFixture::Shape;
   for (const Shape& shape :

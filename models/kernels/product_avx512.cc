@@ -151,9 +151,9 @@ void MultiplyPanel(int64_t rows, int64_t tile_step, Tile tile) {
     tile.c += count * tile.stride;
   };
   while (i + kTileRows <= rows) {
-    // During the last whole tile, the part of `a` for the first tile is
-    // prefetched again, because the next panel of `b` begins with the first
-    // tile.
+    // Prefetch the part of `a` for the next tile. During the last whole tile
+    // this is the part for the first tile, with which the next panel of `b`
+    // begins.
     tile.next = i + 2 * kTileRows <= rows ? tile.a + tile_step : first;
     MultiplyRows<kTileRows, kVectors>(tile);
     advance(kTileRows);
@@ -244,8 +244,9 @@ void PackColumns(const float* b, int64_t step, int64_t depth, int64_t columns,
 }
 
 // Packs rows of matrix `a`, which is stored by columns, into tiles. Without
-// packing, the columns would be so far apart that few of them fit into the sets
-// of the cache. `packed` must have PackedCount elements.
+// packing, the columns would be so far apart in memory that they would evict
+// each other from the few sets of the cache that they share. `packed` must have
+// PackedCount elements.
 void PackTiles(const float* a, int64_t step, int64_t rows, int64_t depth,
                float* packed) {
   for (int64_t i = 0; i < rows; i += kTileRows) {

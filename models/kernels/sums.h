@@ -71,9 +71,9 @@ static inline T LargestOf(const T* values, int64_t count) {
   p = p * r * r + r + 1.0f;
   int32_t exponent;
   std::memcpy(&exponent, &shifted, sizeof(exponent));
-  // kRound's bit pattern ends in zeros, so the low bits of `shifted` are the
-  // integer exponent. Moved to the exponent field of a float, they give 2 to
-  // this power.
+  // The float 2^n, which has n + 127 in its exponent field. kRound's bit
+  // pattern ends in zeros, so the low bits of `shifted`, and of `exponent`, are
+  // the integer n.
   const uint32_t bits = (static_cast<uint32_t>(exponent) + 127u) << 23;
   float power;
   std::memcpy(&power, &bits, sizeof(power));

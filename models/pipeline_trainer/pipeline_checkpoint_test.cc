@@ -41,8 +41,8 @@ struct Mesh {
   int world() const { return pipelines * ranks; }
 };
 
-// Returns the options of a training with this distribution. In any
-// distribution, a step has eight micro-batches in total.
+// Returns the options of a training that is distributed over ranks as `mesh`
+// says. In any distribution, a step has eight micro-batches in total.
 PipelineTrainingOptions OptionsOf(const Mesh& mesh) {
   PipelineTrainingOptions options;
   options.training = SmallTraining();
@@ -183,8 +183,8 @@ TEST_F(PipelineCheckpoint, TheSameRanksGoOnAsIfNothingHadHappened) {
 }
 
 // Over a network, the order in which three ranks' gradients are added depends
-// on the gradients' position in the bucket. So a resumed training must form the
-// same buckets as an undisturbed training to get the same losses.
+// on the gradients' position in a bucket. So a resumed training gets the losses
+// of an undisturbed one only if it forms the same buckets.
 TEST_F(PipelineCheckpoint, SoTheyDoOverANetwork) {
   PipelineTrainingOptions options = OptionsOf({.ranks = 1});
   options.training.model.width = 64;
@@ -236,8 +236,9 @@ TEST_F(PipelineCheckpoint, AnyRanksGoOnWhereOthersStopped) {
   EXPECT_EQ(whole.WrongList<float>(operations, Lists{losses}), 0) << "planted";
 }
 
-// The names and types of the tensors must be those of checkpoints without
-// pipelines, so that each kind of training can resume the other.
+// A checkpoint of a pipeline must have the tensor names and types of a
+// checkpoint without pipelines, so that each kind of training can resume the
+// other.
 TEST_F(PipelineCheckpoint, HoldsWhatOneWithoutPipelinesHolds) {
   // The tensors' values as lists, in the order of the tensors' names.
   const auto lists = [](const Tensors& tensors) {

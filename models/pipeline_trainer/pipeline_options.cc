@@ -97,7 +97,7 @@ GptTrainingOptions AsWhole(const PipelineTrainingOptions& options,
                            const PipelineShape& shape, int world) {
   GptTrainingOptions whole = options.training;
   whole.micro_batches = int64_t{world / shape.ranks} * shape.micro_batches;
-  // A validation runs the pipeline schedule once, so it has as many
+  // A validation runs the pipeline schedule once, and the schedule has as many
   // micro-batches as a training step.
   whole.validation_batches = whole.micro_batches;
   return whole;

@@ -18,8 +18,9 @@ PipelineTrainer::PipelineTrainer(const PipelineTrainingOptions& options,
       training_(training),
       batches_(std::move(tokens), training.seed, training.batch,
                training.model.context) {
-  // Pipelines use no loss scale. But their checkpoints contain one, because a
-  // training that resumes in float16 needs it.
+  // A training with pipelines uses no loss scale. But its checkpoints contain
+  // one, because they have the same form as those of a training without
+  // pipelines.
   progress_.scaler = LossScaler(training.loss_scale).state();
 }
 

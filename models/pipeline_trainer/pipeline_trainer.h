@@ -23,7 +23,7 @@ class PipelineTrainer : public ResumableTrainer {
  public:
   // Collective. InvalidArgument: the text is too short. FailedPrecondition:
   // ranks have other options or another text than rank 0. Other errors are
-  // GptPipeline's.
+  // those of GptPipeline::Create.
   static absl::StatusOr<std::unique_ptr<PipelineTrainer>> Create(
       const PipelineTrainingOptions& options, PipelineSchedule schedule,
       std::shared_ptr<const Tokens> tokens, ProcessGroup& world);
@@ -31,9 +31,9 @@ class PipelineTrainer : public ResumableTrainer {
   // OutOfRange: the gradient is not finite.
   absl::StatusOr<GptStep> Step(int64_t step) override;
 
-  // Returns the mean loss over windows from the last tenth of the text, which
-  // is reserved for validation. Every call uses the same windows, as many as
-  // one training step uses.
+  // Returns the mean loss over windows (sequences) from the last tenth of the
+  // text, which is reserved for validation. Every call uses the same windows,
+  // as many as one training step uses.
   absl::StatusOr<double> Validate() override;
 
   // Returns this rank's state to checkpoint. The slices' names and types are

@@ -162,8 +162,8 @@ absl::StatusOr<std::vector<std::string>> TextsOf(const TokenNumbers& numbers) {
   for (const auto& [characters, number] : numbers) {
     const auto place = static_cast<size_t>(number);
     if (place < texts.size() && texts[place].empty() && !characters.empty()) {
-      // A special token may contain characters that stand for no byte. Then the
-      // token's text is its spelling in the file.
+      // A special token may contain characters that stand for no byte. In that
+      // case the token's text is the token as the file spells it.
       texts[place] = BytesOfCharacters(characters).value_or(characters);
     }
   }

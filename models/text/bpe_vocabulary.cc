@@ -55,9 +55,9 @@ void BpeMerger::MergeShort(std::vector<int32_t>* tokens) {
     places_.push_back(table_.Find((*tokens)[i], (*tokens)[i + 1]));
   }
   while (!places_.empty()) {
-    // The next merge is the one with the highest priority, that is the smallest
-    // index. If that merge is possible at several positions, `least` is the
-    // leftmost one.
+    // The position of the next merge: the one with the smallest index in the
+    // list of merges, which is the highest priority. If this merge is possible
+    // at several positions, `least` is the leftmost one.
     const auto least = std::min_element(places_.begin(), places_.end());
     if (*least == BpeMergeTable::kNone) return;
     const auto at = static_cast<size_t>(least - places_.begin());
@@ -98,7 +98,7 @@ void BpeMerger::MergeLong(std::vector<int32_t>* tokens) {
     const auto at = static_cast<uint32_t>(heap_.back());
     heap_.pop_back();
     const uint32_t second = next_[at];
-    // The heap entry is stale if one of its two tokens has been merged with
+    // Skip a stale heap entry: one of its two tokens has been merged with
     // another token meanwhile.
     if ((*tokens)[at] != merge.left || second == kEnd ||
         (*tokens)[second] != merge.right) {

@@ -22,7 +22,7 @@ std::vector<int32_t> Encoded(std::string_view text) {
 
 TEST(BpeVocabularyTest, MergesWithinPieces) {
   EXPECT_THAT(Encoded("hello world"), ElementsAre(259, 261, 'r', 'l', 'd'));
-  // No merge joins a space with "h", so the space stays a token.
+  // No merge joins a space with "h", so the space stays a token of its own.
   EXPECT_THAT(Encoded("he hello"), ElementsAre(256, ' ', 259));
   EXPECT_THAT(Encoded(""), ElementsAre());
 }

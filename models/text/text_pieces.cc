@@ -41,8 +41,8 @@ constexpr std::array<CharacterClass, 128> MakeAscii() {
 constexpr std::array<CharacterClass, 128> kAscii = MakeAscii();
 
 CharacterClass ClassOf(utf8proc_int32_t character) {
-  // U+0085 needs a special case: it is the only white space (Unicode's
-  // White_Space) beyond ASCII that is not in a separator category.
+  // U+0085 is white space (Unicode's White_Space), but belongs to no separator
+  // category. It is the only such character beyond ASCII.
   if (character == 0x85) return CharacterClass::kSpace;
   switch (utf8proc_category(character)) {
     case UTF8PROC_CATEGORY_LU:
@@ -99,9 +99,9 @@ size_t Contraction(std::string_view text) {
 }
 
 // Returns the length of the first piece of a text that begins with white space.
-// If the text has only white space, the piece is the whole text. Otherwise the
-// piece ends before the last white space character that precedes other
-// characters, but has at least one character.
+// A text of white space only is one piece. Otherwise the last white space
+// character before the first other character belongs to the next piece, unless
+// it is the text's first character.
 size_t SpaceRun(std::string_view text) {
   size_t end = 0;
   size_t last = 0;
@@ -153,8 +153,8 @@ std::string_view TakePiece(std::string_view* text) {
 
 size_t WholePieces(std::string_view text, size_t most) {
   if (text.size() <= most) return text.size();
-  // No piece has white space after another kind of character. So the text can
-  // be split before white space that follows such a character.
+  // Within a piece, white space never follows another kind of character. So the
+  // text can be split between such a character and the white space after it.
   for (size_t at = most; at > 0; --at) {
     if (IsAsciiSpace(static_cast<unsigned char>(text[at])) &&
         EndsWithVisible(text, at)) {

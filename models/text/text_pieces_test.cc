@@ -62,15 +62,17 @@ TEST(TextPiecesTest, LettersNumbersAndSpacesAreUnicodes) {
   EXPECT_THAT(PiecesOf("e\u0301x"), ElementsAre("e", "\u0301", "x"));
   EXPECT_THAT(PiecesOf("\U0001f600\U0001f3fd!"),
               ElementsAre("\U0001f600\U0001f3fd!"));
-  // U+001C and U+180E are not white space by Unicode's property White_Space,
-  // although Python counts U+001C and older versions of Unicode counted U+180E.
+  // Neither U+001C nor U+180E has Unicode's property White_Space. (Python
+  // counts U+001C as white space; older versions of Unicode counted U+180E as
+  // white space.)
   EXPECT_THAT(PiecesOf("\x1c\u180e."), ElementsAre("\x1c\u180e."));
 }
 
 TEST(TextPiecesTest, BytesThatAreNoUtf8AreOthers) {
   EXPECT_THAT(PiecesOf("a\xff\xfe.b"), ElementsAre("a", "\xff\xfe.", "b"));
   EXPECT_THAT(PiecesOf("a \x80"), ElementsAre("a", " \x80"));
-  // Invalid UTF-8: a truncated character, an overlong encoding, and half of a
+  // Bytes of invalid UTF-8 are neither letters, numbers nor white space.
+  // Tested: a truncated character, an overlong encoding, and half of a
   // surrogate pair.
   EXPECT_THAT(PiecesOf("a\xe4\xbd"), ElementsAre("a", "\xe4\xbd"));
   EXPECT_THAT(PiecesOf("\xc0\xa0 x"), ElementsAre("\xc0\xa0", " x"));

@@ -175,8 +175,9 @@ absl::Status TokenFileWriter::WriteAll(const void* data, size_t bytes) {
 }
 
 absl::Status TokenFileWriter::Begin() {
-  // Another process may be writing PATH.part. The file is only unlinked here,
-  // so that process keeps its file; this writer creates a new file.
+  // Another process may be writing PATH.part. Unlink the file instead of
+  // truncating it: the other process continues with the unlinked file, and this
+  // writer creates a new one.
   unlink(part_.c_str());
   file_ = OwnedFd(
       open(part_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
@@ -230,8 +231,8 @@ absl::StatusOr<int64_t> WriteTokenFile(
   while (done < text.size()) {
     const std::string_view rest = text.substr(done);
     size_t portion = 0;
-    // If the text cannot be split within the first `most` bytes, a longer
-    // portion is tried.
+    // If the text cannot be split within its next `most` bytes, try a longer
+    // portion.
     for (size_t most = kPortionBytes; portion == 0; most *= 2) {
       portion = WholePieces(rest, most);
     }

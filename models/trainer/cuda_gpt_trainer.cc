@@ -60,8 +60,8 @@ CudaGptTrainer<T>::CudaGptTrainer(const GptTrainingOptions& options,
       host_(options.model, {0, options.model.layers}),
       arrays_(*device_),
       parts_(GptPartsOf(host_.tensors(), options.model)),
-      // This trainer uses no loss scale. But its checkpoints contain one,
-      // because a training that resumes in float16 needs it.
+      // A training on a GPU uses no loss scale. But its checkpoints contain
+      // one, because they have the same form as those of a training on CPUs.
       progress_{.scaler = LossScaler(options.loss_scale).state()} {}
 
 template <typename T>
@@ -116,8 +116,8 @@ absl::Status CudaGptTrainer<T>::MakeReducer() {
                      .order = BucketOrder::kReverse,
                      .observer = timeline_};
   if (is_sharded()) options = ForSharding(options);
-  // With one rank there is no group for gradients: group_ is null. The reducer
-  // then gets `world_`, which it does not use.
+  // With one rank, group_ is null, because there is nothing to average. The
+  // reducer then gets `world_` as its group, which it does not use.
   auto reducer = Reducer::Create(group_ == nullptr ? world_ : *group_,
                                  weights_->DeviceTensors(), options);
   if (!reducer.ok()) return reducer.status();
@@ -171,8 +171,9 @@ absl::Status CudaGptTrainer<T>::Pass(int64_t step, int64_t index) {
   {
     const NotedSpan forward(timeline_.get(), SpanKind::kForward, index);
     stage_->Forward(micro_batch_.get(), nullptr);
-    // The factor of the loss divides by this rank's number of micro-batches.
-    // The reducer then divides by the number of ranks.
+    // The factor of the loss divides by the number of this rank's
+    // micro-batches; the reducer then divides by the number of ranks. Together
+    // this gives the mean over all micro-batches.
     stage_->Loss(micro_batch_.get(), 1.0f / static_cast<float>(mine));
     stage_->CopyLoss(*micro_batch_, losses_ + index);
   }
@@ -212,8 +213,8 @@ absl::StatusOr<GptStep> CudaGptTrainer<T>::Step(int64_t step) {
   }
   if (absl::Status status = device_->status(); !status.ok()) return status;
   if (is_sharded()) {
-    // Confirms that the optimizer has gathered the weights from all ranks: the
-    // next step and checkpoints use them.
+    // Wait until the weights are gathered from all ranks, and return the error
+    // if that failed: the next step and checkpoints use these weights.
     if (absl::Status status = reducer_->Confirm(); !status.ok()) return status;
   }
   const absl::StatusOr<double> mean = MeanLoss(world_, std::move(losses));

@@ -195,8 +195,9 @@ TEST(CudaGptTrainerTest, SharedStateIsDdpToTheLastBit) {
 
 TEST(CudaGptTrainerTest, SharedStateIsClippedByTheWholeNorm) {
   GptTrainingOptions options = OnCpu();
-  // The maximum norm is so low that AdamW's epsilon matters: only then do the
-  // updates depend on the size of the clipped gradient.
+  // The maximum norm is so low that AdamW's epsilon matters. Without epsilon,
+  // AdamW's updates would not depend on the size of the gradient, and the test
+  // could not see how the gradient is clipped.
   options.clip = 1e-4;
   const RoundingReference host = OfTheHost(options, 4);
   EXPECT_GT(host.lists()[1][0], 0.1);
@@ -206,9 +207,9 @@ TEST(CudaGptTrainerTest, SharedStateIsClippedByTheWholeNorm) {
   for (const TrainingResult& result : Train(options, 2, 4)) {
     EXPECT_EQ(host.WrongList<float>(operations, NumbersOf(result)), -1);
   }
-  // Plant a defect, which the comparison must detect: a maximum norm that is
-  // twice as high. A trainer that clips by the norm of only one rank's share
-  // would have the same effect, to a smaller degree.
+  // Plant a defect, which the comparison must detect: twice the maximum norm. A
+  // trainer that clips by the norm of one rank's share, instead of the whole
+  // norm, has the same kind of error, to a smaller degree.
   options.clip *= 2;
   EXPECT_NE(
       host.WrongList<float>(operations, NumbersOf(Train(options, 2, 4)[0])), -1)
@@ -518,9 +519,8 @@ TEST_F(CudaGptCheckpointTest, SharedStateGoesOnOnAnyNumberOfRanks) {
     options.device = Device::kCpu;
     go_on(7, 2);
     EXPECT_LE(Distance(losses, undisturbed), growth * condition) << name;
-    // The bound must be narrow enough to detect losses that are multiplied by a
-    // wrong factor: 1.001 in float32, and 1.1 in bfloat16, which has larger
-    // rounding errors.
+    // The comparison must detect wrong losses: multiply them by 1.001 in
+    // float32, and by 1.1 in bfloat16, which has larger rounding errors.
     for (double& loss : losses) {
       loss *= precision == DType::kFloat32 ? 1.001 : 1.1;
     }
@@ -546,8 +546,9 @@ TEST_F(CudaGptCheckpointTest, CpusAndGpusGoOnFromEachOther) {
   EXPECT_GT(Distance(losses, host), bound) << "planted";
 }
 
-// A bfloat16 checkpoint contains the master weights, with which a CPU can
-// resume. Programs that do not train read the weights rounded to bfloat16.
+// A bfloat16 checkpoint contains the float32 master weights, from which a
+// training on CPUs can resume, and the rounded weights, which programs that do
+// not train read.
 TEST_F(CudaGptCheckpointTest, MasterWeightsAreInIt) {
   GptTrainingOptions host = OnGpu(DType::kBFloat16);
   host.device = Device::kCpu;

@@ -28,9 +28,9 @@ std::string Obstacle(const GptTrainingOptions& options,
   GptConfig there = state.model;
   std::vector<std::string> obstacles;
   if (state.vocabulary != vocabulary) {
-    // Take the number of tokens from the options, so that a difference in this
-    // number is not reported in addition: the descriptions of the two
-    // vocabularies contain it.
+    // The descriptions of the two vocabularies contain their numbers of tokens.
+    // So that a difference in this number is not reported twice, take the
+    // number from the options here.
     there.vocabulary = options.model.vocabulary;
     obstacles.push_back(absl::StrCat("vocabulary ", Described(vocabulary),
                                      kThere, Described(state.vocabulary)));

@@ -37,8 +37,8 @@ class GptCheckpoints {
   // empty: none.
   const std::string& other_options() const { return other_options_; }
 
-  // Folders of unfinished checkpoints, whose writers have died, that could not
-  // be removed.
+  // Folders of unfinished checkpoints that could not be removed. The processes
+  // that wrote these checkpoints have died.
   const std::vector<std::string>& left_over() const {
     return writer_->left_over();
   }
@@ -75,8 +75,8 @@ struct TrainedGpt {
   std::unique_ptr<Vocabulary> vocabulary;
 };
 
-// Opens the newest intact checkpoint. NotFound, DataLoss, InvalidArgument:
-// there is none; the message says why.
+// Opens the newest intact checkpoint. NotFound, DataLoss, InvalidArgument: the
+// directory has no such checkpoint; the message says why.
 absl::StatusOr<TrainedGpt> OpenTrainedGpt(const std::string& directory);
 
 }  // namespace muster::models

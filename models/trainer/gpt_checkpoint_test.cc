@@ -139,8 +139,9 @@ TEST_F(GptCheckpoint, OfAnotherModelOrVocabularyIsRefused) {
   EXPECT_THAT(std::string(other_model.message()),
               HasSubstr("training: biases off, there on; layers 1, there 2; "
                         "width 32, there 16; precision bf16, there fp32; "));
-  // A text with other characters has another vocabulary. The error reports the
-  // difference of the vocabularies once, and not their numbers of tokens again.
+  // A text with other characters has another vocabulary, with another number of
+  // tokens. The error must report the difference of the vocabularies once, and
+  // not the numbers of tokens in addition.
   options_.model.vocabulary = 12;
   const CharVocabulary more("abcdefghijkl");
   EXPECT_THAT(std::string(ResumeWith(more).message()),

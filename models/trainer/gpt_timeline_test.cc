@@ -27,8 +27,8 @@ TransportFactory Gloo() {
   };
 }
 
-// Options with enough gradients for a second bucket, and two micro-batches per
-// rank.
+// Options for a training whose gradients fill more than one bucket, with two
+// micro-batches per rank.
 GptTrainingOptions Recorded() {
   GptTrainingOptions options = SmallTraining();
   options.model.width = 96;

@@ -118,8 +118,8 @@ absl::Status HostGptTrainer::MakeOptimizer() {
         rule, TensorsToTrain(),
         [this](int parameter) { return reducer_->average(parameter); });
   }
-  // OnStateLoaded rounds the weights to the training's precision, before the
-  // first step.
+  // OnStateLoaded rounds the initial weights to the training's precision before
+  // the first step.
   return optimizer_->OnStateLoaded();
 }
 

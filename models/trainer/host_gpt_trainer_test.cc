@@ -101,8 +101,8 @@ std::vector<std::vector<double>> NumbersOf(const TrainingResult& result) {
 }
 
 // Expects that `results` differ from those of a training on one rank by no more
-// than rounding errors. Also expects that a slightly wrong learning rate would
-// cause larger differences.
+// than rounding errors. Also expects that this comparison detects a slightly
+// wrong learning rate.
 void ExpectResultOfOneRank(const std::vector<TrainingResult>& results,
                            const GptTrainingOptions& options) {
   const RoundingReference alone([&](Disturbance disturb) {
@@ -249,8 +249,8 @@ TEST(HostGptTrainerTest, AnOverflowLeavesTheStepOut) {
   EXPECT_EQ(results[0].hashes, results[1].hashes);
 }
 
-// A gradient that is not finite at any loss scale must cause an error: the step
-// returns the error once even the lowest loss scale has not helped.
+// A gradient that is not finite at any loss scale must cause an error. With
+// float16 the trainer first tries lower loss scales, down to the lowest one.
 TEST(HostGptTrainerTest, AGradientThatIsNoNumberIsAnError) {
   for (const DType precision : {DType::kFloat32, DType::kFloat16}) {
     GptTrainingOptions options = SmallTraining();
@@ -304,9 +304,9 @@ TEST(HostGptTrainerTest, GoesOnFromAStateAsIfNothingHadHappened) {
           status = (*second)->Restore((*first)->progress());
           if (!status.ok()) return status;
           EXPECT_EQ(WeightsHash(**second), whole[0].hashes[5]);
-          // The first trainer continues, with the progress of the second. The
-          // second trainer cannot continue: its seed differs, and the data
-          // depends on the seed.
+          // The second trainer cannot continue: it has another seed, and so
+          // other data. So the first trainer continues, from the progress of
+          // the second.
           status = (*first)->Restore((*second)->progress());
           if (status.ok()) status = TakeSteps(**first, 6, 10, &result);
           EXPECT_EQ(result.hashes, whole[0].hashes) << Name(precision);

@@ -14,8 +14,8 @@ namespace muster::models {
 // "seed 1337". The text is stored in checkpoints, so that a resumed training
 // can report differences. Pure.
 std::string DescribeHyperparameters(const GptTrainingOptions& options);
-// Returns those lines of DescribeHyperparameters that must match for a training
-// to resume from a checkpoint. Pure.
+// Returns the lines of DescribeHyperparameters that describe the model. They
+// must be equal for a training to resume from a checkpoint. Pure.
 std::string DescribeModel(const GptConfig& model);
 std::string DescribePrecision(const GptTrainingOptions& options);
 
@@ -24,9 +24,9 @@ std::string DescribePrecision(const GptTrainingOptions& options);
 // per line: "steps 2000". Pure.
 std::string DescribeJointWork(const GptTrainingOptions& options);
 
-// Returns the differences between two texts of DescribeHyperparameters: "batch
-// 12, was 8; seed 1337, was 7"; empty: none. Lines that are missing in `is` are
-// ignored. Pure.
+// Returns the differences between two texts of DescribeHyperparameters, such as
+// "batch 12, was 8; seed 1337, was 7"; empty: none. Lines that only `was`
+// contains are ignored. Pure.
 std::string HyperparameterDifference(const std::string& is,
                                      const std::string& was,
                                      const char* between = ", was ");

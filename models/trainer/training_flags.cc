@@ -135,8 +135,9 @@ void AddOptimizerFlags(CLI::App& app, GptTrainingOptions* options) {
       "backward pass (activation checkpointing)");
 }
 
-// Adds flags such as --device and --precision. A pipeline-parallel training
-// does not have them, because they need the whole model on each rank.
+// Adds --device, --precision and similar flags. A pipeline-parallel training
+// does not have these flags, because they only work if each rank has the whole
+// model.
 void AddArithmeticFlags(CLI::App& app, GptTrainingOptions* options) {
   app.add_option("--device", options->device,
                  "what computes: cpu, or cuda: a GPU for each rank, gradients "

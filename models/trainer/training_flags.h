@@ -31,9 +31,9 @@ CLI::Validator Choice(std::vector<std::pair<std::string, T>> words) {
 }
 
 // For CLI::Option::check: FromZero accepts a number of 0 or more, AboveZero a
-// number above 0, with an error message in words. CLI11's own checks accept nan
-// and print their bounds with all 309 digits. No check in this file accepts an
-// infinity.
+// number above 0. Their error messages are in words. CLI11's own checks would
+// accept nan, and print their bounds with all 309 digits. No check in this file
+// accepts an infinity.
 CLI::Validator FromZero();
 CLI::Validator AboveZero();
 // Accepts a number in [0, 1), such as AdamW's betas.

@@ -149,7 +149,7 @@ TEST_F(TrainingLoop, GoesOnBehindItsLastStep) {
   EXPECT_THAT(second->taken(), ElementsAre(5, 6));
   EXPECT_EQ(second->value(), 7);
   EXPECT_EQ(second->progress().updates, 7);
-  // The second training runs the steps 6 and 7. It validates after step 6,
+  // The second training runs steps 6 and 7. It validates twice: after step 6,
   // because validate_every is 3, and at the end.
   EXPECT_EQ(second->validations(), 2);
   EXPECT_THAT(said(), HasSubstr("resuming after step 5 from "));

@@ -107,8 +107,8 @@ class AdminClient::Impl {
         });
   }
 
-  // The progress of one call of Follow, which continues when another
-  // coordinator takes over.
+  // The progress of one call of Follow, over all streams that it opens to
+  // successive coordinators.
   class Stream {
    public:
     // Records that the coordinator at `endpoint` has sent an update. If this is
@@ -142,9 +142,9 @@ class AdminClient::Impl {
       const absl::Status status = OnFirstReached(
           [&](v1::Admin::Stub* stub, grpc::ClientContext* context,
               const Endpoint& endpoint) {
-            // Reset the flag for each stream. One call of OnFirstReached may
-            // open several streams, because it tries the other endpoints after
-            // a coordinator is lost.
+            // Reset the flag here, for each stream: one call of OnFirstReached
+            // opens several streams if an endpoint does not answer or its
+            // coordinator is lost.
             stream.heard_ = false;
             const grpc::Status end = open(&stream, stub, context, endpoint);
             if (stream.heard_ && absl::IsUnavailable(FromGrpc(end))) {
@@ -320,10 +320,9 @@ absl::Status AdminClient::Inquire(
   const bool follows = question.follow == Inquiry::Follow::kYes;
   OutputCursor cursor;
   absl::Status unsound;
-  // Error of a stream that broke after its first update. Set only if the
-  // question does not ask to follow the output (as `tail -f` does). Such a call
-  // is not repeated, because the operator has already seen a part of the
-  // answers.
+  // The error of a stream that broke after its first update, if `question` does
+  // not follow the output. In that case the stream is not opened again, because
+  // the operator has already seen a part of the answers.
   absl::Status broken;
   const auto read = [&](Impl::Stream* stream, v1::Admin::Stub* stub,
                         grpc::ClientContext* context,

@@ -25,9 +25,9 @@ namespace muster::rendezvous {
 // endpoint that answers, as Dialer finds it. If that endpoint is a standby
 // inside a `launch`, the call is repeated at the coordinator that the standby
 // names. If there are several endpoints, or a standby answers, another
-// coordinator may be taking over. In these two cases a call that reaches no
-// coordinator is repeated for 5 s. Therefore a call whose connection broke may
-// be carried out twice.
+// coordinator may be taking over. Then a call that reaches no coordinator, or
+// whose connection breaks, is repeated for 5 s, so a coordinator may carry it
+// out twice.
 //
 // Blocking; thread-safe. Every call may fail with: Unavailable (no coordinator
 // was reached, or the connection was lost), DeadlineExceeded (no answer within
@@ -122,8 +122,8 @@ class AdminClient {
     // Number of decisions that the coordinator dropped before the ones in
     // `decisions`, because this client read too slowly or was not connected.
     int decisions_dropped = 0;
-    // Set only in the first update after a coordinator was lost: the connection
-    // to the next coordinator.
+    // Set only in the first update after a coordinator was lost: describes the
+    // connection to the next coordinator.
     std::optional<Reconnected> reconnected;
     // The job's state after `decisions`. JobStatus::nodes is empty.
     JobStatus status;

@@ -61,7 +61,7 @@ class AdminClientTest : public ::testing::Test {
     return std::make_unique<AdminClient>(To(server_->address(), token));
   }
 
-  // Adds a node to a job that accepts 1 to `nodes` nodes.
+  // Adds a node on the host `host` to a job that accepts 1 to `nodes` nodes.
   std::unique_ptr<ScriptedNode> Join(const std::string& run_id,
                                      const std::string& host, int nodes) {
     Report report = FirstReport(run_id, host, nodes);
@@ -214,8 +214,8 @@ TEST_F(AdminClientTest, WatchesUntilTheJobIsOver) {
       b = Join("job", "node-b", 2);
       b->WaitFor(DirectiveKind::kRun);
       EXPECT_TRUE(coordinator_.CancelJob("job", "enough").ok());
-      // No node has started workers, so each node can report at once that it
-      // has stopped.
+      // No node has started workers. So each node can report at once that it
+      // has no workers any more.
       for (auto* node : {a.get(), b.get()}) {
         node->WaitFor(DirectiveKind::kStop);
         node->Tell([](Report* report) {
@@ -297,9 +297,9 @@ TEST_F(AdminClientTest, AWatcherGoesOnAtTheNextCoordinator) {
       server_->Shutdown(Duration::zero());
       return Watching::kGoOn;
     }
-    // The first reconnection is to another coordinator, whose decisions are all
-    // new. The second one is to the same coordinator, which must not repeat its
-    // decisions.
+    // The client reconnects twice. The first time it meets another coordinator,
+    // whose decisions are all new to it. The second time it meets this
+    // coordinator again, which must not repeat decisions.
     for (const Decision& decision : update.decisions) {
       kinds.push_back(decision.kind);
     }

@@ -18,8 +18,8 @@
 namespace muster::rendezvous {
 namespace {
 
-// Time limits of the name look-ups and of the calls. First all look-ups run in
-// parallel, then all calls.
+// Time limits of the name look-ups (kResolveTimeout) and of the calls
+// (kCallTimeout). First all look-ups run in parallel, then all calls.
 constexpr Duration kResolveTimeout = std::chrono::milliseconds(500);
 constexpr Duration kHangingPause = std::chrono::seconds(5);
 constexpr std::chrono::milliseconds kCallTimeout(700);

@@ -54,9 +54,9 @@ class Announcer {
   void Run();
   void Announce(const Coordinator::Announcement& announcement);
   // Connects to each of `targets` that has no connection yet. All look-ups of
-  // names together take at most kResolveTimeout. A look-up that does not end in
-  // time keeps its thread busy, so that name is not looked up again for 5 s
-  // (kHangingPause).
+  // names together take at most kResolveTimeout. If the look-up of a name does
+  // not end in time, the name is not looked up again for 5 s (kHangingPause),
+  // because the look-up still occupies a thread.
   void Connect(const std::vector<Endpoint>& targets);
 
   Coordinator* const coordinator_;

@@ -65,8 +65,8 @@ std::unique_ptr<GrpcLink> LinkTo(const Endpoint& endpoint,
       GrpcLink::Options{.endpoints = {endpoint}, .token = token});
 }
 
-// Returns the report of a node after its three-node round has lost the
-// coordinator.
+// Returns the report of a node that runs a round of three nodes and has lost
+// the coordinator.
 Report SurvivorReport(const std::string& host, int rank) {
   Report report = FirstReport("job", host, 3);
   report.phase = NodePhase::kRunning;
@@ -136,7 +136,8 @@ TEST_F(AnnouncerTest, ANameIsCalledAtEachOfItsAddresses) {
        .interval = milliseconds(10),
        .look_up = [](const std::string&,
                      int port) -> absl::StatusOr<std::vector<SocketAddress>> {
-         // The name has two addresses. Nothing listens at the first one.
+         // The name "replaced-pod" has two addresses, and nothing listens at
+         // the first one.
          return std::vector<SocketAddress>{*NumericAddress("127.0.0.2", port),
                                            *NumericAddress("127.0.0.1", port)};
        }});
@@ -156,9 +157,9 @@ TEST_F(AnnouncerTest, NodesAtTwoStandbysComeTogether) {
       Node(LinkTo(second->address(), "s3cret"), SurvivorReport("node-c", 1));
   stays->WaitFor(DirectiveKind::kStandBy);
   goes->WaitFor(DirectiveKind::kStandBy);
-  // SetStandbys gives the first coordinator the address of the second one,
-  // which its announcer then calls. In a real process, the agent calls
-  // SetStandbys.
+  // SetStandbys tells the first coordinator the address of the second
+  // coordinator, and the first one's announcer then calls this address. In a
+  // real process, the agent calls SetStandbys.
   first->coordinator().SetStandbys({second->address().ToString()});
   Announcer announcer(&first->coordinator(), {.endpoints = {first->address()},
                                               .token = "s3cret",

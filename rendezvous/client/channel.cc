@@ -18,9 +18,9 @@
 namespace muster::rendezvous {
 namespace {
 
-// A part of an error message of gRPC 1.51, and the cause that it shows. gRPC
-// reports every connection failure with the same code, so only the message
-// shows the cause.
+// A part of an error message of gRPC 1.51, and the cause of the failure that it
+// shows. gRPC reports every failed connection with the same code, so only the
+// message tells the cause.
 struct Sign {
   const char* words;
   const char* meaning;
@@ -41,7 +41,7 @@ constexpr Sign kSigns[] = {
     {"Broken pipe", "it broke the connection"},
     {"Socket closed", "it closed the connection"},
     {"GOAWAY", "it closed the connection"},
-    // The coordinator is shutting down, or is no longer the leader.
+    // gRPC's message when the coordinator shuts down or stops leading.
     {"Cancelling all calls", "it closed the connection"},
     {"last error: OK",
      "something answers there and hangs up: is it another program?"},
@@ -99,7 +99,8 @@ absl::Status ExplainCallError(const absl::Status& status,
       return absl::ResourceExhaustedError(
           absl::StrCat("coordinator ", endpoint, ": ", message));
     case absl::StatusCode::kCancelled:
-      // The coordinator's gRPC server cancels its calls when it shuts down.
+      // The call was cancelled: the coordinator's gRPC server does so when it
+      // shuts down.
       return absl::UnavailableError(
           absl::StrCat("coordinator ", endpoint, ": it closed the connection"));
     default:
@@ -169,8 +170,8 @@ absl::Status WithTlsReason(const absl::Status& status,
                            const Endpoint& coordinator,
                            const SocketAddress& address, const TlsFiles& tls,
                            const std::string& token) {
-  // If the peer does not accept connections, TLS cannot be the reason of the
-  // failure.
+  // Whether the peer may have accepted a TCP connection. If it has not, TLS
+  // cannot be the reason of the failure.
   const bool accepted = absl::IsUnavailable(status) &&
                         !absl::StrContains(status.message(), "refused") &&
                         !absl::StrContains(status.message(), "no route") &&

@@ -26,10 +26,10 @@ struct LinkEvents {
                      std::string endpoint)>
       on_connected;
   std::function<void(Directive)> on_directive;
-  // Called when the stream has broken or an attempt has failed; the link
-  // retries by itself. Unauthenticated and FailedPrecondition (not a
-  // coordinator, or an incompatible version) are permanent errors, so the agent
-  // gives up.
+  // Called when the stream has broken or an attempt has failed; the link then
+  // retries by itself. Unauthenticated and FailedPrecondition (the peer is not
+  // a coordinator, or has an incompatible version) are permanent errors, after
+  // which the agent gives up.
   std::function<void(absl::Status)> on_disconnected;
 };
 

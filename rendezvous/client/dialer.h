@@ -51,8 +51,8 @@ class Dialer {
   // (channel.h).
   Dialer(const std::vector<Endpoint>& endpoints, const TlsFiles& tls,
          const std::string& token);
-  // For tests: as above, but `reach` replaces the TCP connection attempt that
-  // tests whether an address accepts connections.
+  // For tests: like the other constructor, but tests whether an address accepts
+  // connections by `reach` instead of a TCP connection.
   Dialer(const std::vector<Endpoint>& endpoints, const TlsFiles& tls,
          const std::string& token, Reach reach);
 
@@ -74,8 +74,8 @@ class Dialer {
   // Its code is the code of all these errors if they agree, else Unavailable.
   absl::Status Dial(const ResolveLimits& limits, const Call& call);
 
-  // Replaces the standbys' endpoints, which are called besides the configured
-  // ones. The list comes from the coordinator of the newest call.
+  // Replaces the list of the standbys' endpoints, which are called besides the
+  // configured ones. The coordinator that was called last has sent the list.
   void SetStandbys(std::vector<Endpoint> standbys);
 
   // Makes the next Dial begin with the next endpoint and the next address.
@@ -112,7 +112,7 @@ class Dialer {
   const TlsFiles tls_;
   const std::string token_;
   const Reach reach_;
-  // Index of the address that is called first at each endpoint.
+  // Index of the address with which Dial begins at each endpoint.
   std::atomic<size_t> first_address_ = 0;
 
   std::mutex mutex_;

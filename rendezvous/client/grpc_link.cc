@@ -363,10 +363,10 @@ class GrpcLink::Impl : private AgentStream::Listener {
     if (attempt.lasted.has_value() || !may_be_tls || Closing()) return attempt;
     absl::Status reason = WithTlsReason(attempt.end, endpoint, address,
                                         options_.tls, options_.token);
-    // If a stream was up before, a TLS error is not permanent: certificates may
-    // be about to be renewed, or the coordinator may be restarted with the
-    // right token. So return the code of attempt.end, which is temporary: the
-    // agent then retries.
+    // If a stream was up before, a TLS error may be temporary: certificates are
+    // about to be renewed, or the coordinator will be restarted with the right
+    // token. So keep the code of attempt.end, with which the agent retries, and
+    // only take the message of `reason`.
     attempt.end = was_up_ ? absl::Status(attempt.end.code(), reason.message())
                           : std::move(reason);
     return attempt;
@@ -428,8 +428,8 @@ class GrpcLink::Impl : private AgentStream::Listener {
       return ExplainCallError(absl::CancelledError(), endpoint);
     }
     if (status.code() == absl::StatusCode::kInvalidArgument) {
-      // A field of a report or directive is out of its bounds. A retry would
-      // bring the same error. So return FailedPrecondition, a permanent error,
+      // A field of a report or directive is out of its bounds, and would be so
+      // again in a retry. So return FailedPrecondition, a permanent error,
       // after which the agent does not retry.
       return absl::FailedPreconditionError(absl::StrCat(
           "coordinator ", endpoint, ": ", absl::string_view(status.message())));

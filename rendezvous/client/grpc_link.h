@@ -71,7 +71,7 @@ class GrpcLink : public CoordinatorLink {
     // where coordinators may listen; at least one
     std::vector<Endpoint> endpoints;
     TlsFiles tls;  // empty: unencrypted connections
-    // The job token that is sent with the call; empty: none.
+    // The job token that is sent with each call; empty: none.
     std::string token;
   };
 

@@ -39,7 +39,7 @@ class InProcessAnswer : public AnswerSender {
                          [this] { return room_->is_open || room_->cancelled; });
       if (room_->cancelled) return false;
       // Reset is_open before calling Take. The coordinator may call Room::Open
-      // before Take returns; a reset after Take would undo that call.
+      // before Take returns; a reset after Take would undo the effect of Open.
       room_->is_open = false;
     }
     const OpenInquiry::Taken taken = session_->Take(id_, part);

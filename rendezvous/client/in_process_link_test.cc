@@ -30,8 +30,9 @@ TEST_F(InProcessLinkTest, TwoNodesJoinAndAreGivenTheirPlaces) {
   EXPECT_EQ(a->own_address(), "");
 }
 
-// An agent whose last directive may have been lost sends a report without
-// seen_epoch. The coordinator must then send the directive again.
+// A report without seen_epoch means that the agent has seen no directive,
+// because the last one may have been lost. The coordinator must then send the
+// directive again.
 TEST_F(InProcessLinkTest, AReportThatHasSeenNoDirectiveIsAnswered) {
   auto a = Node(FirstReport("job", "node-a", 1));
   const Directive first = a->WaitFor(DirectiveKind::kRun);

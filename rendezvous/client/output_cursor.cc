@@ -7,8 +7,8 @@ namespace muster::rendezvous {
 void OutputCursor::Pass(Instant now, InquiryUpdate* update) {
   heard_at_ = now;
   std::erase_if(update->part.lines, [&](const OutputLine& line) {
-    // An agent of an older version sends position 0 with every line. So
-    // repeated lines cannot be recognised, and every line is kept.
+    // Agents of an older version send position 0 with every line. Repeated
+    // lines of such an agent cannot be recognised, so all its lines are kept.
     if (line.position == 0) return false;
     const int newest =
         positions_.empty() ? 0 : positions_.rbegin()->first.round;

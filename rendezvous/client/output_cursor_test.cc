@@ -73,9 +73,9 @@ TEST(OutputCursorTest, TheRestBeginsBeforeTheLastUpdate) {
   EXPECT_EQ(rest.since, seconds(2) + OutputCursor::kMargin);
   EXPECT_THAT(rest.ranks, ElementsAre(3));
   EXPECT_EQ(rest.pattern, "x");
-  // The last update is an hour old when the client notices the loss of the
-  // coordinator. RestOf assumes that the client notices a loss within kSilence.
-  // So it asks only for the output of the last kSilence + kMargin.
+  // The client notices the loss of the coordinator an hour after the last
+  // update. RestOf assumes that it notices a loss within kSilence, so it asks
+  // only for the output of the last kSilence + kMargin.
   const Instant lost = kNow + std::chrono::hours(1);
   EXPECT_EQ(cursor.RestOf({}, lost, lost).since,
             OutputCursor::kSilence + OutputCursor::kMargin);

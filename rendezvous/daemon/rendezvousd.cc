@@ -114,7 +114,7 @@ class Health {
   }
 
   // The answer to the liveness probe: OK if the daemon serves no jobs, or if
-  // the coordinator answers and its listener accepts connections. After a
+  // its coordinator answers and its gRPC server accepts connections. After a
   // deadlock in the coordinator this call blocks, so the probe times out.
   absl::Status Live() {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -265,9 +265,10 @@ struct Daemon {
   std::vector<std::unique_ptr<ProbeServer>> pages;
 };
 
-// Serves jobs with the journal `state`. Ends at a signal, or when this daemon
-// loses the leadership that `election` has won. `election` is null if there is
-// no other daemon. Returns the signal's number; 0: the leadership is over.
+// Serves jobs with the journal `state`, until a signal arrives or this daemon
+// loses the leadership. Returns the signal's number; 0: the leadership is lost.
+// `election`: the election that this daemon has won; null if there is no other
+// daemon.
 absl::StatusOr<int> ServeJobs(Daemon& daemon, OpenedJournal state,
                               LeaderElection* election) {
   const DaemonOptions& options = daemon.options;
@@ -322,9 +323,9 @@ absl::StatusOr<int> ServeJobs(Daemon& daemon, OpenedJournal state,
   serving.max_nodes_per_principal = options.max_nodes_per_principal;
   serving.tokens = daemon.tokens;
   auto server = GrpcServer::Start(&coordinator, serving);
-  // Return Unavailable even if the status is InvalidArgument: for
-  // InvalidArgument the daemon would exit with code 2, which means wrong
-  // command line options, but here the address could not be bound.
+  // The server could not bind its address. Return Unavailable even if the
+  // status is InvalidArgument, for which the daemon would exit with code 2, the
+  // code for a wrong command line.
   if (!server.ok()) {
     return absl::UnavailableError(server.status().message());
   }
@@ -377,9 +378,9 @@ absl::StatusOr<OpenedJournal> OpenSharedJournal(EtcdClient* etcd,
                                                 const EtcdTerm& term) {
   Journal::Limits limits;
   limits.on_trouble = PendingRecords::OnTrouble::kHold;
-  // The time after which a write counts as hung. Each call to etcd has a
-  // shorter deadline, after which it returns an error. So no write to etcd ever
-  // counts as hung.
+  // The time after which a write counts as hung. It is longer than the deadline
+  // of each call to etcd, after which the call returns an error. So no write to
+  // etcd ever counts as hung.
   limits.hung_after = std::chrono::seconds(10);
   limits.retry_after = std::chrono::milliseconds(100);
   limits.close_within = std::chrono::seconds(1);
@@ -391,8 +392,8 @@ absl::StatusOr<OpenedJournal> OpenSharedJournal(EtcdClient* etcd,
       limits);
   if (!journal.ok()) return journal.status();
   OpenedJournal jobs = ReadJobs(*std::move(journal));
-  // Skip damaged records. If each daemon in turn refused to start because of
-  // one damaged record, all jobs would end.
+  // Skip damaged records instead of exiting. Otherwise one damaged record would
+  // stop every daemon that is elected, and so end all jobs.
   for (const std::string& why : jobs.damaged) {
     Say(absl::StrCat(why,
                      "; the daemon goes on without it, and that job from "

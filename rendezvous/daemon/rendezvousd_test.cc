@@ -150,7 +150,7 @@ TEST(RendezvousdTest, RunsAJobAndLogsItsDecisions) {
                     FirstReport("job", "node-a", 1));
   node.WaitFor(DirectiveKind::kRun);
   node.Close();
-  // SIGHUP reopens the log; the daemon continues.
+  // After SIGHUP the daemon reopens its log and continues.
   daemon.Signal(SIGHUP);
   daemon.Signal(SIGTERM);
   EXPECT_EQ(daemon.Wait(), 0);

@@ -24,24 +24,25 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr Duration kReadInterval = std::chrono::milliseconds(900);
-// Minimum time between the starts of two readings of the jobs, as a multiple of
-// the time that reading and formatting them took. So this work takes at most 1
-// / kRest of the thread's time.
+// If a reading of the jobs and its formatting took the time t, the next reading
+// begins at the earliest kRest * t after the start of this one. So this work
+// takes at most 1 / kRest of the thread's time.
 constexpr int kRest = 20;
 constexpr size_t kMaxShared = 64;
 constexpr char kJsonType[] = "application/json";
 constexpr char kStreamType[] = "text/event-stream";
-// Interval between two sends of new lines on a stream of output.
+// Interval at which a stream of a rank's output sends the new lines.
 constexpr Duration kOutputInterval = std::chrono::milliseconds(250);
-// Time without new lines after which a stream of output sends a keep-alive (an
-// empty comment).
+// Time without new lines after which a stream of a rank's output sends a
+// keep-alive (an empty comment).
 constexpr Duration kOutputSilence = std::chrono::seconds(5);
 // Maximum number of bytes (kMaxOutputRead) and of updates (kMaxUpdatesRead)
-// that one poll reads from an inquiry. Larger than the buffer of an
-// InquirySession, so that a poll empties the buffer.
+// that are read from an inquiry at a time. More than the buffer of an
+// InquirySession can hold, so that each reading empties the buffer.
 constexpr size_t kMaxOutputRead = 512 << 10;
 constexpr size_t kMaxUpdatesRead = 4096;
-// After this time, the page says that a node has not begun to answer.
+// Time after which the dashboard says that a node has not begun to answer an
+// inquiry.
 constexpr Duration kNodeIsLate = std::chrono::seconds(10);
 
 // Content-Security-Policy: the page loads nothing from other hosts, runs no
@@ -266,8 +267,8 @@ class Dashboard::OutputStream {
     return tail.empty() ? "" : Event("output", OutputJson(tail));
   }
 
-  // Returns a server-sent event that names the nodes that have not begun to
-  // answer; empty: the text is the same as in the last event.
+  // Returns a server-sent event with the nodes that have not begun to answer;
+  // empty: its text would be that of the last such event.
   std::string Waiting(Instant now) {
     const std::string hosts = absl::StrJoin(session_->Silent(), ", ");
     std::string waiting;
@@ -312,8 +313,8 @@ void Dashboard::Read() {
   histories_.Add(jobs_.jobs);
   shared_.clear();
   ++generation_;
-  // The cost of a reading includes the time that requests have spent on
-  // formatting the previous state.
+  // The cost of this reading, plus the time that requests have spent on
+  // formatting since the previous reading.
   const Duration cost = clock_.now() - began + std::exchange(spent_, {});
   next_read_ = began + std::max<Duration>(kReadInterval, kRest * cost);
 }

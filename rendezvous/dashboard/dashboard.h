@@ -24,8 +24,8 @@ namespace muster::rendezvous {
 // The jobs that a process coordinates at one moment.
 struct CoordinatedJobs {
   std::vector<JobStatus> jobs;  // each with its nodes (JobStatus::nodes)
-  // A sentence for the user if this process coordinates no jobs: the reason,
-  // and the process that does. Empty: this process coordinates jobs.
+  // A sentence for the user if this process coordinates no jobs: why it does
+  // not, and which process does. Empty: this process coordinates jobs.
   std::string elsewhere;
 };
 
@@ -66,8 +66,9 @@ class Dashboard {
   // Maximum duration of a stream. After this time the page opens a new stream
   // with its token, so that an expired token is noticed.
   static constexpr Duration kStreamTime = std::chrono::minutes(10);
-  // Maximum number of streams of output at a time. Less than
-  // JobInquiries::kMaxFollowers, so that the pages leave room for operators.
+  // Maximum number of streams of output at a time. It is less than
+  // JobInquiries::kMaxFollowers, so that operators can always follow some
+  // output too.
   static constexpr int kMaxOutputStreams = 8;
 
   struct Clock {
@@ -100,9 +101,9 @@ class Dashboard {
   ProbeAnswer OpenStream(const std::string& job, const Principal& principal);
   ProbeAnswer OpenOutput(const JobStatus& job, const std::string& rank);
   const JobStatus* FindJob(const std::string& run_id) const;
-  // Returns a text about the newest state of the jobs, for example one job as
-  // JSON. `key` identifies the text. For each state and key, only the first
-  // request calls `make`; later requests share its result.
+  // Returns a text made from the jobs' newest state, for example one job as
+  // JSON. `key` says which text. Calls `make` only for the first request of a
+  // key after each reading of the jobs; later requests share the text.
   Text Shared(const std::string& key, const std::function<std::string()>& make);
   Text JobText(const JobStatus& job);
   Text JobEvent(const JobStatus& job, uint64_t seen_history);

@@ -56,9 +56,9 @@ absl::Status CheckDashboard(const Endpoint& listen,
 // host. Requests from pages of that site then carry the site's name.
 bool IsOwnHost(const std::string& host, const std::vector<std::string>& names);
 
-// Returns the caller that a request's header Authorization proves.
-// Unauthenticated: there is no valid token. PermissionDenied: the token does
-// not have the role `view`.
+// Identifies the caller by the token in `authorization`, the value of a
+// request's header Authorization. Unauthenticated: there is no valid token.
+// PermissionDenied: the token does not have the role `view`.
 absl::StatusOr<Principal> DashboardCaller(const std::string& authorization,
                                           const DashboardAccess& access,
                                           std::time_t now);

@@ -37,10 +37,10 @@ class JobHistory {
     double to_s = 0;
   };
 
-  // Adds the state `job`. Adds no sample if the job has finished, or if the
-  // newest sample is less than distance_s_ old. If the job is younger than at
-  // the end of the newest span, it is a new run with the same id: the history
-  // is cleared first.
+  // Adds the job's present state, `job`, to its history. Adds no sample if the
+  // job has finished, or if the newest sample is less than distance_s_ old. A
+  // job that is younger than at the end of the newest span is a new run with
+  // the same id; its history is cleared first.
   void Add(const JobStatus& job);
 
   const std::vector<Sample>& samples() const { return samples_; }
@@ -57,9 +57,9 @@ class JobHistory {
   std::vector<Sample> samples_;
   std::vector<Span> spans_;
   int spans_dropped_ = 0;
-  // Minimum time between two samples, in seconds. At first less than the
-  // interval at which the dashboard reads the jobs' states (1 s), so that
-  // jitter causes no state to be skipped.
+  // Minimum time between two samples, in seconds. It doubles when samples are
+  // dropped. The initial value is less than the interval at which the dashboard
+  // reads the jobs' states (1 s), so that jitter causes no state to be skipped.
   double distance_s_ = 0.75;
   uint64_t version_ = 0;
 };

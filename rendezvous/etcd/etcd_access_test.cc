@@ -66,7 +66,9 @@ TEST(EtcdAccessTest, AUserFileThatOthersCanReadIsRefused) {
   EXPECT_TRUE(absl::IsInvalidArgument(refused)) << refused;
   EXPECT_THAT(std::string(refused.message()), HasSubstr("chmod 600 " + path));
   EXPECT_EQ(access.password, "");
-  // Kubernetes hands a secret to a pod as a file of root, with the pod's group.
+  // A secret file as Kubernetes gives it to a pod: root owns the file, and the
+  // pod's group may read it. With this mode, ReadEtcdUser accepts the file only
+  // if root owns it.
   ASSERT_EQ(chmod(path.c_str(), 0440), 0);
   EXPECT_EQ(ReadEtcdUser(path, access).ok(), geteuid() == 0);
   if (chown(path.c_str(), 65534, 65534) != 0) GTEST_SKIP() << "needs root";

@@ -46,7 +46,8 @@ constexpr Duration kAdvanceFor = std::chrono::milliseconds(20);
 // A connection whose calls still fail after this time is replaced by a new one.
 constexpr Duration kKeepFailing = std::chrono::seconds(10);
 
-// The first key after all keys that begin with `prefix`, as the end of a range.
+// Returns the first key after all keys that begin with `prefix`: the exclusive
+// end of their range.
 std::string EndOf(std::string prefix) {
   while (!prefix.empty() && prefix.back() == '\xff') prefix.pop_back();
   MUSTER_CHECK(!prefix.empty());
@@ -239,7 +240,7 @@ class EtcdClient::Impl {
     // Number of connections made so far. The next connection uses the address
     // with this index (modulo the number of addresses).
     size_t connections = 0;
-    // Number of addresses that the newest look-up of the name found.
+    // Number of addresses that the newest look-up of the member's name found.
     size_t addresses = 0;
   };
 
@@ -280,11 +281,12 @@ class EtcdClient::Impl {
     return member.connection;
   }
 
-  // After a failed call: makes the next call go to the next member, unless
-  // another thread has already changed the current member. The failed
-  // connection is kept for a while, because a TLS handshake may last longer
-  // than the deadline of one call. If the member has another address to try,
-  // the connection is dropped at once.
+  // Called after a call on the connection `failed` has failed. The next call
+  // goes to the next member, unless another thread has already changed the
+  // current member. The failed connection is kept for kKeepFailing, because a
+  // TLS handshake may last longer than the deadline of one call. If the
+  // member's name has several addresses, the connection is closed at once, so
+  // that the next connection uses another address.
   void Leave(const Connection& failed) {
     const std::lock_guard<std::mutex> lock(mutex_);
     Member& member = members_[failed.member];

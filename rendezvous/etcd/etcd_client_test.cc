@@ -76,8 +76,8 @@ TEST(EtcdClientTest, AConnectionThatIsMadeBetweenCallsIsUsed) {
       PollUntil(listener.get(), POLLIN, begin + std::chrono::seconds(30)));
   const OwnedFd accepted(
       accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
-  // Stop before gRPC's limit for one connection attempt is over. gRPC would
-  // then start another attempt, and the test would pass even if the first
+  // Stop before gRPC's time limit for one connection attempt. After this limit
+  // gRPC would start another attempt, and the test would pass even if the first
   // attempt was never continued.
   const Instant end = MonotonicNow() + std::chrono::seconds(3);
   bool has_sent = false;

@@ -33,7 +33,7 @@ TEST(SplitBatchTest, APieceHasAtMost64Changes) {
 }
 
 TEST(SplitBatchTest, APieceHasAtMostOneMebibyteUnlessOneRecordHasMore) {
-  // the value of a record that has 512 KiB together with its key
+  // a value that has, together with its record's key, 512 KiB
   const std::string half((1 << 19) - 1, 'r');
   const std::string large(1 << 21, 'r');
   EXPECT_THAT(SplitBatch({{"a", half}, {"b", half}}), SizeIs(1));

@@ -32,8 +32,9 @@ class Leadership {
     Duration takeover_after = std::chrono::milliseconds(1250);
   };
 
-  // The state of the lock in the store. A claim gives `holding`, and a renewal
-  // gives `renewal`, a value that the field never had before.
+  // The state of the lock in the store. A claim sets `holding` to a new value,
+  // and a renewal sets `renewal` to a new value. A new value is one that the
+  // field never had before.
   struct Lock {
     int64_t holding = 0;  // the holder's term; 0: the lock is free
     int64_t renewal = 0;  // number of the lock's newest renewal

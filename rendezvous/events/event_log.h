@@ -31,9 +31,10 @@ std::string IsoText(double unix_seconds);
 std::string DecisionJson(const std::string& run_id, const Decision& decision,
                          double unix_time);
 
-// Formats the state of a job as a line like DecisionJson's, with the "kind"
-// "state". Its "reason" is why the job is in its phase, and its "state" is the
-// object that StateJson returns. Pure.
+// Formats the state of a job for programs: one line with the fields of
+// DecisionJson and a field "state", which is the object that StateJson returns.
+// Its "kind" is "state", and its "reason" says why the job is in its phase.
+// Pure.
 std::string StateLine(const JobStatus& job, StateDetail detail,
                       double unix_time);
 

@@ -8,8 +8,8 @@
 namespace muster::rendezvous {
 namespace {
 
-// Whether one node alone can cause decisions of this kind, without any effect
-// on a round and even from outside the job.
+// Whether a single node can cause decisions of this kind without affecting a
+// round. An agent that is not in the job can cause some of these kinds, too.
 bool IsOfANode(const std::string& kind) {
   static const auto* const kKinds = new std::set<std::string>{
       "join", "refuse", "leave",   "lost",     "successor",

@@ -32,8 +32,8 @@ class EventThrottle {
   static constexpr Duration kSummaryInterval = std::chrono::seconds(1);
 
   struct Result {
-    // A decision that says how many decisions were omitted, to be written
-    // before the new decision; nullopt: no such summary is due.
+    // A summary decision with the numbers of omitted decisions, to be written
+    // before the new decision; nullopt: no summary is due.
     std::optional<Decision> omitted;
     bool written = true;  // whether to write the new decision itself
   };

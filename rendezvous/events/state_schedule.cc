@@ -9,9 +9,9 @@ void StateSchedule::OnDecision(const std::string& run_id,
   const bool is_turn = kind == "assign" || kind == "break" || kind == "finish";
   auto found = jobs_.find(run_id);
   if (found == jobs_.end()) {
-    // A job that is not in jobs_ may have finished. A decision such as "leave"
-    // may concern a node of such a job, so only the decisions named here add
-    // the job.
+    // A job that is not in jobs_ may be new, or it may have finished. A
+    // finished job must not be added, but one of its nodes can still cause a
+    // decision such as "leave". So only the decisions named here add a job.
     if (!is_turn && kind != "join" && kind != "adopt") return;
     found = jobs_.emplace(run_id, Plan{.due = now + kMinInterval}).first;
   }

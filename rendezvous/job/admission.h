@@ -29,8 +29,8 @@ std::optional<std::string> Unsound(const Report& report);
 // than every number that a node has reported.
 std::optional<std::string> ImpossibleRound(const Report& report, int newest);
 
-// The only node from which a stream may carry reports: the node of the stream's
-// first valid report.
+// The node that owns a stream: the node of the stream's first valid report. The
+// stream may not carry reports of another node.
 struct StreamOwner {
   std::string run_id;
   std::string node_id;

@@ -45,11 +45,11 @@ class Adoption {
   // Returns the decision for the reports so far. O(n), n: the number of
   // reports.
   Decision Decide(Instant now) const;
-  // Ends the collection, and returns the newest reports by node id. `come`: of
-  // nodes that have reported and are still in the job. `gone`: of nodes that
-  // were lost or left after their report; nodes that returned later are in
-  // `come`, too. Reports in `gone` are kept because no other node may know the
-  // round and the electorate in them.
+  // The result of End: the newest reports by node id. `come`: of nodes that
+  // have reported and are still in the job. `gone`: of nodes that were lost or
+  // left after their report; a node that returned later is in `come`, too.
+  // Reports in `gone` are kept because no other node may know the round and the
+  // electorate in them.
   struct Collected {
     std::map<std::string, Report> come;
     std::map<std::string, Report> gone;

@@ -40,8 +40,9 @@ constexpr std::string_view kPhrases[] = {
     "network is unreachable",
 };
 
-// Whether a worker exited because its connection to a peer broke. If a program
-// writes no error file, only its stderr shows the reason.
+// Whether a worker exited because its connection to a peer broke. Looks in the
+// failure's message and in the last lines of stderr: if a program writes no
+// error file, only stderr shows the reason.
 bool LostItsPeer(const Failure& failure) {
   return failure.kind == FailureKind::kExitCode &&
          (IsCommunicationError(failure.message) ||
@@ -50,8 +51,9 @@ bool LostItsPeer(const Failure& failure) {
 
 // Whether a signal killed the worker, and the loss of a peer cannot be the
 // reason. Such signals come from the out-of-memory killer, or from a defect of
-// the machine or the program. SIGABRT and SIGTERM do not count: PyTorch's
-// watchdog aborts, and launchers terminate, a worker whose peer is gone.
+// the machine or the program. SIGABRT and SIGTERM do not count: if a worker's
+// peer is gone, PyTorch's watchdog aborts the worker, and launchers terminate
+// it.
 bool WasKilled(const Failure& failure) {
   constexpr int kSignals[] = {SIGKILL, SIGBUS, SIGILL, SIGFPE, SIGSEGV};
   return failure.kind == FailureKind::kSignal &&

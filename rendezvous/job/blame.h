@@ -51,9 +51,9 @@ class FailureLog {
 // sockets, PyTorch, Gloo, NCCL and the SDK; ignores case. Pure.
 bool IsCommunicationError(std::string_view message);
 
-// The time of the hung worker's last sign of life, by this coordinator's clock.
-// The result is too late by the time that the agent's report of the hang took
-// to arrive.
+// Returns the time of the hung worker's last sign of life, by this
+// coordinator's clock. The result is later than the true time by the time that
+// the agent's report of the hang took to arrive.
 Instant SilentSince(const Failure& hang, Instant now);
 // Whether the hung worker is stopped by a signal (SIGSTOP). In that case its
 // peers wait for this worker; the worker does not wait for them.
@@ -65,9 +65,10 @@ bool IsStopped(const Failure& hang);
 //
 //   the loss of a node      The node died first; the failure is that of a peer
 //                           whose connection broke. LossExplains.
-//   a node that leaves      Its workers were signalled first. LeaveExplains.
-//   a preemption            The cluster signals one process after another.
-//                           PreemptionExplains.
+//   a node that leaves      Its workers were signalled before its agent.
+//                           LeaveExplains.
+//   a preemption            The cluster signalled the workers before their
+//                           agent. PreemptionExplains.
 //   an earlier exception    The worker raised it, then needed seconds to exit.
 //                           MovesTo.
 //   a killed worker         The failure is that of a peer whose connection
@@ -80,8 +81,8 @@ bool IsStopped(const Failure& hang);
 // so its loss is not the cause. Pure. O(1), unless noted.
 class Blame {
  public:
-  // If a whole node is killed: the longest time between the SIGKILL of a worker
-  // and the SIGKILL of the node's agent. Slurm (a job step) and the kernel (a
+  // The longest time between the SIGKILL of a worker and the SIGKILL of its
+  // agent if the whole node is killed. Slurm (a job step) and the kernel (a
   // cgroup) kill one process after another. If a job is about to end because of
   // a SIGKILL, the verdict waits this long; a restart does not wait.
   static constexpr Duration kKillSpread = std::chrono::milliseconds(250);

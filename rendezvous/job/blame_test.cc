@@ -262,7 +262,8 @@ TEST_F(BlameTest, APreemptionOfASpareExplainsNothing) {
 }
 
 TEST_F(BlameTest, TheHangThatBeganEarlierIsLikelier) {
-  // The worker of node a: silent for 30 s at second 100, so since second 70.
+  // At second 100 the worker of node a has been silent for 30 s, that is, since
+  // second 70.
   BreakBy(Hung("a", seconds(30)));
   EXPECT_FALSE(blame_.MovesTo(Hung("b", seconds(25)), At(101)));
   const Failure earlier = Hung("b", seconds(35));

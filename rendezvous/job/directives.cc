@@ -34,8 +34,9 @@ bool PrintsForJob(const JobState& state, const Node& node,
     case DirectiveKind::kRun:
       return node.group_rank == 0;
     case DirectiveKind::kStop:
-      // A node of an earlier round stops alone, so it prints the reason itself.
-      // After a coordinator restart, every node belongs to an earlier round.
+      // A node that still runs an earlier round is stopped on its own, so it
+      // prints the reason itself. After a restart of the coordinator, every
+      // node counts as one of an earlier round.
       return is_speaker || key.round < state.round ||
              (key.round == state.round && state.phase != JobPhase::kStopping);
     case DirectiveKind::kWait:

@@ -27,18 +27,20 @@ struct PhaseClock {
 // Policy of the gathering phase: whether to form a world of the nodes that are
 // ready, to wait for more, or to end the job. Pure.
 //
-//   a world forms       at once if max_nodes are ready. With min_nodes or more:
-//                       after the last call (first gathering; see
-//                       SkipLastCall); once as many are ready as the previous
-//                       world had, or the wait for a replacement is over (later
-//                       gatherings); or at the join time-out. Until the join
-//                       time-out, running health checks and, in later
-//                       gatherings, broken streams delay a world of fewer than
-//                       max_nodes nodes. No world forms while answers are
-//                       awaited or, except at the join time-out, before the
-//                       time given to Begin.
-//   the job times out   at the join time-out with fewer than min_nodes ready.
-//   the job is given up (later gatherings) if fewer than min_nodes have been
+//   a world forms       as soon as max_nodes are ready. If at least min_nodes
+//                       are ready: in the first gathering, when the last call
+//                       (the wait for more nodes) is over; in later gatherings,
+//                       when as many nodes are ready as the previous world had,
+//                       or the wait for a replacement is over; in all
+//                       gatherings, at the join time-out.
+//   no world forms      of fewer than max_nodes nodes before the join time-out
+//                       while health checks run or, in later gatherings, while
+//                       a node may still reconnect. Nor does any world form
+//                       while the nodes' answers are awaited (AwaitAnswers) or,
+//                       before the join time-out, before the time that was
+//                       given to Begin.
+//   the job times out   at the join time-out if fewer than min_nodes are ready.
+//   the job is given up in later gatherings, if fewer than min_nodes have been
 //                       present for the rejoin time-out.
 //
 // AwaitAnswers postpones both time-outs.

@@ -115,8 +115,8 @@ TEST_F(GatheringTest, TheLastCallGoesOnWhileAnswersAreAwaited) {
   EXPECT_EQ(Decide(14), Decision::kForm);
 }
 
-// Reports of nodes that have joined may still be unread when AwaitAnswers is
-// called.
+// AwaitAnswers restarts the last call (the wait for more nodes once min_nodes
+// are ready), because reports of nodes that have joined may still be unread.
 TEST_F(GatheringTest, TheLastCallBeginsAnewWhenAnswersAreAskedFor) {
   EXPECT_EQ(DecideWith(2, 0), Decision::kWait);
   gathering_.AwaitAnswers(At(30), At(40));

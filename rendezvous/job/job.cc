@@ -94,9 +94,9 @@ JobStep Job::Step(Instant now, const JobEvent& event) {
   for (bool changed = true; changed && !finished();) {
     const JobPhase before = phase();
     if (before == JobPhase::kGathering && outbox_.HasFaults()) {
-      // Form no world yet. The coordinator must first count the faults that
-      // this step has found against their machines, and return the result to
-      // the job (HostsJudged).
+      // This step has found faults of machines. Form no world before the
+      // coordinator has recorded them and has told the job its new judgement of
+      // the machines (HostsJudged).
       state_.awaits_judgement = true;
       break;
     }
@@ -205,8 +205,8 @@ void Job::On(const ReportArrived& event) {
 void Job::Apply(Node& node, const Report& report) {
   const auto take_leave = [&] {
     if (!report.leave.has_value()) return;
-    // A node whose workers still run continues to count as an elector, because
-    // its world may go on beside a new world.
+    // A node whose workers still run remains an elector, because its round may
+    // continue while another round begins.
     if (!HasProcesses(report.phase)) CountAsGone(node);
     if (node.going || finished()) return;
     LeaveOut(node, *report.leave);

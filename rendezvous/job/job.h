@@ -211,14 +211,15 @@ class Job {
   // report, but at most to max_restarts. Never lowers the count.
   void SpendAsTold(const Report& report);
   void AdoptRound(const std::map<std::string, Report>& reports);
-  // Makes the nodes of the newest world in the reports the electors. That world
-  // is not adopted, but it may still run under another coordinator.
+  // Chooses the electors (the nodes that elect a coordinator): the nodes of the
+  // newest world in the reports. This world is not adopted, but it may still
+  // run under another coordinator.
   void KeepElectors(const Adoption::Collected& collected);
   // Records that this elector's agent has left for good and will not vote for a
   // coordinator any more.
   void CountAsGone(Node& node);
-  // Makes the current world's nodes the electors (the nodes that elect a
-  // coordinator).
+  // Chooses the electors (the nodes that elect a coordinator): the nodes of the
+  // current world.
   void Elect();
   // Chooses the current world's standbys, the processes that may take over from
   // this coordinator.
@@ -284,13 +285,13 @@ class Job {
   // over from this coordinator, first waits until half of the electors know the
   // verdict (AwaitsWitnesses).
   void Conclude(const Verdict& verdict);
-  // Makes another event the cause of the break, in place of a worker's failure.
-  // Withdraws the failure's consequence: gives back the restart that it spent,
-  // or drops its verdict.
+  // Makes another event, such as the loss of a node, the cause of the break in
+  // place of a worker's failure. Gives back the restart that the failure spent,
+  // or drops the verdict with which the failure would have ended the job.
   void Excuse(const std::string& node_id, const std::string& why);
   // Records `why` as the reason of the break. Sends the members a new stop
-  // order with it, because the exit code may have changed, too. `failure`: the
-  // new cause if a failure is the cause; else nullopt.
+  // order that contains this reason, and the exit code, which may have changed.
+  // `failure`: the new cause if a failure is the cause; else nullopt.
   void Reblame(const std::string& node_id, const std::string& why,
                const Blame::Move& move, const std::optional<Failure>& failure);
   void Cancel(const std::string& why, const CancelWish& wish);

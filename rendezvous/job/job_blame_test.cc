@@ -1,7 +1,7 @@
-// Tests of which event is blamed for the end of a round. Either a node dies,
-// and its peers' workers fail because their connections break. Or a worker dies
-// of a SIGKILL that Muster did not send, so that perhaps the whole node is
-// dying.
+// Tests that the right event is blamed for the end of a round in two cases.
+// Either a node dies, and its peers' workers fail because their connections
+// break. Or a worker dies of a SIGKILL that Muster did not send; then the whole
+// node may be about to die.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,8 +18,8 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using ::testing::HasSubstr;
 
-// Node b's stream breaks, and node a's worker fails because of it within b's
-// reconnect grace.
+// Node b dies, so its stream breaks. A worker of node a loses its connection to
+// node b's worker, and fails within b's reconnect grace.
 class JobBlame : public ::testing::Test {
  protected:
   explicit JobBlame(int max_restarts = 0)
@@ -56,8 +56,8 @@ TEST_F(JobBlame, ALostNodeIsTheCauseAndSpendsNoRestart) {
   ASSERT_TRUE(loss.has_value());
   EXPECT_EQ(loss->kind, FailureKind::kNodeLost);
   EXPECT_EQ(loss->node_id, "b");
-  // The loss of a node spends no restart. So node a, which is left, begins a
-  // new round although no restarts are allowed.
+  // The loss of a node spends no restart. So the remaining node a begins a new
+  // round although no restarts are allowed.
   EXPECT_EQ(job_.phase(), JobPhase::kRunning);
   EXPECT_EQ(job_.round(), 2);
   EXPECT_EQ(job_.status().restarts_used, 0);
@@ -130,8 +130,8 @@ TEST(JobBlameNot, AProgramThatCannotBeStartedIsNoConsequence) {
   EXPECT_EQ(job.told("a").verdict.exit_code, 127);
 }
 
-// Node b dies, and node a's worker fails because of it before the coordinator
-// notices b's death.
+// Node b dies. A worker of node a loses its connection to node b's worker, and
+// fails before the coordinator notices b's death.
 class JobBlameUnheard : public ::testing::Test {
  protected:
   JobBlameUnheard()
@@ -172,8 +172,9 @@ TEST_F(JobBlameUnheard, SilentNodeIsLostAtItsLease) {
   EXPECT_EQ(job_.round(), 2);
 }
 
-// The shutdown time-out is shorter than b's lease. When b is given up, the loss
-// of b becomes the cause of the break.
+// Node b dies silently, and the shutdown time-out is shorter than b's lease.
+// When the coordinator gives b up because b does not stop, the loss of b
+// becomes the cause of the break.
 TEST(JobBlameSilent, ANodeGivenUpBeforeItsLeaseIsOver) {
   JobSpec spec = QuickSpec(1, 2);
   spec.max_restarts = 0;
@@ -221,8 +222,8 @@ TEST_F(JobBlameUnheard, LiveNodeThatDoesNotStopIsLostAndNotBlamed) {
   EXPECT_EQ(job_.told("a").verdict.exit_code, 1);
 }
 
-// Rank 0 on node a exits because of a broken connection, after another worker
-// raised an exception.
+// Rank 1 raises an exception, but rank 0 on node a exits before rank 1 does. So
+// the coordinator receives the failure of rank 0 first.
 class JobBlameRaisedFirst : public ::testing::Test {
  protected:
   explicit JobBlameRaisedFirst(int max_restarts = 0)
@@ -386,7 +387,8 @@ TEST_F(JobBlameWithABudget, ACancelInBetweenStillEndsTheJob) {
 }
 
 // Node b leaves because its guardian process (the parent of its workers) died.
-// The worker of node a noticed this before b's agent did.
+// Before node b reports this, a worker of node a fails because node b's workers
+// are gone.
 class JobBlameLeaving : public JobBlameUnheard {
  protected:
   void Leave() {
@@ -578,8 +580,8 @@ TEST(JobKillLong, AnAgentThatDiesLaterIsNoCause) {
   EXPECT_EQ(job.told("a").verdict.exit_code, 137);
 }
 
-// A worker of node b is killed by SIGKILL, and a worker of node a fails because
-// of that. The coordinator reads the failure on node a first.
+// A worker of node b is killed by a signal, and a worker of node a fails as a
+// consequence. The coordinator receives the failure of node a's worker first.
 class JobKillSecond : public ::testing::Test {
  protected:
   JobKillSecond()
@@ -630,7 +632,8 @@ TEST_F(JobKillSecond, OtherSignalEndsTheJobAtOnce) {
   EXPECT_EQ(job_.phase(), JobPhase::kFinished);
 }
 
-// Like JobKillSecond, but the worker of node a reports a broken connection.
+// A worker of node a fails because its connection broke. After that the
+// coordinator learns that a signal killed a worker of node b.
 class JobKillToldByAPeer : public ::testing::Test {
  protected:
   explicit JobKillToldByAPeer(int max_restarts = 0)

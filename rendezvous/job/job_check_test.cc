@@ -1,6 +1,6 @@
-// Tests of the check by pairs before a round: who is measured with whom, which
-// nodes are kept out, what counts against their machines, and that a check
-// never ends the job.
+// Tests of the check by pairs before a round: which nodes are paired, which
+// nodes get no place, and which results count against a machine. Also tests
+// that a check never ends the job.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -232,9 +232,9 @@ TEST(JobCheck, ALostNodeIsNotAwaited) {
   for (const char* name : {"a", "b", "c"}) checked.Join(name);
   job.BreakStream("b");
   checked.Measure("a");
-  // During these 5 s node b is lost, so the measurements end before their time
-  // limit (10 s), and the last call ends (after 4 s). Then the remaining nodes
-  // are measured.
+  // Within these 5 s node b is lost, so the measurements end before their time
+  // limit (10 s). The wait for more nodes (the last call, 4 s) ends as well.
+  // Then the remaining nodes are measured.
   job.Wait(seconds(5));
   checked.RunCheck();
   EXPECT_THAT(job.World(), ElementsAre("a", "c"));

@@ -1,7 +1,7 @@
-// Tests of three ways in which nodes or jobs end. Nodes leave while the job
-// continues: an operator drains them, or they ask for it. The whole job is
-// asked to end, or has ended and answers late nodes. Preemption: the cluster
-// takes the nodes away, and notifies one of them.
+// Tests of the end of nodes and jobs. A node leaves while the job continues: an
+// operator drains it, or the node asks for it. The whole job ends: it is
+// cancelled, and nodes that report later get the verdict. The job is preempted:
+// the cluster takes the nodes away, and notifies one of them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -154,9 +154,8 @@ TEST(JobLeaving, ANodeThatHasSucceededLeavesWithoutABreak) {
   EXPECT_EQ(job.told("b").verdict.outcome, Outcome::kSucceeded);
 }
 
-// One report may say both that the workers have succeeded and that the node
-// leaves, because a newer report replaces an unsent one. The effect must be the
-// same as that of two separate reports.
+// Node b succeeds, is lost, and returns with a restarted agent before the job
+// succeeds. The verdict tells the new agent that node b took part in the job.
 TEST(JobLeaving, ANodeThatHasSucceededTookPartAlsoAfterItsRestart) {
   JobFixture job(QuickSpec(2, 2));
   job.StartAll({"a", "b", "spare"});

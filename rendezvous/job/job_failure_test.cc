@@ -502,8 +502,8 @@ TEST_F(JobHangWithABudget, SpendsARestart) {
 TEST_F(JobHang, TheFirstSilentWorkerIsBlamedInAnyOrderOfReports) {
   job_.Fails("a", Hung(0, seconds(30)));
   job_.Wait(milliseconds(500));
-  // The worker of node b has been silent for half a second longer than the
-  // worker of node a.
+  // The worker of node b fell silent half a second before the worker of node a,
+  // so its hang becomes the cause.
   job_.Fails("b", Hung(2, seconds(31)));
   EXPECT_THAT(job_.Decided("hang"),
               HasSubstr("broke because rank 2 on b: hung: silent for a while, "

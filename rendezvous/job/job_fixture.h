@@ -81,8 +81,8 @@ class JobFixture {
   // Reports a worker's `failure` while the agent stops its other workers.
   void Fails(const std::string& name, const Failure& failure);
   void BreakStream(const std::string& name);
-  // Breaks the stream and advances time beyond the reconnect grace of
-  // QuickSpec, so that the job loses the node.
+  // Breaks the agent's stream, and advances the time beyond the reconnect grace
+  // of QuickSpec, so that the job loses the node.
   void Lose(const std::string& name);
   // Makes the next report of a disconnected agent contain `failure` and
   // `phase`.

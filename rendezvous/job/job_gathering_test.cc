@@ -245,7 +245,8 @@ TEST(JobGathering, AnUnhealthyNodePreventsTheRejoinTimeout) {
   job.Reconnect("b");
   job.Wait(seconds(30));
   EXPECT_EQ(job.phase(), JobPhase::kGathering);
-  // Node b does not return, so the rejoin time-out starts only now.
+  // The unhealthy node b has counted as present so far. Its stream breaks now
+  // and b does not return, so the rejoin time-out (20 s) begins only now.
   job.BreakStream("b");
   job.Wait(milliseconds(500));
   job.Wait(milliseconds(4'000));

@@ -174,7 +174,7 @@ TEST(JobLoss, TooFewWaitForOthersWithoutALastCall) {
 }
 
 // After a network failure several nodes reconnect, each at a slightly different
-// time. The next world waits for a node that is still within its reconnect
+// time. The next world does not form while a node is still within its reconnect
 // grace.
 TEST(JobLoss, ANodeThatIsAboutToReconnectIsWorthAMoment) {
   JobFixture job(QuickSpec(1, 3));
@@ -320,7 +320,8 @@ TEST(JobLoss, AnAgentStartedAnewTakesItsPlaceWithoutWaitingForTheGrace) {
   EXPECT_THAT(job.World(), ElementsAre("a", "b"));
 }
 
-// A job of two nodes, of which one suffices; the leases are 5 s.
+// A job that runs on two nodes, although one node suffices (min_nodes 1). The
+// lease is 5 s.
 class JobStandstillTest : public ::testing::Test {
  protected:
   JobStandstillTest() : job_(QuickSpec(1, 2)) { job_.StartAll({"a", "b"}); }
@@ -337,8 +338,8 @@ TEST_F(JobStandstillTest, NoNodeIsLost) {
   EXPECT_EQ(job_.phase(), JobPhase::kRunning);
 }
 
-// Jobs of one to three nodes. The last call ends while the coordinator's
-// process is suspended.
+// A job with min_nodes 1 and max_nodes 3. Its wait for more nodes (the last
+// call) ends while the coordinator's process is suspended.
 class JobGatheringStandstillTest : public ::testing::Test {
  protected:
   static JobSpec Spec() {

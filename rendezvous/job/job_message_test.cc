@@ -265,8 +265,8 @@ TEST(JobRestart, AClaimOfAHigherRoundDoesNotTouchTheOneThatRuns) {
   EXPECT_EQ(job.round(), 8);
 }
 
-// A stranger can learn a node's incarnation from `launch status`, but not its
-// key.
+// A stranger can learn a node's incarnation from `launch status`, but not the
+// place key, the secret that the node's agent sends only to the coordinator.
 TEST(JobPlaceKey, AnIncarnationWithoutItsKeyIsRefused) {
   JobFixture job(QuickSpec(2, 2));
   job.StartAll({"a", "b"});
@@ -375,10 +375,10 @@ TEST(JobRestart, AMemberThatNamesAnImpossibleRoundIsRefused) {
   EXPECT_EQ(job.phase(), JobPhase::kRunning);
 }
 
-// In the agent's first report to this coordinator, its workers of round 4 are
-// still stopping. But an earlier coordinator has already told it to run round
-// 5, so its next report says that it runs round 5. The next round must get the
-// number 6.
+// An agent first reports to this coordinator while its workers of round 4 stop.
+// An earlier coordinator has already ordered the agent to run round 5, and the
+// agent's next report says that it runs round 5. So this coordinator must give
+// the next round the number 6.
 TEST(JobRestart, ARoundThatAnAgentBeganMeanwhileCountsAsWell) {
   JobFixture job(QuickSpec(1, 1), 8);
   Report& report = job.Create("a").report;

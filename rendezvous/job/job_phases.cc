@@ -80,11 +80,11 @@ bool AllAreHere(const JobState& state) {
              return state.nodes.Find(id) != nullptr;
            });
   }
-  // Without takeovers, an earlier coordinator can only be an earlier run of
-  // this one. Often the node in the same process was restarted, too. So a node
-  // that has just been started counts as a member that will not report its
-  // place. Spares do not count: they have received a directive before, and are
-  // not members.
+  // Without takeovers, the earlier coordinator can only be an earlier run of
+  // this coordinator. The restart often affects the node in the same process as
+  // well, and this node then knows no place to report. So a node that has just
+  // been started counts as one that has reported. Spares do not count: they
+  // have received a directive before, and are not members.
   const auto fresh = std::ranges::count_if(
       state.nodes.nodes(), [](const auto& one) { return one.second.is_fresh; });
   return fresh + state.adoption.progress().come >= most;
@@ -114,8 +114,8 @@ void Job::ConsiderAdoption() {
     AdoptRound(reports);
   } else {
     KeepElectors(collected);
-    // Skip the last call: it would wait for further nodes, but all nodes are
-    // here, or the others did not come within the time of a lease.
+    // Skip the last call (the wait for more nodes): either all nodes are here,
+    // or the missing nodes had the time of a lease to come.
     state_.gathering.SkipLastCall();
     outbox_.Note(
         "adopt", "",
@@ -347,9 +347,9 @@ void Job::EndAdopted(const RoundEnd& end,
   }
   Stopping stopping{.cause = end.cause};
   if (end.exit_code == kPreemptedExitCode && preempted) {
-    // The earlier coordinator ended the job as preempted. Set no consequence
-    // here: the nodes report their preemption notices again, and these notices
-    // end the job as preempted.
+    // The earlier coordinator ended the job as preempted. Set no verdict here:
+    // the nodes report their preemption notices again, and these notices end
+    // the job as preempted.
   } else if (end.exit_code.has_value()) {
     stopping.consequence = Consequence::End(
         NewVerdict(end.cause == StopCause::kCancelled ? Outcome::kCancelled
@@ -548,9 +548,9 @@ void Job::FormWorld() {
   }
   const Assignment assignment = AssignRanks(candidates, state_.spec.max_nodes);
   MUSTER_CHECK(!assignment.order.empty());
-  // A new world needs half of the nodes of each of `needed`. Enough of these
-  // nodes are ready, but together they may be more than max_nodes. So check the
-  // nodes that were chosen.
+  // A new world needs at least half of the nodes of each world in `needed`.
+  // Enough of these nodes are ready, but together they may be more than
+  // max_nodes. So check whether the chosen nodes are enough of each world.
   std::vector<const Node*> members;
   for (const size_t i : assignment.order) members.push_back(nodes[i]);
   for (const Electors& world : needed) {
@@ -930,9 +930,9 @@ void Job::ConsiderStopping() {
     const Duration delay = DelayOfNextRound();
     ++state_.changes;
     // `unsettled` has the worlds that may or may not have begun on all of their
-    // nodes. The last one is the world that has just stopped. If a node stopped
-    // without having begun it, it is certain that it did not begin on all
-    // nodes.
+    // nodes; the last one is the world that has just stopped. If a node stopped
+    // before it began this world, the world certainly did not begin on all of
+    // its nodes, and need not be kept.
     if (state_.world.never_began && LastNeedNotElect(state_)) {
       state_.unsettled.pop_back();
     }

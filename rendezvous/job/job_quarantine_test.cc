@@ -404,7 +404,8 @@ TEST_F(JobQuarantine, AMemberStaysWithoutTheWishToEvict) {
   EXPECT_EQ(job_->phase(), JobPhase::kRunning);
 }
 
-// Half of the electors must remain, or no world could form.
+// Three of four electors are on machines with faults. One of these nodes gets a
+// place nevertheless, because a world needs half of the electors.
 TEST_F(JobQuarantine, NodesThatAMajorityNeedsAreNotLeftOut) {
   job_.emplace(JobFixture::HostedBy("a", Restarting(1, 4)));
   for (const char* const name : {"a", "b", "c", "d"}) Create(name);

@@ -87,9 +87,9 @@ int Witnesses(const JobState& state, const Electors& world) {
 }  // namespace
 
 Duration TimeToLearn(const JobSpec& spec) {
-  // Within three announcement intervals any running coordinator of the job
-  // announces itself. After JobSpec::order_life a node ignores an order that
-  // was sent before the restart.
+  // The longer of two times. Within 3 s (three announcement intervals) every
+  // running coordinator of the job announces itself. After JobSpec::order_life
+  // a node ignores orders that were sent before this coordinator was restarted.
   constexpr Duration kToldWithin = std::chrono::seconds(3);
   return std::max<Duration>(kToldWithin, spec.order_life());
 }

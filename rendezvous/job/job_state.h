@@ -158,8 +158,8 @@ struct JobState {
   // earlier coordinator. The next round gets a higher number. (The number of a
   // round that has begun never changes.)
   int claimed_round = 0;
-  // Names the run's log folder (Place::run_tag). Fixed once the first world has
-  // formed.
+  // The run tag, which names the run's log folder (Place::run_tag). It does not
+  // change once the first world has formed.
   std::string run_tag;
   // The world of `round`; while gathering, the world of the previous round.
   World world;
@@ -269,10 +269,11 @@ std::optional<Instant> AwaitsWitnesses(const JobState& state);
 // The time at which members that have not started the running round's workers
 // are declared lost; nullopt: all have started.
 std::optional<Instant> StartLimit(const JobState& state);
-// The time limit of the current phase. Gathering: the end of the adoption, of
-// the wait before a recalled verdict, or of the gathering itself. Running: the
-// end of the start of all workers. Stopping: the end of the stop, then of the
-// wait for witnesses. nullopt: the phase has no limit.
+// The time limit of the current phase. Gathering: the limit of the adoption,
+// else of the wait before a recalled verdict, else of the gathering itself.
+// Running: the limit for the start of all workers (StartLimit). Stopping: the
+// deadline of the stop and, once all members have stopped, the limit of
+// AwaitsWitnesses. nullopt: the phase has no limit.
 std::optional<Instant> PhaseLimit(const JobState& state);
 // The time at which the current phase needs a step even without an event;
 // nullopt: never.

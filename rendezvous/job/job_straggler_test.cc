@@ -26,8 +26,8 @@ class JobStraggler : public ::testing::Test {
     job_.StartAll({"a", "b"});
   }
 
-  // Lets the job train for `steps` steps of one second each. Local rank 1 of b
-  // works for 0.9 s of each step, the others for `others`.
+  // Lets the job train for `steps` steps of one second each. In each step local
+  // rank 1 of node b computes for 0.9 s, and every other rank for `others`.
   void Train(int steps, Duration others) {
     for (int step = 0; step < steps; ++step) {
       for (const std::string name : {"a", "b"}) {
@@ -143,8 +143,8 @@ TEST(JobStragglerNetwork, ANodeWithASlowNetworkIsNamedUntilItRecovers) {
   for (const std::string& name : names) job.Create(name).report.node.slots = 1;
   job.StartAll(names);
   // Simulates training steps of one second. The ranks send in a ring: a to b, b
-  // to c, c to a. In each step the network limits the sends of a and b for the
-  // time `to_b_and_from_b`, and those of c for 50 ms.
+  // to c, c to a. In each step the network delays the transfers of a and b by
+  // `to_b_and_from_b`, and those of c by 50 ms.
   const auto train = [&](int steps, Duration to_b_and_from_b) {
     for (int step = 0; step < steps; ++step) {
       for (int rank = 0; rank < 3; ++rank) {

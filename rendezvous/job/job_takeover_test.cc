@@ -169,8 +169,8 @@ TEST(JobTakeoverTest, TheRoundGoesOnIfAllItsNodesCome) {
   EXPECT_EQ(job.told("c").host_rank, 1);
   EXPECT_EQ(job.told("c").electorate.nodes, 3);
   EXPECT_EQ(job.told("c").electorate.epoch, job.told("c").epoch);
-  // The coordinator in the process of node a was lost. Node a becomes a standby
-  // only after it has reported again.
+  // Node a, whose process was the previous coordinator, has not reported yet.
+  // It becomes a standby only after it has reported again.
   EXPECT_THAT(job.told("c").standbys, ElementsAre("c"));
   job.Wait(milliseconds(1900));
   job.Reconnect("a");
@@ -194,8 +194,9 @@ TEST(JobTakeoverTest, TheNodeThatHostedTheCoordinatorIsLostAfterTwoSeconds) {
   EXPECT_EQ(job.status().restarts_used, 0);
 }
 
-// The elected coordinator has never seen the lost node, whose name it only has
-// from the reports of the others.
+// Node a, whose process was the first coordinator, is lost and never reports to
+// the elected coordinator. The verdict can name node a because the other nodes
+// report its name.
 TEST(JobTakeoverTest, TheVerdictNamesTheLostNodeThatHostedTheCoordinator) {
   JobSpec spec = QuickSpec(3, 3);
   spec.rejoin_timeout = seconds(20);
@@ -386,8 +387,8 @@ TEST(JobTakeoverTest, TheEndThatTheNewestCoordinatorToldCounts) {
   JobFixture job = RunningJob(3, 4);
   job.Lose("d");
   ASSERT_EQ(job.kind("a"), DirectiveKind::kStop);
-  // A coordinator that b and c elected has ended the round with another cause.
-  // c reports this cause.
+  // Nodes b and c have elected another coordinator, which has ended the round
+  // with another cause. Node c reports this cause.
   Report& report = job.agent("c").report;
   report.round_end = RoundEnd{
       .cause = StopCause::kBroken, .exit_code = 3, .reason = "rank 4 failed"};
@@ -653,8 +654,9 @@ TEST_F(JobRecallVerdictTest, ACancellationDoesNotChangeTheVerdict) {
   EXPECT_EQ(job_.told("a").verdict.outcome, Outcome::kSucceeded);
 }
 
-// No majority had seen the verdict, and another coordinator may have ended the
-// round with another verdict.
+// A coordinator is restarted while a round stops because of a failure. No
+// majority had seen the verdict, so another coordinator may have ended the
+// round with another verdict. The job does not end with the recorded verdict.
 TEST(JobRecallTest, TheVerdictOfAStopIsNotRecalled) {
   JobSpec spec = QuickSpec(2, 2);
   spec.max_restarts = 0;
@@ -950,8 +952,9 @@ TEST(JobTakeoverTest, TheFirstWorldElectsEvenIfItNeverBegan) {
 }
 
 TEST(JobTakeoverTest, AWorldFormsOnlyIfHalfOfEachFirstWorldFitsIn) {
-  // None of three first worlds begins on all of its nodes. Each contains nodes
-  // a and b, and two other nodes.
+  // The job's first three worlds form one after another, but none of them
+  // begins on all of its nodes. Each contains nodes a and b, and two other
+  // nodes.
   JobSpec spec = QuickSpec(1, 4);
   spec.takeover = Takeover::kMajority;
   JobFixture job = JobFixture::HostedBy("a", spec);
@@ -1063,8 +1066,9 @@ TEST(JobTakeoverTest, AWorldThatIsGivenUpElectsNevertheless) {
     job.AllStop();
     job.Wait(seconds(5));
     // The job has at most three nodes, and b and d are connected to this
-    // coordinator. At most one node can be connected to another one, too few
-    // for a round. With Takeover::kAuto, b and d may therefore begin a round.
+    // coordinator. So at most one node (c) can be connected to another
+    // coordinator, too few for a round there. With Takeover::kAuto, b and d may
+    // therefore begin a round.
     EXPECT_EQ(job.phase() == JobPhase::kRunning, takeover == Takeover::kAuto);
     if (takeover == Takeover::kMajority) {
       EXPECT_TRUE(job.job().MayAsk());
@@ -1072,10 +1076,11 @@ TEST(JobTakeoverTest, AWorldThatIsGivenUpElectsNevertheless) {
   }
 }
 
-// Four of at most five nodes (b, e, f and g) are connected to this coordinator,
-// so the fifth node cannot begin a round under another one, and a round begins
-// here. If b is lost, two of the four electors may be connected to another
-// coordinator, and no round begins here.
+// The job has at most five nodes and min_nodes 3; its electors are a, b, c and
+// d. Nodes b, e, f and g are connected to this coordinator. One other node is
+// too few for a round under another coordinator, so a round begins here. If b
+// has been lost, two of the four electors may be connected to another
+// coordinator. These are half of the electors, so no round begins here.
 TEST(JobTakeoverTest, NodesThatGoElsewhereMayBeginARoundThere) {
   for (const bool leave : {false, true}) {
     JobSpec spec = QuickSpec(2, 5);
@@ -1122,9 +1127,10 @@ TEST(JobTakeoverTest, AKnownSpareDoesNotCountAsOneOfTheNodes) {
   }
 }
 
-// Three of at most four nodes (b, e and f) are connected to this coordinator,
-// so the fourth node cannot begin a round under another one. Node f joins only
-// after the adoption of the earlier round has been given up.
+// The job has at most four nodes and min_nodes 3. Nodes b, e and f are
+// connected to this coordinator, so a round begins here: the one other node is
+// too few for a round under another coordinator. Node f counts although it
+// joins only after the adoption of the earlier round has been given up.
 TEST(JobTakeoverTest, ANodeThatComesLaterCountsAsOneOfTheNodes) {
   JobSpec spec = QuickSpec(3, 4);
   spec.takeover = Takeover::kAuto;
@@ -1300,8 +1306,8 @@ TEST(JobTakeoverTest, ANodeThatIsGoneIsCountedOnce) {
   job.StartAll({"a", "b", "c", "d", "e"});
   job.agent("b").report.leave = "SIGTERM";
   job.Report("b");
-  // Node b receives no new directive, so it keeps reporting that it is an
-  // elector.
+  // Node b, which leaves, receives no further directive. So its reports
+  // continue to say that it is an elector.
   job.agent("b").deaf = true;
   for (const char* name : {"c", "d", "e"}) job.Lose(name);
   job.AllStop();

@@ -43,8 +43,9 @@ TEST(JobTime, TheTimesOfNodesThatAreGoneStay) {
   job.Lose("b");
   ASSERT_EQ(job.status().nodes.size(), 1u);
   EXPECT_EQ(job.status().time.productive_s(), 30);
-  // If an agent returns, it reports its total time again. A restarted agent
-  // reports only the time since its own start.
+  // An agent that reconnects reports its total time again, including the 20 s
+  // that were counted before. A restarted agent reports only the time since its
+  // own start.
   job.agent("b").report.time.ledger[Activity::kProductive] = seconds(25);
   job.Reconnect("b");
   EXPECT_EQ(job.status().time.productive_s(), 35);

@@ -103,8 +103,9 @@ Node& Membership::Add(const NodeIdentity& identity, Instant now) {
   MUSTER_CHECK(added) << identity.node_id << " is there already";
   for (auto life = past_.lower_bound({identity.node_id, 0});
        life != past_.end() && life->first.first == identity.node_id; ++life) {
-    // From now on, the node's other incarnations must not return. Incarnations
-    // that were never admitted are exempt: they may still get the place.
+    // The incarnation `identity` gets the place, so the node's other
+    // incarnations must not return. Incarnations that were never admitted are
+    // exempt: they may still get the place.
     if (life->first.second != identity.incarnation &&
         life->second.memory != Memory::kNeverAdmitted) {
       life->second.memory = Memory::kSuperseded;

@@ -39,10 +39,10 @@ struct DirectiveKey {
   std::string check_fault;
   uint64_t newest_signal = 0;
   bool at_once = false;
-  // For a stop order. causes_replaced: how often another event has become the
-  // cause of the break. exit_code: the verdict's exit code. They are part of
-  // the key, so that a new value gets a new revision: a node that has seen the
-  // revision knows the value.
+  // Two values of a stop order. causes_replaced: how often another event has
+  // become the cause of the break. exit_code: the verdict's exit code. A new
+  // value changes the key, so the directive gets a new revision. A node that
+  // has seen this revision knows the value.
   int causes_replaced = 0;
   std::optional<int> exit_code;
   bool preempted = false;
@@ -148,7 +148,7 @@ struct Node {
 
   DirectiveKey told;
   uint64_t revision = 0;  // revision of `told`; 0: none was sent yet
-  // Version number of the text for waiting nodes when `told` was sent.
+  // Version of the text for waiting nodes that the node was sent with `told`.
   // Outbox::Reword increases the current version.
   uint64_t wording = 0;
 
@@ -291,8 +291,8 @@ class Membership {
     std::string place_key;
     NodeTime time;
   };
-  // Call after `life` was added to `past_`. Removes the oldest entry if there
-  // are more than kMaxPast.
+  // Removes the oldest entry of `past_` if there are more than kMaxPast. Call
+  // it after `life` was added to `past_`.
   void Bound(const Life& life);
 
   // Incarnations that were removed, or that reported but are not admitted yet.

@@ -35,19 +35,21 @@ class TopologyGroups {
   size_t group_count_ = 0;
 };
 
-// The nodes that need a free rank; Take returns each of them once. Fill the
-// free ranks in order, and pass the neighbours of each rank to Take. The nodes
-// of one topology group then get adjacent ranks, at every level. Pure.
+// The nodes that need a free rank; Take returns each of them once. Call Take
+// for each free rank, from the lowest, with the nodes that have the ranks
+// before and after it. The nodes of one topology group then get adjacent ranks,
+// at every level. Pure.
 class MoverQueue {
  public:
   // `groups` must outlive this object. `movers` are indices of nodes in
   // `groups`, in order of preference.
   MoverQueue(const TopologyGroups* groups, const std::vector<size_t>& movers);
 
-  // Removes and returns the node that shares the most topology levels with one
-  // of the two neighbours. If two nodes share equally many, a neighbour of
-  // `left` wins, and then the order of preference. If no node shares a level,
-  // returns the first in order of preference. Requires that a node is left.
+  // Removes and returns the node that shares the most topology levels with
+  // `left` or with `right`, the nodes that have the adjacent ranks (nullopt:
+  // none). On a tie, prefers levels shared with `left`, and then the order of
+  // preference. If no node shares a level, returns the first in order of
+  // preference. Requires that a node is left.
   size_t Take(std::optional<size_t> left, std::optional<size_t> right);
 
  private:

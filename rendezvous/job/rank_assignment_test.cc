@@ -1,6 +1,6 @@
-// Tests of the rank assignment. Some use worlds with random topology, arrival
-// order and indices. They count how often a ring over all ranks crosses from
-// one switch to another.
+// Tests of the rank assignment. Some tests draw worlds with random topology,
+// arrival order and indices, and count how often a ring over all ranks crosses
+// from one switch to another.
 #include "rendezvous/job/rank_assignment.h"
 
 #include <gmock/gmock.h>

@@ -11,9 +11,9 @@
 namespace muster::rendezvous {
 
 // The consequence of a broken round, once all its members have stopped: a new
-// round, or the end of the job with a verdict. The consequence of a worker's
-// failure is provisional: if another event turns out to be the cause (Blame),
-// the consequence is withdrawn. Pure.
+// round, or the end of the job with a verdict. If a worker's failure broke the
+// round, another event may turn out to be the cause (Blame). Withdraw then
+// undoes the consequence of the failure. Pure.
 class Consequence {
  public:
   // Constructs the consequence "a new round follows, and no restart is spent".
@@ -31,16 +31,17 @@ class Consequence {
   // Whether the cause of the break is final. A provisional cause is a failure
   // that another event may still replace (Blame::provisional).
   enum class Cause { kProvisional, kFinal };
-  // Records that the job was cancelled: `verdict` ends the job, unless a
-  // verdict is already set. If that earlier verdict comes from a failure, and
-  // the failure is withdrawn later, `verdict` ends the job after all. Only the
-  // first cancel counts. Returns whether `verdict` was recorded.
+  // Records that the job was cancelled. `verdict` ends the job, unless a
+  // verdict is already set. If that earlier verdict comes from a worker's
+  // failure and `cause` is provisional, `verdict` is kept as otherwise(). Only
+  // the first cancel counts. Returns whether `verdict` was recorded.
   bool Cancel(const Verdict& verdict, Cause cause);
-  // Withdraws the consequence of a failure. Returns the number of restarts that
-  // it had spent, which the caller must give back.
+  // Undoes the consequence of a worker's failure, because another event is the
+  // cause: replaces the failure's verdict by otherwise(). Returns the number of
+  // restarts that the failure had spent, which the caller must give back.
   int Withdraw();
-  // Gives a failure's verdict the reason and exit code of another failure. No
-  // effect on the verdict of a cancel.
+  // Changes reason and exit code of the verdict to those of another failure. No
+  // effect if the verdict comes from a cancel, or if there is no verdict.
   void Replace(const std::string& reason, int exit_code);
 
   // Whether this is the consequence of a failure: a restart is spent, or the
@@ -48,7 +49,8 @@ class Consequence {
   bool IsFailure() const;
   // The verdict that ends the job; nullopt: a new round follows.
   const std::optional<Verdict>& verdict() const { return verdict_; }
-  // The verdict that ends the job if the failure's consequence is withdrawn.
+  // The verdict of a cancel. It ends the job if Withdraw drops the verdict of a
+  // worker's failure; nullopt: a new round then follows.
   const std::optional<Verdict>& otherwise() const { return otherwise_; }
   int restarts_spent() const { return restarts_spent_; }
 
@@ -58,10 +60,10 @@ class Consequence {
   int restarts_spent_ = 0;
 };
 
-// How a broken round is stopped: the order to its members, their time limit,
-// and the consequence. Pure.
+// How a broken round is stopped: the stop order to its members, the time limit
+// by which they must have stopped, and the consequence. Pure.
 struct Stopping {
-  // The signal to the workers, before the SIGKILL that follows after the grace.
+  // The signal that the workers get first. SIGKILL follows after the grace.
   int signal = 15;
   bool at_once = false;  // whether SIGKILL comes at once, without the grace
   StopCause cause = StopCause::kBroken;

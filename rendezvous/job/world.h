@@ -66,7 +66,7 @@ struct World {
   Instant unknown_until;
 
   int size() const { return static_cast<int>(members.size()); }
-  // Returns Place::members.
+  // Returns the value of Place::members for this world.
   std::vector<std::string> ListedMembers() const;
   Place PlaceOf(int group_rank, int round) const;
   // Makes `node` the member that has this place.

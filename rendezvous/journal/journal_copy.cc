@@ -140,11 +140,11 @@ absl::StatusOr<JournalCopy> JournalCopy::Of(const std::string& path) {
   absl::StatusOr<std::string> folder = MakeFolder();
   if (!folder.ok()) return folder.status();
   JournalCopy copy(*std::move(folder));
-  // A coordinator moves pages from the log into the main file (a checkpoint),
-  // and afterwards begins the log anew. The log is copied after the main file.
-  // If the log has not begun anew during the copy, the copied log has every
-  // page that the main file got meanwhile. So pages that were half written do
-  // no harm.
+  // A coordinator may write the journal meanwhile: it moves pages from the log
+  // into the main file (a checkpoint), and afterwards begins the log anew. So
+  // the copied main file may have half-written pages. The log is copied after
+  // the main file. If the log was not begun anew in between, it still contains
+  // these pages as a whole, and SQLite reads them from the log.
   for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
     const absl::StatusOr<std::string> before = LogHeader(path + kLog);
     if (!before.ok()) return before.status();

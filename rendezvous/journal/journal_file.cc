@@ -135,8 +135,9 @@ absl::StatusOr<std::optional<int64_t>> CheckFile(const std::string& path) {
   return std::optional<int64_t>(info.st_size);
 }
 
-// Creates the file at `path` if it is missing. Does not open an existing file:
-// the close would release the lock of a journal that this process has open.
+// Creates the file at `path` if it is missing. Does not open an existing file,
+// which may be a journal that this process has open: closing the second
+// descriptor would release the journal's lock.
 absl::Status CheckOrCreateFile(const std::string& path) {
   const auto main = CheckFile(path);
   if (!main.ok()) return main.status();

@@ -141,7 +141,7 @@ class Disk {
       if (code == SQLITE_OK) file->pMethods = &Get().methods_;
       return code;
     };
-    // Version 1 of the file methods has no shared memory.
+    // Version 1 of SQLite's file methods has no functions for shared memory.
     methods_.iVersion = 1;
     methods_.xClose = [](sqlite3_file* f) {
       Get().Forget(f);
@@ -600,8 +600,8 @@ TEST_F(JournalTest, QueuedRecordsShareOneCommit) {
   }
   Disk::Get().Set(Disk::Mode::kWorks);
   EXPECT_THAT(calls.Await(kPuts), SizeIs(kPuts));
-  // The first record and all other records need one commit each, with one sync.
-  // A checkpoint needs three more syncs at most.
+  // Two commits with one sync each: one for the first record, and one for all
+  // other records together. A checkpoint needs at most three more syncs.
   EXPECT_LE(Disk::Get().syncs() - before, 5);
 }
 
@@ -932,6 +932,7 @@ TEST_F(JournalTest, MissingPermissionsAreSaid) {
 }
 
 // After a crash of the machine, any part of the write-ahead log may be missing.
+// The journal must then have the records of the first commits, without a gap.
 TEST_F(JournalTest, ATornLogHasThePrefixOfTheCommits) {
   constexpr int kCommits = 20;
   constexpr size_t kStep = 577;

@@ -69,8 +69,9 @@ class PendingRecords {
   // Failed, so that another thread can read them meanwhile.
   const Batch& batch() const { return batch_; }
   // Record how the current write ended. `refused`: the records of the batch
-  // that the medium cannot store. They are released like the others, so that no
-  // job waits for them. `why`: one clause with the path.
+  // that the medium cannot store. Their changes are released like the others,
+  // so that no caller waits for them. `why`: the reason, one clause with the
+  // path.
   void Succeeded(const Refused& refused = {});
   void Failed(Instant now, std::string why);
   // Allows the next write to start at once, although the last write failed less

@@ -10,7 +10,7 @@ namespace muster::rendezvous {
 namespace {
 
 // Returns the label value in double quotes. JSON escapes backslashes and quotes
-// as the text format does.
+// in the same way as Prometheus' text format.
 std::string Quoted(std::string value) {
   for (char& c : value) {
     if ((c >= 0 && c < ' ') || c == 0x7f) c = ' ';

@@ -14,7 +14,8 @@ namespace {
 
 // Returns the median of `values` in the order `better`; 0 if there are none.
 // For an even number of values, returns the better one of the two middle
-// values. So of two nodes, the worse one is compared with the better one.
+// values. So if only two nodes have values, the worse node is compared with the
+// better one.
 template <typename Better>
 double Median(std::vector<double> values, Better better) {
   if (values.empty()) return 0;
@@ -138,9 +139,9 @@ std::map<std::string, NetworkCheck::Standing> NetworkCheck::Standings(
           pairing.server == id ? pairing.client : pairing.server;
       with_good_partner += standings[other] == Standing::kGood ? 1 : 0;
     }
-    // A node is bad if it never answered, or if its measurements with at least
-    // two good partners were bad. One such measurement is not enough: a
-    // temporary disturbance may have caused it.
+    // A node is bad if it never answered although a partner did (IsSilent), or
+    // if its measurements with at least two good partners were bad. One bad
+    // measurement is not enough: a temporary disturbance may have caused it.
     if (IsSilent(id, subject) || with_good_partner > 1) {
       standing = Standing::kBad;
     }

@@ -202,8 +202,8 @@ TEST(NetworkCheck, OneDisturbedMeasurementAfterABadPartnerBlamesNobody) {
     return answer;
   });
   EXPECT_THAT(run.Grades(), ElementsAre(testing::Pair("ah", Grade::kSlow)));
-  // `measured` counts the answers in measurements of "ag" with nodes other than
-  // "ah": two measurements, each with two answers.
+  // `measured` counts the answers in the measurements of "ag" with good nodes.
+  // There were two such measurements, each with an answer of both nodes.
   EXPECT_EQ(measured, 4);
   EXPECT_EQ(run.check().rounds(), 3);
 }
@@ -243,8 +243,8 @@ TEST(NetworkCheck, SmallDifferencesAreGood) {
   run.Run([](const std::string& node, const std::string& partner) {
     PairMeasurement value = Good();
     if (node == "ad" || partner == "ad") {
-      // Five times the median, but the difference is less than
-      // kMinExcessRoundTrip.
+      // The round trip is five times the median, but the difference is less
+      // than kMinExcessRoundTrip, so the node is not bad.
       value.round_trip_s = 0.001;
       value.bytes_per_s = kRate / 2.9;
     }

@@ -175,8 +175,9 @@ class Peer : public std::enable_shared_from_this<Peer> {
         });
   }
 
-  // Closes the connection once the client has closed it. Without this, a stream
-  // that has nothing to send would not notice that the client has left.
+  // Waits until the client closes the connection, and then closes this end.
+  // Without the wait, a stream that has nothing to send would not notice that
+  // the client has closed the connection.
   void WatchClient() {
     stream_.socket().async_wait(
         tcp::socket::wait_read, [self = shared_from_this()](error_code error) {
@@ -229,9 +230,9 @@ class Peer : public std::enable_shared_from_this<Peer> {
   asio::steady_timer pause_;
 };
 
-// The open connections. If there are more than kMaxPeers, closes the oldest
-// connection of the network that has the most connections. Used by the server's
-// thread only.
+// The open connections. When there are more than kMaxPeers, Serve determines
+// the client network with the most connections, and closes the oldest
+// connection of this network. Used by the server's thread only.
 class Peers {
  public:
   void Serve(tcp::socket socket, const Probes* probes) {

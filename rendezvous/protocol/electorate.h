@@ -19,9 +19,9 @@ inline constexpr size_t kMaxEndpointBytes = 272;
 // with the world.
 inline constexpr int kMaxListedElectors = 8;
 
-// If other nodes may take over from the coordinator: the number of low bits of
-// an epoch that are random. Two coordinators may create an epoch at the same
-// time, and the epochs must differ.
+// Number of low bits of an epoch that are random, in a job whose coordinator
+// other nodes may replace. They are random because two coordinators may create
+// an epoch at the same time, and the epochs must differ.
 //
 // The coordinator that begins a job sets no higher bits, so every elected
 // coordinator has a higher epoch. Therefore the nodes do not obey the first
@@ -40,9 +40,9 @@ constexpr bool IsFounding(uint64_t epoch) {
 //
 // The coordinator may be restarted, and two of its runs may learn of the same
 // promised epoch. The result depends on `own`, which is random, so that the
-// runs get different epochs. It lies in the first sixteenth of the epochs above
-// `promised`, so that many restarts are possible. Two results are equal with
-// the probability 1 / (size of this sixteenth).
+// runs get different epochs. The result lies in the first sixteenth of the
+// epochs above `promised`, so that many restarts are possible. Two runs get the
+// same result with the probability 1 / (number of epochs in this sixteenth).
 constexpr uint64_t FoundingEpochAbove(uint64_t promised, uint64_t own) {
   const uint64_t mixed = (own * 0x9E3779B97F4A7C15) >> (64 - kDrawnEpochBits);
   const uint64_t room = (kDrawnEpochMask - promised) / 16;

@@ -49,9 +49,9 @@ struct Failure {
   // the node's clock.
   bool raised_first = false;
   std::vector<std::string> stderr_tail;  // last lines of stderr, oldest first
-  // For kHung: how long the worker had been silent when this message was sent
-  // (so that the receiver finds the worker that fell silent first), and the
-  // most informative lines of the worker's stack.
+  // For kHung. silent_for: how long the worker had been silent when this
+  // message was sent; the receiver computes from it which worker fell silent
+  // first. stack: the most informative lines of the worker's stack.
   Duration silent_for = Duration::zero();
   std::vector<std::string> stack;
 };

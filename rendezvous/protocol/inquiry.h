@@ -102,8 +102,8 @@ struct InquiryUpdate {
   // incomplete. Empty: the answer continues, or is complete.
   std::string missing;
   // HOST:PORT of the processes that can take over the job, at most
-  // kMaxStandbys; empty: they have not changed. The first update of an inquiry
-  // that follows the output has only this field.
+  // kMaxStandbys; empty: they have not changed. If the inquiry follows the
+  // output, its first update has only this field.
   std::vector<std::string> standbys;
 
   friend bool operator==(const InquiryUpdate&, const InquiryUpdate&) = default;

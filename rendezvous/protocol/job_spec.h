@@ -86,8 +86,8 @@ struct JobSpec {
   // ready (the last call). Later gatherings have no last call.
   Duration last_call = std::chrono::seconds(30);
 
-  // If a node is lost and the other nodes suffice for a world: how long the job
-  // waits for a replacement.
+  // How long the job waits for a replacement of a lost node if the other nodes
+  // suffice for a world.
   Duration wait_for_replacement = Duration::zero();
 
   // Time from the first signal to SIGKILL whenever workers are stopped.

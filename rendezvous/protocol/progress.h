@@ -48,8 +48,7 @@ struct RankTimes {
   // Time with a collective in progress: the transfer, and the wait for ranks
   // that join the collective later.
   Duration blocked = Duration::zero();
-  // Time spent waiting for input data, as far as the worker
-  // reports it.
+  // Time spent waiting for input data, as far as the worker reports it.
   Duration data = Duration::zero();
   // The links with the most `limited` time; at most kMaxLinksPerRank.
   std::vector<LinkTime> links;

@@ -157,8 +157,8 @@ struct Report {
   // coordinator without a record of the job needs the places to continue the
   // round.
   std::optional<Place> place;
-  // How the coordinator ended `round`; nullopt: the node has received no such
-  // order.
+  // The order with which the coordinator ended `round`; nullopt: the node has
+  // received no such order.
   std::optional<RoundEnd> round_end;
   // Ordinal of the newest signal in Directive::signals that was sent to the
   // workers of `round`.

@@ -79,7 +79,8 @@ struct Incident {
   int nodes = 0;      // number of nodes that lost time
   double lost_s = 0;  // seconds lost, the sum over these nodes
 
-  // Mean lost time of a node in seconds: how long the job made no progress.
+  // Mean time in seconds that a node lost (lost_s / nodes). It estimates for
+  // how long the job made no progress.
   double pause_s() const;
 };
 

@@ -13,7 +13,8 @@ namespace {
 // A fault is forgotten once its weight has halved this many times.
 constexpr int kForgottenAfter = 7;
 
-// Returns the fraction of its weight that a fault of this age still has.
+// Returns the fraction of a fault's weight that is left when the fault has this
+// age.
 double Remaining(Duration age) {
   const double age_s = std::max(ToSeconds(age), 0.0);
   return std::exp2(-age_s / ToSeconds(NodeMemory::kHalfLife));
@@ -206,9 +207,9 @@ std::optional<Duration> NodeMemory::NextChange(Duration now) const {
       continue;
     }
     const double bound = is_quarantined ? kReleaseAt : kSuspectAt;
-    // Computes the earliest time at which the score can have fallen to `bound`.
-    // A score halves within one kHalfLife, or more slowly if kMaxOfOneRank caps
-    // the faults of a rank.
+    // Compute the earliest time at which the score can have fallen to `bound`.
+    // The score halves within kHalfLife, or later: if kMaxOfOneRank caps the
+    // faults of a rank, their sum stays at the cap for some time.
     const double halvings =
         std::max(std::log2(ScoreOf(host, now) / bound), 0.0);
     const Duration after =

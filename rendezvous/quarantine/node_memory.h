@@ -27,12 +27,12 @@ namespace muster::rendezvous {
 // faults are void. The same is true if the job's health checks fail with the
 // same text on two machines.
 //
-// A machine is suspected from kSuspectAt on. From kQuarantineAt on it is
-// quarantined, until its score has fallen below kReleaseAt. But at most 1 /
-// kShare of the nodes are quarantined at a time; one machine always may be
-// quarantined. Further machines stay suspected until the share allows their
-// quarantine. A fault that hits many machines at once, such as a failing file
-// system, therefore does not put a large part of a cluster out of use.
+// A machine whose score reaches kSuspectAt is suspected. If the score reaches
+// kQuarantineAt, the machine is quarantined until the score has fallen below
+// kReleaseAt. But at most 1 / kShare of the nodes are quarantined at a time (at
+// least one machine always may be); further machines stay suspected until there
+// is room. So a fault that hits many machines at once, such as a failing file
+// system, does not put a large part of a cluster out of use.
 //
 // All times `now` are wall clock times since 1970, because the memory survives
 // restarts. A fault whose time lies in the future counts as if it occurred now.

@@ -346,8 +346,8 @@ TEST_F(NodeMemoryTest, WithQuarantineOffFaultsAreShownAndHaveNoEffect) {
   // A ban is valid with Quarantine::kOff, too.
   ASSERT_TRUE(memory.Ban(now_, "c", "broken fan").ok());
   EXPECT_EQ(memory.View(now_).at({"c", ""}).state, HostState::kBanned);
-  // View lists machine "a" until its score has fallen below kSuspectAt, which
-  // happens at NextChange.
+  // View lists machine "a", whose faults count although it is healthy, until
+  // its score has fallen below kSuspectAt. NextChange returns that time.
   const std::optional<Duration> next = memory.NextChange(now_);
   ASSERT_TRUE(next.has_value());
   EXPECT_TRUE(memory.View(*next - minutes(1)).contains(Key("a")));
@@ -362,9 +362,9 @@ TEST_F(NodeMemoryTest, WithQuarantineOffRememberedQuarantinesEnd) {
   EXPECT_EQ(memory.quarantined(), 0);
   EXPECT_EQ(memory.View(now_).at(Key("a")).state, HostState::kHealthy);
   EXPECT_EQ(memory.View(now_).at({"c", ""}).state, HostState::kBanned);
-  // `again` has the memory of a run with Quarantine::kOff, and Quarantine::kOn.
-  // It quarantines machine "a" for the remembered faults when the next fault of
-  // any machine is recorded.
+  // `memory` ran with Quarantine::kOff; `again` restores its faults and runs
+  // with Quarantine::kOn. Machine "a" is quarantined for these faults as soon
+  // as the next fault of any machine is recorded.
   NodeMemory again;
   again.Restore(memory.Keep());
   again.Record(now_, kNodes, Fault("b", FaultKind::kStraggler, 0));

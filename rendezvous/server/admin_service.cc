@@ -39,9 +39,9 @@ namespace {
 // Minimum interval between two updates of a WatchStream in milliseconds.
 constexpr int64_t kLeastIntervalMs = 100;
 
-// Sends a job's updates to one operator. The stream always waits for one of
-// three events (Waiting): a decision, the alarm that keeps the minimum
-// interval, or the end of a write.
+// Sends a job's updates to one operator. The stream is always in one of three
+// states (Waiting): it waits for a decision, for the alarm that keeps the
+// minimum interval between updates, or for the end of a write.
 class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
  public:
   // `after`: the newest decision that the operator knows.
@@ -52,8 +52,8 @@ class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
   // `self` keeps the stream alive until gRPC calls OnDone.
   void Start(std::shared_ptr<WatchStream> self) {
     self_ = std::move(self);
-    // Hold the lock during Watch. Otherwise Note, called with a later decision,
-    // could queue it before Start has queued the missed decisions.
+    // Hold the lock during Watch. Otherwise Note could queue a later decision
+    // before this function has queued the decisions that the operator missed.
     std::lock_guard<std::mutex> lock(mutex_);
     auto watch = coordinator_->Watch(
         run_id_, &cursor_,
@@ -260,9 +260,9 @@ class InquiryStream : public grpc::ServerWriteReactor<v1::InquiryUpdate> {
     if (!opened_ || ended_ || update_ != nullptr) return;
     std::optional<InquiryUpdate> next;
     if (follows_ && !std::exchange(greeted_, true)) {
-      // Sends an operator who follows the output a first update at once. It
-      // shows that the inquiry is open, and names the standbys to ask if this
-      // coordinator is lost.
+      // If the operator follows the output, send a first update at once. It
+      // shows that the inquiry is open, and names the standbys that the
+      // operator can ask if this coordinator is lost.
       next.emplace();
     } else {
       next = session_->Next();
@@ -279,8 +279,8 @@ class InquiryStream : public grpc::ServerWriteReactor<v1::InquiryUpdate> {
     }
   }
 
-  // Looks up the job's standbys for the next update. The caller must not hold
-  // the job's lock. (A caller of Write may hold it.)
+  // Looks up the job's standbys for the next update. This takes the job's lock,
+  // so the caller must not hold that lock.
   void LookUpStandbys() {
     std::vector<std::string> now = coordinator_->StandbysOf(run_id_);
     std::lock_guard<std::mutex> lock(mutex_);
@@ -304,11 +304,12 @@ class InquiryStream : public grpc::ServerWriteReactor<v1::InquiryUpdate> {
   std::shared_ptr<InquiryStream> self_;
   bool opened_ = false;
   bool ended_ = false;
-  // Whether the first update was written to an operator who follows the output.
+  // Whether the first update was written; used only if the operator follows the
+  // output.
   bool greeted_ = false;
   std::vector<std::string> standbys_;
-  // Whether the next update to an operator who follows the output must contain
-  // `standbys_`.
+  // Whether the next update must contain `standbys_`; used only if the operator
+  // follows the output.
   bool has_other_standbys_ = false;
   // the update that is being written; null: none
   std::unique_ptr<v1::InquiryUpdate> update_;

@@ -22,7 +22,8 @@ namespace muster::rendezvous {
 
 // Serves Admin.WatchJob until the job has finished. Sends an update at once,
 // and later ones with the decisions since the previous update, at most ten per
-// second. The returned reactor deletes itself. `coordinator` must outlive it.
+// second. The returned reactor deletes itself. `coordinator` must outlive the
+// reactor.
 grpc::ServerWriteReactor<v1::JobUpdate>* StartWatchStream(
     Coordinator* coordinator, const std::string& run_id,
     const DecisionCursor& after);

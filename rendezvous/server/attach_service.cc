@@ -34,13 +34,14 @@ using AttachReactor = grpc::ServerBidiReactor<v1::Report, v1::Directive>;
 // Time limit for a new stream to deliver a report that a job accepts.
 constexpr std::chrono::seconds kFirstReportTimeout(10);
 
-// Counts the attached nodes and enforces their limits. Thread-safe.
+// Counts the attached nodes, and refuses more of them than NodeLimits permits.
+// Thread-safe.
 class Places {
  public:
   explicit Places(const NodeLimits& limits) : limits_(limits) {}
 
-  // Reserves a place for a node of `principal` (empty: unknown).
-  // RESOURCE_EXHAUSTED: no place is free.
+  // Counts one more attached node of `principal` (empty: unknown).
+  // RESOURCE_EXHAUSTED: NodeLimits permits no further node.
   grpc::Status Take(const std::string& principal) {
     std::lock_guard<std::mutex> lock(mutex_);
     const grpc::Status free = Free(principal);
@@ -63,7 +64,8 @@ class Places {
   }
 
  private:
-  // Returns OK if a place is free, else RESOURCE_EXHAUSTED. Requires mutex_.
+  // Returns OK if NodeLimits permits one more node of `principal`, else
+  // RESOURCE_EXHAUSTED. Requires mutex_.
   grpc::Status Free(const std::string& principal) const {
     if (taken_ >= limits_.all) {
       return {grpc::StatusCode::RESOURCE_EXHAUSTED,
@@ -85,7 +87,8 @@ class Places {
   const NodeLimits limits_;
   std::mutex mutex_;
   int taken_ = 0;
-  // number of places by principal; no entry is 0
+  // number of attached nodes by principal; a principal without nodes has no
+  // entry
   std::map<std::string, int> taken_by_;
 };
 
@@ -104,12 +107,12 @@ absl::Status CheckNode(const Principal& principal,
 }
 
 // One agent's stream. gRPC calls OnRead… and OnWrite… of one stream from
-// several threads at once, but never from within StartWrite, so StartWrite may
-// be called with the lock held.
+// several threads at once, but never from within StartWrite. So StartWrite may
+// be called while mutex_ is held.
 //
 // The first well-formed report attaches the stream to the coordinator. Once a
-// job has accepted a report, the stream counts as a node and takes a place. A
-// stream that does not count as a node after kFirstReportTimeout is ended.
+// job has accepted a report, the stream counts as a node (NodeLimits). A stream
+// that does not count as a node after kFirstReportTimeout is ended.
 class AgentStream : public AttachReactor, private DirectiveSink {
  public:
   // `names`: the names in the client's certificate; nullopt: no check.
@@ -129,7 +132,8 @@ class AgentStream : public AttachReactor, private DirectiveSink {
     context->AddInitialMetadata(kWelcome, "1");
   }
 
-  // `self` keeps the stream alive until gRPC calls OnDone.
+  // `self` points to this stream. The stream keeps `self`, and so stays alive,
+  // until gRPC calls OnDone.
   void Start(std::shared_ptr<AgentStream> self) {
     alarm_ = std::make_unique<grpc::Alarm>();
     alarm_->Set(std::chrono::system_clock::now() + kFirstReportTimeout,
@@ -185,14 +189,14 @@ class AgentStream : public AttachReactor, private DirectiveSink {
   }
 
   void OnDone() override {
-    // Release the stream's own reference, which deletes this object unless the
-    // alarm's callback still holds it.
+    // Release the stream's reference to itself. This deletes the stream, unless
+    // the callback of its alarm (OnFirstReportTimeout) is running.
     const std::shared_ptr<AgentStream> last = std::move(self_);
   }
 
  private:
-  // Passes a report to the coordinator. Requires a reserved place. Errors:
-  // those of Coordinator::OnReport.
+  // Passes a report to the coordinator. Places::Take must have counted the node
+  // before. Errors: those of Coordinator::OnReport.
   absl::Status PassOn(Report report) {
     if (!stream_.has_value()) {
       stream_ = coordinator_->Attach(this, peer_ip_, principal_.name);
@@ -324,14 +328,15 @@ class TurnedAway : public AttachReactor {
 
 using AnswerReactor = grpc::ServerReadReactor<v1::AnswerPart>;
 
-// A node's answer to one inquiry. Reads the next part once the session has
-// room.
+// A node's answer to one inquiry. Reads the next part only once the inquiry's
+// buffer (InquirySession) has room.
 class AnswerStream : public AnswerReactor {
  public:
   AnswerStream(std::shared_ptr<InquirySession> session, uint64_t id)
       : session_(std::move(session)), id_(id) {}
 
-  // `self` keeps the stream alive until gRPC calls OnDone.
+  // `self` points to this stream. The stream keeps `self`, and so stays alive,
+  // until gRPC calls OnDone.
   void Start(std::shared_ptr<AnswerStream> self) {
     const bool begun =
         session_->Begin(id_, [weak = std::weak_ptr<AnswerStream>(self)] {
@@ -431,9 +436,10 @@ class AttachService : public v1::Coordinator::CallbackService {
   AttachReactor* Attach(grpc::CallbackServerContext* context) override {
     absl::StatusOr<Principal> principal = check_->Identify(*context);
     if (!principal.ok()) return new TurnedAway(ToGrpc(principal.status()));
-    // Tell the listener at once that this call is valid, if the caller has a
-    // certificate: Identify has checked it. Without a certificate, the call
-    // counts as valid only once a job has accepted a report.
+    // If the caller has a certificate, report this call as valid to the
+    // connection listener at once, because Identify has checked the
+    // certificate. Without a certificate, the call counts as valid only once a
+    // job has accepted a report.
     if (PeerNames(*context->auth_context()).has_value()) {
       connections_->Proved(context->peer());
     }
@@ -480,8 +486,8 @@ class AttachService : public v1::Coordinator::CallbackService {
     absl::StatusOr<std::shared_ptr<InquirySession>> session =
         coordinator_->FindInquiry(run_id, id);
     if (!session.ok()) {
-      // Do not return the error about an unknown job: it lists the existing
-      // jobs.
+      // Do not return the error of FindInquiry: if the job is unknown, its text
+      // lists the existing jobs, which this caller may not be permitted to see.
       return new AnswerTurnedAway(
           {grpc::StatusCode::NOT_FOUND, "no such inquiry is open"});
     }

@@ -22,8 +22,8 @@ enum class HostNames { kCompared, kAny };
 // RESOURCE_EXHAUSTED.
 struct NodeLimits {
   int all = 0;
-  // Maximum number of attached nodes of one principal; nullopt: only `all`
-  // limits them.
+  // Maximum number of attached nodes of one principal; nullopt: no limit per
+  // principal.
   std::optional<int> per_principal;
 };
 

@@ -38,8 +38,8 @@ ConnectionLimits LimitsFor(int descriptors);
 // of these states:
 //
 //   silent    has sent nothing valid yet
-//   spoken    has sent the beginning of a session, and waits for a place on
-//             trial
+//   spoken    has sent the beginning of a session, and waits until fewer
+//             connections are on trial
 //   on trial  served by gRPC, without a valid call so far
 //   caller    has made a valid call: with the job token or, if the coordinator
 //             has no token, any admin call or an accepted report
@@ -49,11 +49,13 @@ ConnectionLimits LimitsFor(int descriptors);
 // there are too many connections in a state, the pool does not refuse the new
 // one. It closes the oldest connection of the network that has the most
 // connections in this state. An honest client makes its call within
-// milliseconds, so the old connections of a flood are closed and the honest one
-// stays. Among the connections on trial, this applies only to a network that
-// has more than an eighth of the places. A network with fewer loses a
-// connection only after kFairTime. So if thousands of agents connect at once,
-// they wait for each other and do not close each other. Nodes are never closed.
+// milliseconds, so it is not among the oldest connections when a flood arrives.
+//
+// For connections on trial there is one exception. If no network has more than
+// an eighth of ConnectionLimits::on_trial, a connection is closed only after it
+// has been on trial for kFairTime. So if thousands of agents connect at once,
+// they wait for each other and do not close each other. Connections of nodes
+// are never closed.
 //
 // Pure: time is an argument, which must not decrease. O(log n) per call.
 class ConnectionPool {
@@ -85,12 +87,12 @@ class ConnectionPool {
     std::vector<Id> close;
     std::vector<Id> hand_over;  // connections to hand over to gRPC
   };
-  // Applies the limits. Must be called after each call of the functions above,
-  // and at NextDeadline.
+  // Applies the limits. Must be called after each call of Opened, Spoke,
+  // Proved, Joined, Left or Ended, and at NextDeadline.
   Changes Apply(Instant now);
 
-  // Whether another connection may be accepted: a place is free, or a
-  // connection may be closed to make room. If false, the caller should ask
+  // Whether another connection may be accepted: the limits have room for it, or
+  // a connection may be closed to make room. If false, the caller should ask
   // again after the next change.
   bool MayAccept() const;
   // Whether Apply would change anything at `now`.

@@ -22,8 +22,8 @@ class ConnectionPoolTest : public ::testing::Test {
  protected:
   // A pool for 6 connections that wait for the hand-over to gRPC, 16 on trial
   // (gRPC serves them, but they have made no valid call yet), and 3 callers
-  // (they have made one). The fair share of a network is 16 / 8 = 2 connections
-  // on trial.
+  // (they have made a valid call). The fair share of a network is 16 / 8 = 2
+  // connections on trial.
   ConnectionPool pool_{
       {.waiting = 6, .on_trial = 16, .callers = 3, .nodes = 100}};
   Instant now_{seconds(1000)};
@@ -214,9 +214,10 @@ TEST_F(ConnectionPoolTest, WhatHasEndedIsForgotten) {
   EXPECT_EQ(pool_.size(), 0u);
 }
 
-// Simulates a flood of 5,000 connections a second, silent or speaking, also
-// from the address of the honest clients. An honest client needs 40 ms from its
-// connection to a valid call.
+// Simulates a flood of 5,000 connections a second from one address. About half
+// of them stay silent, the others begin a session. From the same address come
+// honest clients, which make a valid call 40 ms after they have connected. No
+// honest client may be closed before its call.
 TEST_F(ConnectionPoolTest, UnderAFloodHonestClientsGetThrough) {
   const ConnectionLimits limits = LimitsFor(20'000);
   ConnectionPool pool(limits);

@@ -40,9 +40,9 @@ constexpr Duration kKeptWithin = std::chrono::seconds(3);
 // agents with a broken stream connect again.
 constexpr Duration kAbandonedAfter = std::chrono::seconds(2);
 
-// Number of low bits of an epoch that number the jobs within one run of the
-// coordinator. The other bits are the number of the run; they have room for
-// milliseconds since 1970 until the year 2109.
+// Number of the lowest bits of an epoch. They are the number of the job within
+// one run of the coordinator. The other bits are the number of the run; they
+// have room for milliseconds since 1970 until the year 2109.
 constexpr int kJobBits = 22;
 
 static_assert(kJobBits == kDrawnEpochBits);
@@ -55,10 +55,10 @@ uint64_t UnixMilliseconds() {
 
 // Returns why a report or an announcement with this epoch is refused; nullopt:
 // it is not refused. Epochs contain the clock time of the coordinator that
-// created them, and clocks differ, so an epoch may be ahead of this clock by
-// ten years. A higher epoch is refused: if one report with the highest epoch
-// were accepted, no epoch would be left for any later coordinator. If this
-// clock was never set, the year counts as 2026.
+// created them, and the clocks of machines differ. So an epoch may be ahead of
+// this machine's clock by up to ten years. A higher epoch is refused: if the
+// highest possible epoch were accepted, no epoch would be left for any later
+// coordinator. If this machine's clock was never set, the year counts as 2026.
 std::optional<std::string> FutureEpoch(uint64_t epoch) {
   constexpr uint64_t kYear = uint64_t{365} * 86'400'000;
   constexpr uint64_t kEarliest = 56 * kYear;
@@ -69,7 +69,8 @@ std::optional<std::string> FutureEpoch(uint64_t epoch) {
                       "machine's clock");
 }
 
-// Returns the highest of the report's epochs that a coordinator reads.
+// Returns the highest of the report's epochs: of its promise, of its electorate
+// and the electorate's world, and of its place.
 uint64_t HighestEpoch(const Report& report) {
   const Electorate& electorate = report.electorate;
   return std::max({report.promised_epoch, electorate.epoch,
@@ -78,8 +79,8 @@ uint64_t HighestEpoch(const Report& report) {
 }
 
 // Creates an epoch that is higher than those of earlier coordinators, if the
-// clocks agree. Random bits make it differ from the epochs of coordinators that
-// start at the same time.
+// clocks of their machines agree. Random bits make it differ from the epochs of
+// coordinators that start at the same time.
 uint64_t DrawEpoch() {
   std::random_device device;
   return UnixMilliseconds() << kJobBits | (device() & ((1u << kJobBits) - 1));
@@ -367,9 +368,9 @@ class Coordinator::Impl {
       if (!options_.takeover.has_value() || run_id != options_.only_run_id) {
         return absl::NotFoundError("no such job");
       }
-      // Ignore the announcement if this process's agent is connected to the
-      // coordinator at `endpoint`. If that coordinator is lost, the
-      // connection's end shows it sooner than missing announcements do.
+      // Ignore the announcement if the agent in this process is connected to
+      // the coordinator at `endpoint`. If that coordinator is lost, the end of
+      // the connection shows the loss sooner than missing announcements do.
       if (endpoint == options_.takeover->own_endpoint ||
           FollowsOneAt(endpoint)) {
         return absl::OkStatus();
@@ -378,9 +379,9 @@ class Coordinator::Impl {
       if (found != jobs_.end()) job = found->second;
       if (backing == Backing::kMajority) successors_.emplace(epoch, endpoint);
     }
-    // The announcement of a higher epoch may depose the job here. OnDeposed
-    // then creates a standby, which reads the announced coordinator from
-    // successors_.
+    // If the announced epoch is higher, this call may depose this coordinator.
+    // OnDeposed then creates a standby, which reads the announced coordinator
+    // from successors_.
     if (job != nullptr) {
       job->OnCoordinatorTold({.epoch = epoch, .backing = backing});
     }
@@ -414,8 +415,8 @@ class Coordinator::Impl {
       const auto found = jobs_.find(run_id);
       if (found != jobs_.end()) job = found->second;
     }
-    // A higher epoch that a node has promised to the other standby may depose
-    // the job here. OnDeposed then creates a standby.
+    // If a node has promised a higher epoch to the other standby, this call may
+    // depose this coordinator. OnDeposed then creates a standby.
     if (job != nullptr) {
       job->OnCoordinatorTold(
           {.epoch = other.promised, .backing = Backing::kPromise});
@@ -494,9 +495,8 @@ class Coordinator::Impl {
   HostWatch& hosts() { return hosts_; }
 
   // Performs an operator's order about a machine. `perform` must call
-  // HostWatch::Free or Ban, and pass its argument `kept` to it. `text`: the
-  // order, a sentence. Blocks until the order is durable, at most for
-  // kKeptWithin.
+  // HostWatch::Free or Ban with the callback `kept`. `text`: the order, a
+  // sentence. Blocks until the order is durable, at most for kKeptWithin.
   absl::Status Order(
       const std::string& text,
       const std::function<absl::Status(std::function<void()> kept)>& perform) {
@@ -550,8 +550,8 @@ class Coordinator::Impl {
     std::optional<Report> newest;
   };
 
-  // Whether this process's agent is connected to a coordinator at `endpoint`.
-  // Requires mutex_.
+  // Whether the agent in this process is connected to a coordinator at
+  // `endpoint`. Requires mutex_.
   bool FollowsOneAt(const std::string& endpoint) const {
     return followed_.has_value() && followed_->endpoint == endpoint;
   }
@@ -641,12 +641,12 @@ class Coordinator::Impl {
         if (verdict.has_value() && !MayBeTriedAgain(*verdict)) ForgetRecord();
       }
       StandBy(Standby::Kind::kSuccessor);
-      // The standby must know the successor before it gets the nodes' reports.
-      // Many nodes may already be connected to the successor, although the end
-      // of their connections to this process is not noticed yet. If the standby
-      // did not know the successor, the other nodes would promise a new epoch
-      // to this standby and would no longer obey the successor. But without the
-      // nodes at the successor this standby cannot be elected.
+      // Tell the standby of the successor before it gets the nodes' reports.
+      // Nodes that have moved to the successor may still have connections here,
+      // so this standby may seem to have a majority. It would ask the nodes to
+      // promise a new epoch, and the nodes that are really here would no longer
+      // obey the successor. But without the nodes at the successor this standby
+      // cannot be elected.
       if (!successors_.empty()) {
         const auto& [epoch, endpoint] = *successors_.rbegin();
         tell.push_back(
@@ -935,21 +935,22 @@ class Coordinator::Impl {
   mutable std::mutex mutex_;
   // Not null while this process is only a standby (Options::takeover).
   std::unique_ptr<Standby> standby_;
-  // The epoch and endpoint of each coordinator with a majority whose
-  // announcement is being handled now. Several threads may run Told at the same
-  // time. The highest epoch is that of the job's newest coordinator; OnDeposed
-  // uses it, whichever of the announcements deposes the job here.
+  // Epoch and endpoint of other coordinators that have a majority and whose
+  // announcements are being handled by Told now. Several threads may run Told
+  // at the same time. The coordinator with the highest epoch is the newest one;
+  // OnDeposed tells the new standby of it, whichever of the announcements has
+  // deposed this coordinator.
   std::multiset<std::pair<uint64_t, std::string>> successors_;
-  // The coordinator to which this process's agent is connected; nullopt: none,
-  // or this one.
+  // The coordinator to which the agent in this process is connected; nullopt:
+  // the agent is connected to this coordinator or to none.
   std::optional<Standby::Leader> followed_;
   // The highest epoch of a directive that Learn has got.
   uint64_t learned_epoch_ = 0;
   // The endpoints at which nodes look for a new coordinator (SetStandbys).
   std::vector<std::string> standbys_;
   // The endpoints of other standbys that have announced themselves to this one,
-  // at most kMaxStandbys. This process's agent may not know them, because it
-  // may have been started again.
+  // at most kMaxStandbys. The agent in this process may not know these
+  // endpoints, because it may have been started again.
   std::set<std::string> met_;
   // Whether this coordinator took the job over from another one.
   bool took_over_ = false;
@@ -967,7 +968,8 @@ class Coordinator::Impl {
   std::map<JobOwner, int> unfinished_;
   // Run ids of jobs that had begun no round when their last agent disconnected.
   std::set<std::string> abandoned_;
-  // The finished jobs of jobs_, oldest first.
+  // The jobs in jobs_ that have finished; the job that finished first comes
+  // first.
   std::list<std::shared_ptr<DrivenJob>> finished_;
   std::unordered_map<WatchId, std::shared_ptr<DrivenJob>> watches_;
   // Declared last, so that the alarms' thread ends before the members that it

@@ -22,8 +22,8 @@
 namespace muster::rendezvous {
 
 // All jobs of one process. Finds or creates the job of each report. Calls the
-// jobs' pure state machines for each event and deadline, and passes their
-// directives to the sinks.
+// jobs' pure state machines for each event and deadline, and passes the
+// directives to the agents' sinks (DirectiveSink).
 //
 // Thread-safe. Independent of gRPC. Owns one thread, for deadlines.
 class Coordinator {
@@ -74,10 +74,11 @@ class Coordinator {
     std::function<void(const std::string& run_id, const Decision&)> on_decision;
     // Settings for a coordinator inside a `launch`, if other nodes of its only
     // job may take over from it. The coordinator starts as a Standby.
-    // `only_run_id` must be the job's run id. No job continues from `kept`.
-    // Instead, if no node knows a round of the job, a new job begins, which
-    // takes round numbers, used restarts, age and verdict from `kept`
-    // (Job::Recall).
+    // `only_run_id` must be the job's run id.
+    //
+    // The coordinator does not continue the job in `kept`. But if no node knows
+    // a round of the job, a new job begins, which takes round numbers, used
+    // restarts, age and verdict from `kept` (Job::Recall).
     struct Takeover {
       Standby::Kind kind = Standby::Kind::kSuccessor;
       // HOST:PORT at which other processes reach this coordinator (see
@@ -192,14 +193,17 @@ class Coordinator {
   // construction, call this before the first Attach.
   void SetOwnEndpoint(std::string endpoint);
   std::string own_endpoint() const;
-  // Tells this coordinator to which coordinator this process's agent is
-  // connected (perhaps to this one); nullopt: to none.
+  // Tells this coordinator to which coordinator the agent in its own process is
+  // connected (perhaps to itself); nullopt: to none.
   void Follow(std::optional<Standby::Leader> leader);
-  // Passes a directive that this process's agent has got from the job's
-  // coordinator. If that coordinator is another process, the directive's round
-  // and restarts are added to the job's record in this process's journal. After
-  // the job's verdict the record is removed, so that the same command begins a
-  // new job; the record of a job that timed out is kept.
+  // Handles a directive that the agent in this coordinator's process has
+  // received from the job's coordinator. No effect if this coordinator itself
+  // coordinates the job.
+  //
+  // Updates the job's record in this coordinator's journal with the round and
+  // the restarts of the directive. A directive with the job's verdict removes
+  // the record, so that the same command begins a new job. Only the record of a
+  // job that timed out is kept.
   void Learn(const Directive& directive);
   // Handles an announcement of another coordinator of the job, which listens at
   // `endpoint`. NotFound: this coordinator has no such job.
@@ -210,7 +214,7 @@ class Coordinator {
   // coordinator have connected. NotFound: this coordinator has no such job.
   absl::Status Meet(const std::string& run_id, const Standby::Assembly& other);
   // Sets the endpoints (HOST:PORT) at which nodes look for a new coordinator,
-  // as this process's agent knows them.
+  // as the agent in this coordinator's process knows them.
   void SetStandbys(std::vector<std::string> standbys);
   // Returns the job's coordinator as far as known, which may be this one;
   // nullopt: unknown.
@@ -234,10 +238,11 @@ class Coordinator {
     std::vector<std::string> standbys;  // HOST:PORT of the receivers
   };
   std::optional<Announcement> Announcing() const;
-  // Whether this process may exit although the job is unfinished. It may in two
-  // cases. The connected nodes could elect another coordinator at once. Or the
-  // job waits for another node to join: this may be the node of this process
-  // itself, which the cluster restarts only after the exit.
+  // Whether this process may exit although the job is unfinished. It may exit
+  // if the connected nodes could elect another coordinator at once. It may also
+  // exit if the job waits for another node to join, because that node may be
+  // the node of this process, which the cluster restarts only after the process
+  // has exited.
   bool MayLeave() const;
   // Where the job is coordinated if this process is only a standby. WhereElse
   // returns nullopt if this process coordinates the job.

@@ -545,9 +545,10 @@ TEST(CoordinatorTest, FaultsOfOneJobCountInTheNext) {
   EXPECT_EQ(status->nodes[0].judgement.reason, "no disk");
 }
 
-// Each report contains a fault, so each report makes the job judge the
-// machines. In one of these steps the check by pairs (--network-check) ends,
-// and finds that node-b is slow. The coordinator must record this fault, too.
+// Each report contains a fault, so the job judges the machines at each report.
+// At one of these reports the check by pairs (--network-check) ends and finds
+// that node-b is slow. The coordinator must record that node-b is slow, besides
+// the faults in the reports.
 TEST(CoordinatorTest, AFaultThatIsFoundWhileMachinesAreJudgedCounts) {
   Coordinator coordinator({});
   std::vector<std::unique_ptr<Attached>> nodes;
@@ -1119,8 +1120,8 @@ TEST_F(FounderTest, ANewJobGivesWayToNodesThatHaveMetASuccessor) {
   EXPECT_EQ(moved.standbys, std::vector<std::string>{"node-c:1"});
 }
 
-// An old coordinator announces itself at the same time as the successor. The
-// nodes must be sent to the successor only.
+// A coordinator with an old epoch announces itself at the same time as the
+// job's new coordinator, node c. Node a must be sent to node c.
 TEST(TakeoverRaceTest, NodesGoToTheSuccessorWhateverElseIsAnnounced) {
   for (int i = 0; i < 50; ++i) {
     Coordinator coordinator(
@@ -1237,8 +1238,8 @@ TEST_F(TakeoverTest, SendsNodesToTheCoordinatorOfItsOwnAgent) {
   const absl::Status asked = coordinator_.CancelJob("job", "ada");
   EXPECT_TRUE(absl::IsFailedPrecondition(asked));
   EXPECT_EQ(asked.message(), "job \"job\" is coordinated at node-a:1");
-  // If this process's agent is connected to this process itself, which is only
-  // a standby, no coordinator is known.
+  // The agent in this coordinator's process is connected to this coordinator,
+  // which is only a standby. So no coordinator of the job is known.
   coordinator_.Follow(Standby::Leader{"node-b:1", kOldEpoch});
   EXPECT_TRUE(absl::IsUnavailable(coordinator_.WhereElse()->why));
   coordinator_.Follow(std::nullopt);
@@ -1284,7 +1285,8 @@ TEST_F(TakeoverTest, StandsByAgainOnceItIsDeposed) {
   coordinator_.Unwatch(watch->id);
   EXPECT_FALSE(coordinator_.Announcing().has_value());
   // The deposed coordinator is a standby now and keeps its streams. It asks the
-  // nodes to promise an epoch that is higher than the one that c has promised.
+  // nodes to promise an epoch that is higher than the one that node c has
+  // promised.
   for (Attached* node : {b_.get(), c_.get()}) {
     const Directive asked = node->WaitFor(DirectiveKind::kStandBy);
     EXPECT_GT(asked.epoch, epoch + 1);

@@ -377,7 +377,8 @@ DrivenJob::News DrivenJob::NewsOf(JobStep step) {
   deposed_ = news.is_deposed = step.deposed;
   if (deposed_) {
     // The job is deposed, so its nodes obey another coordinator. Directives
-    // that were held back are void, but the watchers still get the decisions.
+    // that were held back until a record is durable are dropped, but the
+    // watchers still get the decisions.
     for (std::vector<News>* const held : {&in_write_, &later_}) {
       for (News& one : *held) {
         if (one.has_decisions) watchers_.Note(std::move(one.decisions));

@@ -100,9 +100,9 @@ class ChannelKeys {
 // the time and the agents' reports to it, and sends its directives and
 // decisions without holding the lock.
 //
-// With a record store: if a step changes the job's record, its directives and
-// decisions are held back until the record is durable, and so are those of
-// later steps.
+// With a record store: if a step changes the job's record, the directives and
+// decisions of this step and of later steps are held back until the record is
+// durable.
 //
 // Thread-safe, except that OnReport and OnStreamClosed of one stream must not
 // run at the same time.
@@ -177,7 +177,7 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   std::string Cancel(const std::string& reason);
   std::string Drain(const std::string& node, const std::string& principal);
   // Passes the newest judgement of the machines to the job at once. Without
-  // this call, the job would get it with its next event.
+  // this call, the job would get the judgement only with its next event.
   void OnHostsJudged();
   // Handles an announcement of another coordinator or standby of this job.
   void OnCoordinatorTold(const CoordinatorTold& told);
@@ -259,8 +259,8 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   // progress. Requires mutex_.
   void Write();
   void OnWritten();
-  // Waits until the store has called back for all changes so far, but at most
-  // for Surroundings::max_write_wait. Returns "", or why these changes are
+  // Waits until the record store has called back for all changes so far, but at
+  // most for Surroundings::max_write_wait. Returns "", or why these changes are
   // void.
   std::string AwaitWritten();
   void Tell(const News& news);
@@ -291,9 +291,9 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   // Whether FollowInquiries has noticed that the job is over, so that no
   // further node will be asked to answer an inquiry.
   bool inquiries_end_ = false;
-  // The time of the current alarm; nullopt: none. It may be earlier than the
-  // job's next deadline: a report extends a lease, but does not set a new
-  // alarm.
+  // The time of the current alarm; nullopt: none. The alarm may come before the
+  // job's next deadline, because a report extends a lease but does not change
+  // the alarm.
   std::optional<Instant> alarm_;
   bool told_finished_ = false;
   bool deposed_ = false;

@@ -225,9 +225,9 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Listen(
   Listener::Options listening;
   listening.address = addresses->front();
   listening.limits = limits;
-  // Connections may have descriptor numbers up to the middle of the reserve.
-  // The reserve has kKeptForOthers numbers, or `descriptors` numbers if the
-  // process's limit of descriptors is low.
+  // The descriptor numbers from `descriptors` on are a reserve for other uses:
+  // kKeptForOthers numbers, or `descriptors` numbers if the process's limit of
+  // descriptors is low. Connections may use the lower half of the reserve.
   listening.max_descriptor =
       descriptors + std::min(kKeptForOthers, descriptors) / 2;
   auto listener = Listener::Listen(listening);

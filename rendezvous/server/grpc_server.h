@@ -39,7 +39,7 @@ class GrpcServer {
     std::vector<std::string> tokens;
     // Maximum number of attached agents; further ones are refused with
     // RESOURCE_EXHAUSTED. nullopt: as many as the limit of open files allows.
-    // Start raises this limit as far as it may.
+    // Start raises the limit of open files as far as the system permits.
     std::optional<int> max_nodes;
     // Maximum number of attached agents of one principal; nullopt: no limit.
     std::optional<int> max_nodes_per_principal;

@@ -73,8 +73,9 @@ std::vector<HostStatus> HostWatch::List() {
 void HostWatch::RefreshIfDue(Duration now) {
   if (now.count() < due_) return;
   const std::vector<NodeMemory::Change> changes = memory_.Refresh(now, nodes_);
-  // With --quarantine=off no machine's state changes here, but the view may
-  // change: a machine leaves the view when its score falls below kSuspectAt.
+  // With --quarantine=off, no machine's state changes, so `changes` is empty.
+  // But the score of a machine may have fallen below kSuspectAt. Publish then
+  // removes the machine from view_, the judgement that the jobs get.
   if (!changes.empty() || options_.quarantine == Quarantine::kOff) {
     Publish(now, changes);
   } else {

@@ -545,7 +545,8 @@ class Listener::Impl {
   HandOver hand_over_;
   std::thread thread_;
 
-  // Guards everything below. The listener's thread holds it while it works.
+  // Guards all members below. The listener's thread holds mutex_ while it
+  // handles events, but not while it waits for them or calls hand_over_.
   std::mutex mutex_;
   bool ending_ = false;
   ConnectionPool pool_;
@@ -558,7 +559,8 @@ class Listener::Impl {
   Instant swept_;
   SelfCheck check_;
   OwnedFd own_check_;
-  // Whether own_check_ is connected and has sent the HTTP/2 preface.
+  // Whether own_check_, the connection of the listener to itself, is connected
+  // and has sent the HTTP/2 preface.
   bool own_check_said_ = false;
 };
 

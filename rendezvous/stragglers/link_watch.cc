@@ -16,16 +16,17 @@ int OtherEnd(const LinkShare& link, int node) {
   return link.from_node == node ? link.to_node : link.from_node;
 }
 
-// Returns `node`, with its ratio, if the network of `node` is slow; otherwise
-// nullopt. `top` is the link with the highest share; `node` must be one of its
-// two ends.
+// Returns `node`, with its SlowNode::ratio, if the network of `node` is slow;
+// otherwise nullopt. `top` is the link with the highest LinkShare::share;
+// `node` must be one of the two nodes that `top` connects.
 std::optional<SlowNode> Examine(const std::vector<LinkShare>& links,
                                 const LinkShare& top, int node) {
-  // The highest LinkShare::share of the links of `node`, leaving out those to
-  // the other end of `top`.
+  // The highest LinkShare::share of the links between `node` and other nodes,
+  // without the links to the second node of `top`.
   double second = 0;
-  // The highest share and the highest rate of the links between other nodes.
-  // Without such links the rate is 0, and the node is not slow.
+  // The highest LinkShare::share and the highest LinkShare::rate of the links
+  // that do not touch `node`. If there are none, both are 0, and the node is
+  // not found slow.
   double others = 0;
   double fastest = 0;
   for (const LinkShare& link : links) {
@@ -57,8 +58,9 @@ std::optional<SlowNode> SlowestNode(const std::vector<LinkShare>& links) {
       links.begin(), links.end(),
       [](const LinkShare& a, const LinkShare& b) { return a.share < b.share; });
   if (top == links.end()) return std::nullopt;
-  // A slow node's links have higher shares than all links between other nodes.
-  // So only an end of the link with the highest share can be the slow node.
+  // A slow node has a link with a higher LinkShare::share than all links
+  // between other nodes. So the slow node can only be one of the two nodes of
+  // the link with the highest share.
   for (const int node : {top->from_node, top->to_node}) {
     const std::optional<SlowNode> slow = Examine(links, *top, node);
     if (slow.has_value()) return slow;
@@ -85,8 +87,8 @@ void LinkWatch::Record(int rank, int node, const RankTimes& times) {
   const double own = passed(known.last.own, times.own);
   const double blocked = passed(known.last.blocked, times.blocked);
   if (known.node == kNone || own < 0 || blocked < 0) {
-    // There is no window yet: `times` are the first times of the rank, or of a
-    // new worker process.
+    // `times` are the first times of the rank, or of a new worker process. A
+    // window lies between two records of times, so there is none yet.
     known = Rank();
     known.node = node;
     known.last = times;
@@ -98,8 +100,8 @@ void LinkWatch::Record(int rank, int node, const RankTimes& times) {
     const auto last = std::find_if(
         known.last.links.begin(), known.last.links.end(),
         [&](const LinkTime& one) { return one.peer == link.peer; });
-    // Skip a link that the previous times did not contain, because an unknown
-    // part of its time belongs to earlier windows.
+    // Skip a link that the rank's previous times did not contain: the time of
+    // this link since the previous times is unknown.
     if (last == known.last.links.end()) continue;
     const double limited = passed(last->limited, link.limited);
     known.shares.push_back(

@@ -11,7 +11,8 @@
 
 namespace muster::rendezvous {
 
-// The sends of one rank to one rank of another node, in a window.
+// The sends of one rank to one rank of another node, in a window (the time
+// between two records of the sending rank's times).
 struct LinkShare {
   int from_node = 0;
   int to_node = 0;
@@ -35,11 +36,12 @@ struct SlowNode {
 // SlowestNode finds the node that all slow links have in common. Links inside a
 // node must not be given. Pure. O(number of links).
 //
-// A slow link alone says nothing, because either of its ends may be the cause.
-// So a node is named only if links between it and at least two other nodes are
-// slower than each link between other nodes. The shares of the node's links
-// must be at least kMinLinkRatio times those of the other links, and exceed
-// them by at least kMinLinkExcess. No second node can satisfy this condition.
+// A single slow link does not show the slow node, because either of its two
+// nodes may be the cause. So a node is named only if links between it and at
+// least two other nodes are slow. A link is slow if its LinkShare::share is at
+// least kMinLinkRatio times the highest share of the links that do not touch
+// the node, and exceeds that share by at least kMinLinkExcess. At most one node
+// can satisfy this condition.
 //
 // A node that has more to send or to receive than others, such as the root of a
 // broadcast or gather, is not slow. So at least one of the slow links must be a
@@ -50,19 +52,21 @@ struct SlowNode {
 // nodes. So with two nodes no node is named.
 inline constexpr double kMinLinkRatio = 2;
 inline constexpr double kMinLinkExcess = 0.1;
-// Lower bound of the highest share among the links between other nodes, when
-// SlowNode::ratio is divided by this share. It keeps the ratio finite.
+// The divisor of SlowNode::ratio is the highest LinkShare::share of the links
+// between other nodes, but at least kLeastOtherShare, so that the ratio stays
+// finite.
 inline constexpr double kLeastOtherShare = 0.01;
 std::optional<SlowNode> SlowestNode(const std::vector<LinkShare>& links);
 
 // Finds the node with a slow network in one round, from the links of all ranks.
 // Pure and deterministic; not thread-safe.
 //
-// Each vote is the node that SlowestNode finds in the newest windows of all
-// ranks. A node is persistently slow with kPersistentVotes of the last kWindows
-// votes, and slow for some time only with kPassingVotes. A persistently slow
-// node has recovered once fewer than kPassingVotes of these votes are for it.
-// At most one node is slow at a time.
+// A window of a rank is the time between two records of the rank's times. Judge
+// adds votes. A vote is the node that SlowestNode finds in the newest windows
+// of all ranks. A node is persistently slow with kPersistentVotes of the last
+// kWindows votes, and slow for some time only with kPassingVotes. A
+// persistently slow node has recovered once fewer than kPassingVotes of these
+// votes are for it. At most one node is slow at a time.
 //
 // Memory: about 150 bytes for each rank, and 32 bytes for each of its links.
 class LinkWatch {
@@ -70,7 +74,8 @@ class LinkWatch {
   static constexpr int kWindows = 19;
   static constexpr int kPersistentVotes = 18;
   static constexpr int kPassingVotes = 8;
-  // A rank's window has at least this length.
+  // Minimum length of a rank's window (the time between two records of the
+  // rank's times).
   static constexpr Duration kMinWindow = std::chrono::milliseconds(500);
 
   struct Finding {
@@ -90,13 +95,14 @@ class LinkWatch {
   void Begin(int ranks);
 
   // Records the newest times of `rank`, a worker of `node`. `rank` must be at
-  // least 0 and lower than the number of ranks. Links to ranks that do not
-  // exist, or have given no times, are ignored.
+  // least 0 and lower than the number of ranks. Links to a rank are ignored if
+  // it does not exist, or while none of its times were recorded.
   void Record(int rank, int node, const RankTimes& times);
 
-  // Adds a vote once at least half of the ranks with links have had a new
-  // window since the last vote. The vote is for the node that the newest
-  // windows show as slow, or for none. Returns the changes.
+  // Adds a vote if at least half of the ranks with links have had a new window
+  // since the last vote. The vote is for the node that SlowestNode finds in the
+  // newest windows, or for none. Returns the nodes that have become
+  // persistently slow or have recovered.
   std::vector<Change> Judge();
 
   // The node that is slow now; nullopt: none.

@@ -187,8 +187,8 @@ TEST_F(LinkWatchTest, EqualNodesNameNobody) {
 }
 
 TEST_F(LinkWatchTest, TheSlowNodeIsNamedByItsFirstRankUntilItRecovers) {
-  // The first step adds no vote, because a window needs two records of the
-  // times.
+  // The first step adds no vote: a vote needs a window, which lies between two
+  // records of the times.
   ASSERT_EQ(StepsUntilChange(1), LinkWatch::kPersistentVotes + 1);
   ASSERT_EQ(last_.size(), 1u);
   EXPECT_FALSE(last_[0].recovered);
@@ -283,9 +283,9 @@ TEST_F(LinkWatchTest, ANewMeasurementAndANewRoundBeginAnew) {
 TEST_F(LinkWatchTest, ALinkThatIsNewInTheTimesIsComparedFromTheNextWindowOn) {
   for (int i = 0; i < 80; ++i) {
     for (int node = 0; node < kNodes; ++node) {
-      // Every second record contains no links. So no two records in succession
-      // contain the same link, and the part that belongs to one window is never
-      // known.
+      // Every second record of a node contains no links. So a link is never
+      // contained in two successive records, no window has a time for any link,
+      // and no node is found slow.
       Advance(node, hours(node == 2 ? 0 : 1));
       if (i % 2 == 0) times_[node].links.clear();
       Record(node);

@@ -23,15 +23,16 @@ double Median(std::vector<double> values) {
   return *middle;
 }
 
-// Whether `share` is above the median by both margins, kMinRatio and
-// kMinExcess. `part`: the fraction of each margin that suffices.
+// Whether `share`, a rank's share of own work, exceeds the ranks' median by
+// both margins: kMinRatio (relative) and kMinExcess (absolute). `part`: the
+// fraction of each margin that suffices.
 bool IsAbove(double share, double median, double part) {
   return share >= median * (1 + part * (StragglerWatch::kMinRatio - 1)) &&
          share >= median + part * StragglerWatch::kMinExcess;
 }
 
-// The fraction of the margins that suffices in a single window, because noise
-// may hide half of a difference in one window.
+// The fraction of kMinRatio's and kMinExcess's margins that suffices in a
+// single window, because noise may hide half of a difference there.
 constexpr double kPartInWindow = 0.5;
 
 }  // namespace
@@ -58,8 +59,8 @@ void StragglerWatch::Follow(const RankTimes& times, Rank& rank) {
   const double own = passed(rank.last.own, times.own);
   const double blocked = passed(rank.last.blocked, times.blocked);
   if (!rank.is_known || own < 0 || blocked < 0) {
-    // `times` are the rank's first times, or the first ones after the rank has
-    // restarted its measurement.
+    // `times` are the rank's first times, or lower than the previous ones, so
+    // that a new measurement has begun. In both cases there is no window yet.
     rank = Rank();
     rank.is_known = true;
     rank.last = times;

@@ -17,32 +17,36 @@ namespace muster::rendezvous {
 //
 // Idea: all ranks of a synchronous training need the same time for a step. The
 // part that a rank spends outside of collectives is its own work. The rank with
-// the most own work arrives last, and the others wait for it. So it suffices to
-// compare each rank's share of own work. Neither clocks nor numbers of steps
-// need to agree.
+// the most own work arrives last at the collective, and the other ranks wait
+// for it. So it suffices to compare the ranks' shares: a rank's share is the
+// part of its time that is own work. Neither clocks nor numbers of steps need
+// to agree.
 //
 // Windows: a window is the time between two evaluations in which a rank's times
 // have advanced by at least kMinWindow. It contains one step, or several short
 // ones.
 //
 // A rank is slow if its share over the last kWindows windows passes three
-// tests. It is at least kMinRatio times the median. It exceeds the median by at
-// least kMinExcess. It exceeds the median by kDeviations standard deviations of
-// all ranks (estimated from the median absolute deviation).
+// tests. The share is at least kMinRatio times the median of all ranks' shares.
+// It exceeds the median by at least kMinExcess. It exceeds the median by
+// kDeviations standard deviations of all shares (estimated from the median
+// absolute deviation).
 //
 // In addition, single windows vote: a window votes for the rank if the rank's
-// share exceeds half of the margins kMinRatio and kMinExcess. A rank is
-// persistently slow with kPersistentVotes votes, and slow for some time only
-// (SlowRank::is_persistent is false) with kPassingVotes. So no rank is slow
-// because of a single long pause, of noise that hits one rank after another, or
-// of work that always differs a little. A rank that was persistently slow stays
-// so until fewer than kPassingVotes windows vote for it.
+// share in this window exceeds the median by at least half of each difference
+// that kMinRatio and kMinExcess demand. A rank is persistently slow with
+// kPersistentVotes votes, and slow for some time only (SlowRank::is_persistent
+// is false) with kPassingVotes. So no rank is slow because of a single long
+// pause, of noise that hits one rank after another, or of work that always
+// differs a little. A rank that was persistently slow stays so until fewer than
+// kPassingVotes windows vote for it.
 //
 // With two ranks, the smaller share is the median. If the ranks hardly wait for
 // each other, all shares are near 1, and no rank is slow.
 //
-// The slow network of a node makes the collectives of all ranks alike longer,
-// so these shares do not show it. LinkWatch finds it from the ranks' links.
+// The slow network of a node makes the collectives of all ranks longer by the
+// same time, so the shares do not show it. LinkWatch finds such a node from the
+// ranks' links.
 //
 // Memory: about 400 bytes for each rank. Evaluate costs O(n) for n ranks. The
 // interval between evaluations grows with n, so the load on a core stays about
@@ -79,8 +83,9 @@ class StragglerWatch {
 
   // Whether the interval since the last evaluation has passed.
   bool IsDue(Instant now) const;
-  // Evaluates the newest times. `samples` may lack ranks. Each rank in it must
-  // be at least 0 and lower than the number of ranks. Returns the changes.
+  // Evaluates the newest times. `samples` need not contain all ranks; each rank
+  // in it must be at least 0 and lower than the number of ranks. Returns the
+  // ranks that have become persistently slow or have recovered.
   std::vector<Change> Evaluate(Instant now, const std::vector<Sample>& samples);
 
   // The slow ranks, ordered by rank. A node with a slow network is named by its
@@ -112,14 +117,15 @@ class StragglerWatch {
     bool slow = false;  // whether the rank is persistently slow
   };
 
-  // Adds a window that ends with `times` to the rank. Adds none for the first
-  // times of the rank, or if the times have advanced too little.
+  // Adds a window to the rank, from its previous times to `times`. Adds none if
+  // the rank has no previous times, or if the times have advanced by less than
+  // kMinWindow.
   static void Follow(const RankTimes& times, Rank& rank);
   static Window& Newest(Rank& rank);
   static Window Sum(const Rank& rank);
   static int Votes(const Rank& rank);
-  // Lets each new window vote: if the current evaluation has added a window to
-  // a rank, sets Window::is_above of this window.
+  // Sets Window::is_above (the window's vote) for each rank to which the
+  // current evaluation has added a window.
   void Vote();
   // Decides from all windows which ranks are slow, and sets slow_ and gain_.
   // Returns the ranks that have become persistently slow or have recovered.

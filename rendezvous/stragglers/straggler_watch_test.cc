@@ -153,11 +153,12 @@ TEST(StragglerWatch, OneRankAloneIsNotJudged) {
 
 TEST(StragglerWatch, ASmallDifferenceNamesNobody) {
   // The slow rank's share of own work is less than kMinRatio times the median
-  // share.
+  // share, so the rank is not reported as slow.
   Training training(4, 0.5);
   EXPECT_EQ(StepsUntilNamed(training, With(4, 1, 1.08), 1), 0);
   // The slow rank's share of own work is more than kMinRatio times the median
-  // share, but exceeds the median by less than kMinExcess.
+  // share. But it exceeds the median by less than kMinExcess, so the rank is
+  // not reported as slow.
   Training short_work(4, 30);
   EXPECT_EQ(StepsUntilNamed(short_work, With(4, 1, 2), 1), 0);
 }
@@ -203,8 +204,9 @@ TEST(StragglerWatch, ARankThatRecoversIsToldOnce) {
       recovered = step;
     }
   }
-  // Rank 1 was slow in earlier windows, and each normal step replaces one of
-  // them. It has recovered once fewer than kPassingVotes of them are left.
+  // All kWindows windows of rank 1 were slow. Each normal step replaces one of
+  // them by a window that is not slow. Rank 1 has recovered once fewer than
+  // kPassingVotes slow windows are left.
   EXPECT_EQ(recovered,
             StragglerWatch::kWindows - StragglerWatch::kPassingVotes + 1);
   EXPECT_THAT(training.watch().slow(), IsEmpty());

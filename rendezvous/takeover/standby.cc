@@ -34,8 +34,8 @@ Standby::Step Standby::Hear(Instant now, StreamId stream,
     return step;
   }
   // A node may reconnect before this process notices the end of the node's old
-  // connection. Removes the report of the old connection, so that the node
-  // votes only once.
+  // connection. Remove the report of the old connection, so that the node votes
+  // only once.
   for (auto it = reports_.begin(); it != reports_.end();) {
     const Report& other = it->second;
     if (it->first == stream || other.node.node_id != report.node.node_id) {
@@ -44,8 +44,9 @@ Standby::Step Standby::Hear(Instant now, StreamId stream,
     }
     const bool is_stale = other.node.incarnation == report.node.incarnation &&
                           other.sequence > report.sequence;
-    // An agent sends the same place key in all its reports. If the key differs,
-    // the report is from a stranger that claims to be this node.
+    // All reports of an agent contain the same place key, a secret of this
+    // agent. If the key differs, the report is from a stranger that claims to
+    // be this node.
     const bool is_stranger =
         other.node.incarnation == report.node.incarnation &&
         other.place_key != report.place_key;
@@ -77,9 +78,9 @@ Standby::Step Standby::Hear(Instant now, StreamId stream,
     const uint64_t above = (highest & ~kDrawnEpochMask) + kDrawnEpochMask + 1;
     candidate_ = std::max(candidate_, above | (candidate_ & kDrawnEpochMask));
     epoch_ = candidate_;
-    // candidate_ is the lowest epoch for this standby's next election. It is
-    // raised, so that the next election has a new epoch if another coordinator
-    // wins the current one.
+    // candidate_ is the lowest epoch for this standby's next election. Raise
+    // it, because another coordinator may win the current election, and the
+    // next election then needs a new epoch.
     candidate_ += kDrawnEpochMask + 1;
     for (const auto& [id, one] : reports_) {
       step.deliveries.push_back({id, StandBy()});

@@ -75,15 +75,17 @@ class Standby {
     std::string endpoint;
     uint64_t epoch = 0;
   };
-  // Sets the coordinator to which this process's agent is connected; nullopt:
-  // the agent has lost its coordinator.
+  // Sets the coordinator to which the agent in this standby's process is
+  // connected; nullopt: the agent has lost its coordinator.
   void Follow(std::optional<Leader> leader);
   // Handles an announcement: the coordinator at `endpoint` says about once a
-  // second that it coordinates the job with `epoch`. The announcement is
-  // ignored on two conditions: the announced coordinator has no majority of the
-  // job's nodes (Backing::kMinority), and a node of this standby knows a round
-  // of the job or has promised the epoch of an elected coordinator. Such nodes
-  // could elect a coordinator that continues the round.
+  // second that it coordinates the job with `epoch`.
+  //
+  // Ignores the announcement if both of these conditions hold: the announced
+  // coordinator has no majority of the job's nodes (Backing::kMinority), and a
+  // node of this standby knows a round of the job or has promised the epoch of
+  // an elected coordinator. Such nodes could elect a coordinator that continues
+  // the round.
   Step Told(Instant now, uint64_t epoch, const std::string& endpoint,
             Backing backing = Backing::kMajority);
 
@@ -96,11 +98,13 @@ class Standby {
     uint64_t promised = 0;
   };
   // Handles an announcement of another standby. A standby sends one about once
-  // a second while it has nodes and knows no coordinator. This standby sends
-  // its nodes to the other standby if the other one has more nodes. If both
-  // have equally many, the standby whose endpoint is first in byte order gets
-  // the nodes. This standby sends no nodes away while it waits for their
-  // promises. `own_endpoint`: the endpoint of this standby.
+  // a second while it has nodes and knows no coordinator.
+  //
+  // The nodes must gather at one standby: at the one that has more nodes or, if
+  // both have equally many, at the one whose endpoint is first in byte order.
+  // If that is the other standby, this standby sends its nodes there. It sends
+  // no nodes away while it waits for their promises. `own_endpoint`: the
+  // endpoint of this standby.
   Step Meet(Instant now, const Assembly& other,
             const std::string& own_endpoint);
   // Returns the number of connected nodes that wait until enough nodes for an

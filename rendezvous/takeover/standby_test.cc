@@ -261,8 +261,8 @@ TEST(StandbyTest, AMajorityOfANewerWorldDoesNotReplaceOneOfTheElectorate) {
 TEST(StandbyTest, AnOlderWorldNeedsNoMajority) {
   Cluster nodes(5);
   // Round 2 has begun on nodes 0 to 2, and the coordinator has told nodes 0 and
-  // 1 so. So an election needs a majority of the three nodes of round 2, and
-  // none of the five nodes of round 1.
+  // 1 so. So an election needs a majority of the three nodes of round 2. It
+  // does not need a majority of the five nodes of round 1.
   for (int rank : {0, 1}) {
     Report& report = nodes.report(rank);
     report.place->round = 2;
@@ -368,8 +368,10 @@ TEST(StandbyTest, EnoughNodesReplaceNoMajorityThatHalfOfTheWorldMayDeny) {
       nodes.report(node).spec.max_nodes = 4;
       nodes.Come(node);
     }
-    // One node of the world can be connected to another standby. It is half of
-    // a world of two nodes, but less than half of a world of three.
+    // The job has at most 4 nodes, and 3 of them are connected here. So at most
+    // one node of the world can be at another standby. It is half of a world of
+    // two nodes, which prevents an election here, but less than half of a world
+    // of three.
     EXPECT_EQ(nodes.told(1).epoch != 0, world == 3) << world;
   }
 }
@@ -456,9 +458,10 @@ TEST(StandbyTest, ANodeThatWasStartedAgainVotesInARoundThatMayHaveBegun) {
     returned.electorate = Electorate();
     nodes.Come(0);
     nodes.Come(1);
-    // Node 1 is half of round 2, which has two nodes. If the members of round 2
-    // are unknown (`is_listed` is false), the other half may be elsewhere.
-    // Nodes 0 and 1 then elect no coordinator.
+    // Round 2 has two nodes, and node 1 is one of them. If its members are
+    // listed, node 0 is known to be the other one, and nodes 0 and 1 elect a
+    // coordinator. Otherwise the second node of round 2 may be elsewhere, and
+    // nodes 0 and 1 elect none.
     EXPECT_EQ(nodes.told(1).epoch != 0, is_listed);
   }
 }

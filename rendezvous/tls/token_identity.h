@@ -81,9 +81,8 @@ absl::StatusOr<Principal> TokenPrincipal(
 bool IsDerivedToken(const std::string& token);
 
 // Returns the common name of the token's authority: "Muster token
-// 0123456789abcdef". Different secrets have different names, and the name
-// reveals nothing about the secret. Empty if `token` is a damaged derived
-// token.
+// 0123456789abcdef". Different secrets give different names, and a name reveals
+// nothing about its secret. Empty if `token` is a damaged derived token.
 std::string AuthorityName(const std::string& token);
 
 }  // namespace muster::rendezvous

@@ -277,8 +277,8 @@ void FromWire(const v1::JobSpec& wire, BoundedReader* reader, JobSpec* spec) {
                &spec->shutdown_timeout);
   reader->Span("keep_alive_interval", wire.keep_alive_interval(),
                &spec->keep_alive_interval);
-  // The lease is interval times misses. Both factors are limited, so the
-  // product cannot overflow.
+  // The lease is keep_alive_interval times keep_alive_misses. Both factors are
+  // limited, so the product cannot overflow.
   reader->Integer("keep_alive_misses", wire.keep_alive_misses(), 0, 200,
                   &spec->keep_alive_misses);
   reader->Span("reconnect_grace", wire.reconnect_grace(),

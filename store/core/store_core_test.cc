@@ -234,8 +234,8 @@ TEST_F(StoreCoreTest, AWaitDuringAnOfferWaits) {
   EXPECT_THAT(Wait(2, {"q"}), IsEmpty());
   EXPECT_THAT(Pop(1, "q"), ElementsAre("1<" + Number(1) + String("x")));
   EXPECT_THAT(Push("q", "y"), ElementsAre("2<1" + Byte(0)));
-  // Client 1 gets an offer of the element "z", which is already in the queue.
-  // Client 3 gets no offer of it before client 1 disconnects.
+  // Client 1 waits for the queue and gets an offer of its only element "z".
+  // Client 3 gets no offer of "z" before client 1 disconnects.
   Push("q", "z");
   EXPECT_THAT(Wait(1, {"q"}), ElementsAre("1<1" + Byte(0)));
   EXPECT_THAT(Wait(3, {"q"}), IsEmpty());
@@ -528,8 +528,9 @@ TEST_F(StoreLimitsTest, AnOfferNeedsRoomToo) {
   core.Apply(1, {.command = C::kWait, .keys = {"q"}}, &effects_);
   EXPECT_THAT(Take(), ElementsAre(HasSubstr("1!the store is full")));
   EXPECT_EQ(core.bytes(), before);
-  // If the WAIT comes before the push, the store has room: the end of the wait
-  // frees the memory that the offer needs.
+  // If the WAIT comes before the push, the memory limit is sufficient: when the
+  // WAIT ends, the memory that it used becomes free, and the offer takes this
+  // memory.
   StoreCore other(1300);
   other.Apply(1, {.command = C::kWait, .keys = {"q"}}, &effects_);
   other.Apply(0, {.command = C::kQueuePush, .key = "q"}, &effects_);

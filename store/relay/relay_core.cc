@@ -136,8 +136,9 @@ void RelayCore::SettleOffer(StoreClientId client, StoreEffects* effects) {
   const auto offer = offers_.find(client);
   if (offer == offers_.end()) return;
   Drop(offer->second, effects);
-  // The channel can be reused at once. It has carried only the WAIT, which is
-  // answered, so no reply is in flight on the channel.
+  // The channel can be reused at once. It has carried only the WAIT that led to
+  // the offer. The reply to this WAIT has arrived, so no reply is in flight on
+  // the channel.
   idle_channels_.push_back(offer->second);
   offers_.erase(offer);
 }
@@ -277,10 +278,10 @@ void RelayCore::Refused(const Use& use, const RelayFrame& frame,
                         StoreEffects* effects) {
   if (use.client) {
     effects->AddClose(*use.client, frame.bytes);
-    // The server has refused the client, whose connection is about to be
-    // closed. The channel must be dropped: if the relay forwarded another
-    // request of the client after the refusal, that request reopened the
-    // channel at the server.
+    // The server has refused the client, and the relay closes the client's
+    // connection now. The channel must be dropped: the relay may have forwarded
+    // another request of the client after the server's refusal, and this
+    // request has reopened the channel at the server.
     own_channels_.erase(*use.client);
     Drop(frame.channel, effects);
   }

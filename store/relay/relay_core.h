@@ -22,11 +22,12 @@ namespace muster::store {
 // requests of the local clients, and which clients get the answers. Pure.
 //
 // Each client has its own channel upstream, for requests that change the store
-// or that depend on the client. Equal waits share one channel, and so do equal
-// reads:
-// - Later clients can join a pending wait.
-// - Later clients cannot join a pending read, because it may already have been
-// answered when they asked. They share the next read.
+// or that depend on the client. Equal waits of several clients share one
+// channel. Equal reads share one channel, too:
+// - A client can join a pending wait of other clients.
+// - A client cannot join a pending read, because the store may have answered
+// this read before the client asked. Clients that ask during a pending read
+// share the next read.
 class RelayCore {
  public:
   struct Limits {
@@ -61,7 +62,8 @@ class RelayCore {
   size_t held_bytes() const { return held_bytes_; }
 
  private:
-  // The clients of one shared WAIT in FIFO order, and its channel.
+  // The clients of one shared WAIT in FIFO order, and the channel that carries
+  // this WAIT.
   struct Waits {
     uint32_t channel = 0;
     std::deque<StoreClientId> clients;

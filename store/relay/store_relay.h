@@ -23,10 +23,14 @@ namespace muster::store {
 inline constexpr char kRelayPurpose[] = "muster relay";
 
 // Returns a non-blocking connection to a StoreServer that has agreed to relay
-// frames. With `tls` the connection is encrypted. Tries every address, each
-// within its share of the time, so that an address that drops all packets
-// leaves time for the next. If all fail, tries them again until `deadline` (on
-// the clock of MonotonicNow), and then returns the last error. Blocks.
+// frames. With `tls` the connection is encrypted. Blocks until `deadline` at
+// most (on the clock of MonotonicNow).
+//
+// Tries every address in turn. Each address gets an equal part of the time that
+// is left, so that an address that drops all packets leaves time for the next.
+// If all fail, tries them again until `deadline`, and then returns the last
+// error.
+//
 // FailedPrecondition is returned at once. PermissionDenied is returned only at
 // the deadline, because a peer without the key may be the store of an earlier
 // round that still has the port.

@@ -195,7 +195,8 @@ TEST_F(StoreRelayTest, AClosedClientIsClosedUpstream) {
   EXPECT_EQ(leaver.Add("n", 1), 1);
   leaver.Close();
   RawClient direct(server_->port());
-  // Wait until the server has removed the arrival of the closed client.
+  // Key "b" counts the clients that have arrived at the barrier. Wait until the
+  // server no longer counts the closed client.
   while (direct.Get("b") != "0") {
   }
 }

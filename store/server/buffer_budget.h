@@ -13,7 +13,7 @@ namespace muster::store {
 // changes this struct.
 struct BufferShare {
   size_t bytes = 0;  // the memory of the connection's buffers, in bytes
-  // The bytes of this memory that hold replies which the client has not read.
+  // The part of `bytes` that holds replies which the client has not read.
   size_t outgoing = 0;
   // The newest period (BufferBudget::wait_) in which this client has read a
   // reply; 0: it has read none in any period.

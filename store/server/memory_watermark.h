@@ -14,9 +14,8 @@ class MemoryWatermark {
   static constexpr size_t kLeast = size_t{32} << 20;
 
   // Sets the memory in use to `bytes`. Returns whether freed memory must be
-  // returned to the system now: since Falls last returned true, the memory in
-  // use has fallen from its maximum by kLeast or more, and to half of the
-  // maximum or less.
+  // returned to the system now: `bytes` is at most half of the maximum since
+  // Falls last returned true, and at least kLeast below that maximum.
   bool Falls(size_t bytes);
 
  private:

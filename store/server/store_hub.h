@@ -129,10 +129,10 @@ class StoreHub {
   // Carries out the effects of the service's last step.
   void Deliver();
   void DeliverToChannel(const StoreEffects::Effect& effect);
-  // Sends as much of the connection's data as the kernel accepts. Then lets
-  // requests continue that waited because this connection had too much unsent
-  // data: its own requests and, if it is the upstream connection, those of all
-  // clients.
+  // Sends as much of the connection's data as the kernel accepts. If requests
+  // have waited because too much of this connection's data was unsent, lets
+  // them continue: requests of this connection and, if it is the upstream
+  // connection, requests of all clients.
   void Send(StoreConnection& connection);
   // Notifies the service of the disconnected clients in gone_, and clears
   // gone_.

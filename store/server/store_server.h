@@ -47,9 +47,9 @@ struct StoreServerOptions {
   // closed.
   Duration timeout = std::chrono::seconds(5);
   // Minimum time for which a queue element is reserved for the client whose
-  // WAIT it ended, if other clients wait for an element. Normally the pop comes
-  // one round trip after the end of the WAIT. The limit is for clients that
-  // never pop.
+  // WAIT it ended. After this time the element may be offered to another client
+  // that waits for one, in case the first client never pops. Normally a
+  // client's pop comes one round trip after the end of its WAIT.
   std::chrono::milliseconds offer_timeout = std::chrono::seconds(1);
   // Receives messages for the user, such as why a connection was closed. Their
   // number is bounded. Called on the server's thread; must not call the server.

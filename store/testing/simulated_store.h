@@ -48,7 +48,8 @@ class SimulatedStore {
   bool Knows(StoreClientId client) const { return clients_.contains(client); }
 
   // Each Deliver function delivers messages that are in flight on one
-  // connection in one direction. Returns false if there were none.
+  // connection in one direction. Each returns false if no message was in
+  // flight.
   //
   // Delivers the client's next request or its disconnection.
   bool DeliverRequest(StoreClientId client);

@@ -139,8 +139,9 @@ class Processes:
                 if '=' in word)
       except OSError:
         continue
-      # A guardian (the agent's helper process) has its own session. Its mark
-      # (_MARK) is that of its parent's session.
+      # A guardian (the agent's child process that starts the workers) leads a
+      # session of its own. This session gets the mark (_MARK) of the session of
+      # the guardian's parent.
       if parent in self.sessions:
         self.sessions.setdefault(session, self.sessions[parent])
       mark = variables.get(_MARK) or self.sessions.get(session, '')
@@ -216,8 +217,8 @@ class Program:
     self.name = name
     self.starts = 0
     self.process = None
-    # whether a fault has hit this process that explains its end, should it end;
-    # reset at each start
+    # whether a fault has hit this process that may end it, so that its exit is
+    # no error; reset at each start
     self.explained = False
     self._argv = argv
     self._log = os.path.join(folder, name + '.log')
@@ -476,20 +477,20 @@ class Job:
       if fault is not planned[0]:
         last += fault.gap_s
       self._failures += fault.rounds
-      # silence_s is the time for which a fault may stop the job's progress.
-      # Allow this time only if a fault of the group stops a worker: a stopped
-      # daemon or a full disk stops no worker.
+      # silence_s is the time for which a fault may stop the job's progress. Add
+      # this time only if a fault of this group (`planned`) stops a worker: a
+      # stopped daemon or a full disk stops no worker.
       if any(other.pauses_workers for other in planned):
         group.bound_s += fault.silence_s(self._failures)
       self._agenda.at(last, lambda fault=fault: self._do(fault))
     if (self._plan.state in faults.IN_NODES and
         any(fault.ends_node or fault.outlives_lease for fault in planned)):
-      # If the faults end several nodes, the node that takes over may have to
-      # wait until their leases have expired.
+      # If the faults of this group end several nodes, the node that takes over
+      # may have to wait until the leases of the other nodes have expired.
       group.bound_s += _LEASE_S
-    # The only element of `enough` is the number of logged steps from which on
-    # the job counts as recovered. `enough` is empty while a fault has not ended
-    # or a process is missing.
+    # `enough` is empty while a fault has not ended or a process is missing.
+    # Otherwise it has one element: the length that `_steps`, the steps logged
+    # since the faults, must reach before the job counts as recovered.
     enough = []
 
     def recovered():

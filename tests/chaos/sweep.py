@@ -291,9 +291,9 @@ def _cost(story, interruption):
       story.after.spent(activities, kept) - story.before.spent(activities, kept)
       for activities in (('starting', 'initialising', 'recomputing', 'stopping',
                           'recovering'), ('stalled',)))
-  # The lost time includes all of `spent`. It includes the time of a stall only
-  # if the stall lasts until an interruption. So `stalled` is added to the upper
-  # limit only.
+  # The interruption's lost time includes all of `spent` (for example starting
+  # and recovering). It includes `stalled` only if the stall lasts until an
+  # interruption. So add `stalled` only to the upper limit.
   if not (spent * (1 - _ERROR) - _ERROR_S <= interruption['lost_node_seconds']
           <= (spent + stalled) * (1 + _ERROR) + _ERROR_S):
     yield (f'{interruption["lost_node_seconds"]:.2f} s of nodes are lost; the '
@@ -377,8 +377,8 @@ class Quota:
       return False
     try:
       for name, text in {**files, 'cgroup.procs': str(self._pid)}.items():
-        # Open without O_CREAT: the kernel has created the group's control
-        # files.
+        # Open without O_CREAT: the kernel has created the control files of the
+        # new cgroup.
         fd = os.open(f'{group}/{name}', os.O_WRONLY)
         try:
           os.write(fd, text.encode())

@@ -18,8 +18,9 @@ _MPIRUN = ['mpirun', '--allow-run-as-root', '--oversubscribe', '-n', '3',
            sys.executable, launched.ENVIRONMENT_WORKER]
 _LAUNCH = [launched.LAUNCH, '--standalone', '--nproc-per-node', '3',
            '--framework-env', 'mpi', launched.ENVIRONMENT_WORKER]
-# Prefix of the variables with a process's rank and its world's size. Open MPI's
-# other variables tell its library how to reach mpirun; they are not compared.
+# Prefix of Open MPI's variables that hold the rank of a process and the size of
+# its world. Open MPI's other variables tell its library how to reach mpirun;
+# the test does not compare them.
 _PLACE = 'OMPI_COMM_WORLD_'
 
 

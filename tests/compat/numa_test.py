@@ -37,8 +37,8 @@ def a_machine(pick):
   nodes = sorted({cpu.node for cpu in cpus if cpu.online})
   gpus = []
   for i in range(pick.choice((1, 2, 3, 4, 8))):
-    # A GPU without a NUMA node (-1) is generated only on machines with one
-    # node. With several nodes, Muster and PyTorch differ: Muster distributes
+    # Draw a GPU without a NUMA node (-1) only for machines with one node. With
+    # several nodes, Muster and PyTorch differ on purpose: Muster distributes
     # the workers of such GPUs over the nodes, and PyTorch uses the first node
     # (docs/BINDING.md).
     node = -1 if len(nodes) == 1 and pick.random() < 0.5 else pick.choice(nodes)

@@ -31,8 +31,8 @@ class Optimizers(unittest.TestCase):
   def compare(self, version):
     found = oracles.compared(self, version, 'optimizer_steps',
                              'optimizer_oracle.py', _CASES)
-    # Also run with a deliberate defect, a learning rate that is 10 % too large.
-    # The check must find it.
+    # Run Muster's optimizer again with a deliberate defect, a learning rate
+    # that is 10 % too large. The comparison with PyTorch must find the defect.
     wrong = [case.split() for case in _CASES]
     for words in wrong:
       words[1] = str(1.1 * float(words[1]))

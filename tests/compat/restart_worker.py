@@ -30,8 +30,8 @@ def main():
                         int(os.environ['MASTER_PORT']), None, False, _LATE)
   stale = [key for key in ('k0', 'k1', 'met0')
            if restart and not absent(store, key)]
-  # Connect again: in the old protocol, a client cannot be used after its wait
-  # has timed out.
+  # Connect again: in TCPStore's old protocol, a client cannot be used after one
+  # of its waits has timed out.
   store = dist.TCPStore(os.environ['MASTER_ADDR'],
                         int(os.environ['MASTER_PORT']), None, False, _LATE)
   if store.add('looked', 1) == size:

@@ -93,8 +93,8 @@ absl::Status Run(const std::string& what, const std::string& path) {
   absl::Status status;
   if (what == "model") {
     weights.Initialize(7);
-    // Scale the initial weights up and add small values, so that every weight
-    // affects the loss, also the biases.
+    // Scale the initial weights up and add small values, so that every weight,
+    // even each bias, affects the loss.
     for (int64_t i = 0; i < weights.count(); ++i) {
       weights.data()[i] =
           weights.data()[i] * 10 + 0.01f * static_cast<float>(i % 7 - 3);

@@ -38,8 +38,8 @@ def read(path):
   with safetensors.safe_open(path, framework='pt') as file:
     for key, value in sorted((file.metadata() or {}).items()):
       print('metadata', key, value)
-    # Some narrow number types exist in the safetensors library but not in
-    # PyTorch.
+    # Read each tensor as a PyTorch tensor, except those of four- and six-bit
+    # types, which PyTorch does not have.
     for name in file.keys():
       if not name.startswith(('F4', 'F6')):
         file.get_tensor(name)

@@ -19,9 +19,9 @@ import xml_main
 _OURS = os.path.realpath('tests/compat/safetensors_files')
 _ORACLE = os.path.join(_HERE, 'safetensors_oracle.py')
 _LIMIT_S = 240
-# Number of successive roundings in the longest operation. There is one for each
-# term of the longest product (four times the width of 32), and there are some
-# for elementwise operations.
+# Number of successive roundings in the longest operation: one for each of the
+# 128 terms of the longest product (four times the model's width of 32), and
+# some for elementwise operations.
 _OPERATIONS = 128 + 16
 
 

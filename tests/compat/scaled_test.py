@@ -35,8 +35,8 @@ class LossScale(unittest.TestCase):
   def test_as_pytorch_2_x(self):
     found = oracles.compared(self, interpreters.NEW, 'scaled_steps',
                              'scaled_oracle.py', _CASES)
-    # Also run with a deliberate defect, a learning rate that is 10 % too large.
-    # The check must find it.
+    # Run Muster's optimizer again with a deliberate defect, a learning rate
+    # that is 10 % too large. The comparison with PyTorch must find the defect.
     wrong = [case.split() for case in _CASES]
     for words in wrong:
       words[0] = str(1.1 * float(words[0]))

@@ -104,9 +104,9 @@ def case_get_waits_for_the_key(clients):
 
 
 def case_get_times_out_and_the_store_goes_on(clients):
-  # In the old protocol a client cannot cancel a wait. Instead, it closes its
-  # connection when the wait times out. The store must then still serve other
-  # clients.
+  # In TCPStore's old protocol a client cannot cancel a wait. Instead, the
+  # client closes its connection when the wait times out. The store must then
+  # still serve other clients.
   store = clients.connect()
   store.set_timeout(_SOON)
   assert raises(store.get, clients.name + 'never')

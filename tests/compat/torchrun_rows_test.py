@@ -30,8 +30,8 @@ with timer.expires(after=0.5, scope='too late'):
 print('not reached')
 '''
 # A worker that survives SIGUSR1, so that only the launcher's time-out ends it.
-# The signal ends the first `tail`; the second `tail` then keeps the worker
-# running. Each `tail` also ends with the launcher.
+# SIGUSR1 ends the first `tail`; the second `tail` then keeps the worker
+# running. Each `tail` also ends when the launcher ends.
 _DEAF = ('trap "echo got USR1" USR1; echo up; '
          'tail -f /dev/null --pid=$PPID & wait; '
          'tail -f /dev/null --pid=$PPID & wait; wait')

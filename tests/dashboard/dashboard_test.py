@@ -262,9 +262,9 @@ class Dashboard(unittest.TestCase):
       browser.press(Keys.ARROW_RIGHT)
     until('the charts are drawn', lambda: browser.driver.execute_script(
         'return document.querySelectorAll("#charts svg path.line").length') == 3)
-    # Wait until the page follows the output. If it asked for the output only
-    # after the job's end, the server would refuse, and the browser would log an
-    # error.
+    # Wait until the page follows the output. If the page asked for the output
+    # only after the job's end, the server would refuse, and the browser would
+    # log an error.
     until('the output of the last rank is followed',
           lambda: browser.text('output-state').startswith('live'))
     self.end(3)
@@ -453,7 +453,7 @@ class Dashboard(unittest.TestCase):
     until('the job is there',
           lambda: '"a-job"' in self.ask(url, '/api/jobs')[1])
     # A foreign site can let its own host name resolve to this host. The server
-    # must refuse requests with such a host name.
+    # must refuse a request whose Host header has a foreign name.
     for path in ('/', '/api/jobs', '/api/events'):
       status, answer = self.ask(url, path, host='evil.example')
       self.assertIn('421', status)
@@ -489,8 +489,8 @@ class Dashboard(unittest.TestCase):
     readers = [begins(output) for _ in range(_MAX_OUTPUT_STREAMS)]
     self.assertTrue(all(readers))
     self.assertIn('503', self.ask(url, output)[0])
-    # Browsers may use only a part of a job's output streams. `readers` use all
-    # of this part, but not the rest, so `launch logs` must still get a stream.
+    # `readers` occupy all output streams that browsers may use. The server
+    # keeps further streams for `launch logs`, which must still work.
     printed = subprocess.run(
         [_LAUNCH, 'logs', f'--endpoint={endpoint}', '--run-id=a-job'],
         env=self.environment(), capture_output=True, timeout=_TIMEOUT_S)

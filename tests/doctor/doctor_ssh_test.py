@@ -55,9 +55,9 @@ class OverSsh(unittest.TestCase):
     self.assertEqual(found['expected'], 3)
     self.assertEqual([node['node'] for node in found['nodes']],
                      ['127.0.0.1', '127.0.0.2', '127.0.0.3'], front.text())
-    # The coordinator requires a job token, which was created for this job. It
-    # tells a worker the worker's address ("seen") only if the worker has the
-    # token. So each address shows that a worker got the token.
+    # The coordinator tells a worker the worker's address ("seen") only if the
+    # worker presents the job token, which was created for this job. So each
+    # address shows that a worker got the token.
     self.assertEqual([node['addresses']['seen'] for node in found['nodes']],
                      ['127.0.0.1'] * 3)
     between = [one['id'] for one in found['between']['findings']]

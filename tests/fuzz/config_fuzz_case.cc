@@ -1,8 +1,8 @@
-// Fuzzes the reader of configuration files. Applies the edits in `input`
-// (EditedBytes) to a valid file. The first byte selects one of three formats.
-// An error message must be one line that names the file. An accepted file must
-// not yield more settings than its text contains, and no name that is harmful
-// in an environment.
+// Fuzzes the reader of configuration files. The first byte of `input` selects a
+// valid file in one of three formats. The other bytes are edits (EditedBytes)
+// of this file. An error message must be one line that names the file. An
+// accepted file must not yield more settings than its text contains, and no
+// name that is harmful in an environment.
 
 #include <iterator>
 #include <string>

@@ -105,8 +105,8 @@ class Receives {
     peer_ = OwnedFd(fds[1]);
   }
 
-  // Sends `bytes` from the peer and reads them. Returns false once the
-  // connection has failed.
+  // Sends `bytes` from the peer, and lets the receiving rank read them. Returns
+  // false once the connection has failed.
   bool Arrive(std::string_view bytes) {
     MUSTER_CHECK(send(peer_.get(), bytes.data(), bytes.size(),
                       MSG_NOSIGNAL | MSG_DONTWAIT) ==

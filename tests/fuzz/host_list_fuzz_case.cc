@@ -1,7 +1,6 @@
 // Fuzzes the parser of Slurm's host lists with edits (edited_bytes.h) of a
-// valid list. An accepted list must keep within the limits for names. It must
-// equal the list that results if its names are written one by one. Aborts
-// otherwise.
+// valid list. Aborts if an accepted list exceeds the limits for names. Also
+// aborts if its names, written one by one and parsed again, give other names.
 
 #include <iterator>
 #include <string>

@@ -1,7 +1,7 @@
 // Fuzzes the parser of pipeline schedules in CSV with edits (edited_bytes.h) of
-// a valid schedule. The schedule has only computations, or also messages
-// (lowered). Aborts if an accepted schedule is invalid or changes when it is
-// written again.
+// a valid schedule. The valid schedule has either computations only, or
+// computations and messages. Aborts if an accepted schedule is invalid or
+// changes when it is written again.
 
 #include <cstddef>
 #include <string>

@@ -76,7 +76,8 @@ class World {
     Settle();
   }
 
-  // Disconnects all clients. Only keys and queues may remain.
+  // Disconnects all clients. Then no client may be waiting in the store core,
+  // and the relay core must have freed its buffers.
   void Finish() {
     for (store::StoreClientId client = 1; client <= kClients; ++client)
       Leave(client);

@@ -1,7 +1,7 @@
 // Runs the fuzz target with pseudo-random inputs from fixed seeds, so that
 // every test run has the same inputs. Also attacks a real server and a real
-// relay. Several clients send such inputs at once, and more incomplete requests
-// than the server may buffer.
+// relay: first with several clients that send such inputs at once, then with
+// more bytes of incomplete requests than the server may buffer.
 
 #include <gtest/gtest.h>
 #include <malloc.h>
@@ -139,8 +139,8 @@ void SendHalves(int port) {
   for (const auto& client : clients) held += client->HasInput() ? 0 : kHalf;
   EXPECT_LE(held, kBudget) << "those who are left have sent more";
   EXPECT_GE(held, kBudget / 4) << "more are ended than need be";
-  // The server may use twice its limit for a moment, because two copies of a
-  // string exist while it grows.
+  // The server may use twice its limit for a moment: while a string grows, its
+  // old and its new buffer both exist.
   EXPECT_LT(most, 2 * kBudget);
   clients.clear();
   // Let the server's event loop run some turns, so that it notices the closed

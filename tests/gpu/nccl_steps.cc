@@ -166,8 +166,8 @@ absl::Status CheckMeshGroups(const NcclRank& rank) {
 }
 
 absl::Status CheckReform(const NcclRank& rank) {
-  // Ignore the agent's SIGTERM, because the survivors must find out about the
-  // failure by themselves.
+  // Ignore SIGTERM: once the last rank is killed, the agent sends it to the
+  // other ranks, but these must detect the failure in NCCL by themselves.
   signal(SIGTERM, SIG_IGN);
   auto world = rank.World();
   if (!world.ok()) return world.status();

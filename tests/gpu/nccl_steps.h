@@ -33,8 +33,9 @@ absl::Status CheckCollectives(const NcclRank& rank);
 // each in reverse order of the ranks. Checks an all_reduce in each group.
 absl::Status CheckSplit(const NcclRank& rank);
 
-// Checks a process group over NCCL, created as a training program does it. Also
-// checks a mesh of its ranks, with two columns if the number of ranks is even.
+// Checks a process group over NCCL that is created in the same way as in a
+// training program. Also checks a mesh of its ranks, with two columns if the
+// number of ranks is even.
 absl::Status CheckMeshGroups(const NcclRank& rank);
 
 // Kills the last rank while the other ranks wait for it in a barrier. In the

@@ -9,8 +9,8 @@ import re
 Source = collections.namedtuple('Source', 'path text code')
 
 _SKIPPED_FOLDERS = {'.git', '__pycache__'}
-# Files that are not part of the source tree. tools/compile_commands generates
-# this file, and git ignores it.
+# Files that git ignores, so they are not part of the source tree:
+# tools/compile_commands generates compile_commands.json.
 _SKIPPED_FILES = {'compile_commands.json'}
 _TEXT_ENDINGS = ('.h', '.cc', '.inc', '.cu', '.c', '.py', '.sh', '.bzl', '.proto',
                  '.md', '.yaml', '.yml', '.json', '.txt', '.service')

@@ -85,8 +85,8 @@ def linked_by_build_files():
       found.update(re.sub('^-l:?', '', option) for option in linkopts
                    if option.startswith('-l'))
 
-  # The lists of libraries in bazel/BUILD are computed. So execute the file,
-  # with a cc_library that this test defines.
+  # bazel/BUILD computes its lists of libraries. So execute it as Python, with
+  # the function `library` above in the place of Bazel's cc_library.
   with open(os.path.join(_ROOT, 'bazel', 'BUILD'), encoding='utf-8') as file:
     exec(file.read(),  # pylint: disable=exec-used
          collections.defaultdict(lambda: lambda *_, **__: None,
@@ -173,9 +173,9 @@ class Contained(unittest.TestCase):
                               said('dpkg-query', '-S', *paths)))
     ours = {row.package for table in ('Contained', 'Loaded')
             for row in notice.rows(table)}
-    # Some packages need no row of their own in NOTICE: gloo's headers belong to
-    # the plugin's library; gRPC has two packages; the C library, the kernel's
-    # headers and GoogleTest are not in the programs.
+    # Some packages need no row of their own in NOTICE: the rows of Gloo, gRPC
+    # and OpenBLAS name another package of the same library; the C library, the
+    # kernel's headers and GoogleTest are not in the programs.
     self.assertEqual(packages - ours - {
         'libgloo-dev', 'libgrpc++-dev', 'libc6-dev', 'linux-libc-dev',
         'libgtest-dev', 'libgmock-dev', 'libopenblas-dev',

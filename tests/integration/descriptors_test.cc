@@ -38,10 +38,11 @@ std::string Link(const std::string& path) {
   return std::string(target, size > 0 ? static_cast<size_t>(size) : 0);
 }
 
-// Waits, for at most kEventTimeout, until the shell has executed the program
-// and the program has /dev/null open as descriptor `fd`. Waiting is needed
-// because the dynamic linker reads libraries by a descriptor of this number
-// first. Returns the path that was open as `fd` last: "/dev/null" on success.
+// Waits, for at most kEventTimeout, until `program` is no longer the shell but
+// the program that the shell executes, and has /dev/null open as descriptor
+// `fd`. Before that, the dynamic linker may use the same descriptor to read
+// libraries. Returns the path that was open as `fd` last: "/dev/null" on
+// success.
 std::string OpenOn(const Subprocess& program, int fd) {
   const std::string process = "/proc/" + std::to_string(program.pid());
   const auto end = std::chrono::steady_clock::now() + kEventTimeout;

@@ -44,8 +44,8 @@ std::unique_ptr<Subprocess> Hanging(
   return std::make_unique<Subprocess>(argv, std::move(environment));
 }
 
-// Returns an environment in which only the stack tools in `folder` are found. A
-// real debugger may time out on a busy machine.
+// Returns an environment in which only the stack tools in `folder` are found.
+// So no test runs a real debugger, which may time out on a busy machine.
 std::map<std::string, std::string> OnlyToolsIn(const std::string& folder) {
   return {{"PATH", folder}, {"PYTHON_EXEC", "/usr/bin/python3"}};
 }
@@ -130,9 +130,9 @@ TEST(Hang, IsShownByTheInstalledTools) {
   EXPECT_NE(explained, shown) << output;
 }
 
-// A signal stops one worker. The others wait for it, so all workers stop
-// reporting within milliseconds. The stopped worker must be named. The test
-// runs three jobs, and stops another rank in each.
+// SIGSTOP stops one worker. The other workers wait for it, so all workers stop
+// reporting within milliseconds. The stopped worker must be named as the cause.
+// The test runs three jobs and stops a different rank in each.
 TEST(Hang, OfMutuallyWaitingWorkersTheStoppedOneIsNamed) {
   std::vector<std::unique_ptr<Subprocess>> launches;
   for (int rank = 0; rank < 3; ++rank) {

@@ -88,9 +88,10 @@ TEST(Membership, SurvivorsContinueWithoutAKilledAgent) {
   EXPECT_THAT(b->Lines("restart=0 "), SizeIs(2));
 }
 
-// A node dies, and a worker of another node fails because of it. The
-// coordinator receives the worker's failure first. The job has no restart left,
-// but the loss of a node uses none.
+// Node b is stopped and later killed. In between, a worker of node a is killed,
+// as if it had failed because of b. The coordinator sees the worker's failure
+// first, and b's loss later. The job must then continue, although it has no
+// restart left: the loss of a node uses none.
 TEST(Membership, AFailureReportedBeforeTheLossThatCausedItUsesNoRestart) {
   LocalCluster cluster;
   const std::vector<std::string> flags = {

@@ -305,8 +305,8 @@ class Chart(unittest.TestCase):
       self.assertNotIn('keeps no state', shown)
     shown = notes(mode='elastic', coordinator={'etcd': {'endpoints': ['a']}})
     self.assertIn('keeps its state in etcd://a/muster/default/trainer,', shown)
-    # `kubectl port-forward` could select a standby's pod. So the notes must
-    # show a command that runs inside of a pod.
+    # `kubectl port-forward` could select a standby's pod. So the chart's notes
+    # for the user must show a command that runs inside a pod instead.
     self.assertIn('-- launch status', shown)
     self.assertNotIn('port-forward', shown)
 

@@ -126,9 +126,10 @@ class Timeout(unittest.TestCase):
             self.assertIsNone(life.controller.failed_because)
 
   def test_less_patience_makes_one_kill_cost_three_failures(self):
-    # Let each pod wait for the other pods for at most 300 s, as in an earlier
-    # version of Muster. Then one kill after a few disruptions costs at least
-    # three failures.
+    # Let each pod exit if the other pods do not come within 300 s, as in an
+    # earlier version of Muster. After a few disruptions the Job controller
+    # replaces a pod so late that the waiting pods exit too. So one kill costs
+    # at least three failures.
     spec = dict(specs())['1.27']
     life = Life(spec, '1.27', 300.0)
     life.evict_all()

@@ -38,8 +38,9 @@ class JobPods:
       self._terminating.append((index, self.running[index]))
     pod = self._start(index)
     self.running[index] = pod
-    # With publishNotReadyAddresses, a headless Service resolves a pod's name
-    # until the old pod has ended. So for a while one name has two addresses.
+    # With publishNotReadyAddresses, a headless Service keeps the address of an
+    # old pod until the pod has ended. So while the old pod and its replacement
+    # both exist, their common name has two addresses.
     self._cluster.add_name(self._name(index), pod)
     return pod
 

@@ -85,8 +85,9 @@ def _twice(root, schema, thing, path):
       keys = schema.get('x-kubernetes-list-map-keys')
       if not keys or not isinstance(value, dict):
         continue
-      # Elements of a list with equal values of these keys are duplicates.
-      # `protocol` is the only such key with a default value.
+      # Two elements of a list are duplicates if all of the list's map keys have
+      # equal values in them. `protocol` is the only map key with a default
+      # value.
       own = tuple(value.get(key, 'TCP' if key == 'protocol' else None)
                   for key in keys)
       if own in seen:

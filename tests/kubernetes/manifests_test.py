@@ -352,8 +352,9 @@ class SharedState(unittest.TestCase):
         # end.
         probe = pod_of(deployment)['containers'][0]['readinessProbe']
         self.assertEqual(probe['httpGet']['path'], '/livez')
-        # rendezvousd exits if its first read of etcd is refused. So a pod must
-        # not count as available before the time limit of this read.
+        # rendezvousd exits if etcd refuses its first read, which takes at most
+        # kFirstReadTimeout. So a pod must count as available (minReadySeconds)
+        # only after this time.
         seconds = re.search(
             r'kFirstReadTimeout = std::chrono::seconds\((\d+)\)',
             read(os.path.join(ROOT, 'rendezvous', 'etcd',

@@ -328,8 +328,9 @@ class PodLife(pod_case.PodCase):
     self.succeeded = True
 
   def test_single_node_runs_on_any_loopback_address(self):
-    # A job with one node must not look up addresses of nodes. The kernel adds
-    # 127.0.0.1 and ::1 when lo comes up, and the commands remove some of them.
+    # A job with one node must run on any address of lo, without a look-up of
+    # the node's name. The kernel gives lo the addresses 127.0.0.1 and ::1; each
+    # case's shell commands remove some of them.
     for addresses, master in [
         ('', '127.0.0.1'), ('ip addr del 127.0.0.1/8 dev lo;', '::1'),
         ('ip addr flush dev lo; ip addr add 10.1.2.3/32 dev lo;', '10.1.2.3')]:

@@ -20,8 +20,9 @@ _LINKER = ['-fuse-ld=gold'] if shutil.which('ld.gold') else []
 _GTEST = ['-l:libgmock_main.a', '-l:libgmock.a', '-l:libgtest.a']
 
 # A test program. `units`: sources that it tests, and their tests. `linked`:
-# further sources. `libraries`: linker flags. For a mutant, only the programs
-# run that contain its file. So many small programs are faster than a large one.
+# further sources. `libraries`: linker flags. A mutant is tested only by the
+# programs that contain its source file. So many small programs are faster than
+# a large one.
 _Suite = collections.namedtuple('_Suite', 'name units linked libraries')
 
 _PROTOCOL = ('rendezvous/protocol/job_spec.cc',

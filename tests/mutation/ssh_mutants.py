@@ -59,7 +59,7 @@ ALL = [Mutant(name, _SSH, 'RemoteJob::' + function, *rest)
      without('sought 0')),
     ('too few hosts are awaited', 'AwaitsHosts', 'return',
      without('least')),
-    # --- the coordinator
+    # --- which host runs the coordinator
     ('a coordinator is elsewhere before a round', 'NoteCoordinator',
      'if has_begun', without('has_begun')),
     ('any lost host moves the coordinator', 'NoteCoordinator',
@@ -75,7 +75,7 @@ ALL = [Mutant(name, _SSH, 'RemoteJob::' + function, *rest)
     ('the coordinator\'s host is not lacked', 'LacksHosts',
      'return phase', FALSE),
     ('too few hosts are enough', 'LacksHosts', 'if least', FALSE),
-    # --- verdicts
+    # --- the verdict, and how long the start over ssh waits for it
     ('a lost host is no failure', 'JudgeIfUnknown', 'do StopForLoss #2', DROP),
     ('a verdict is judged again', 'JudgeIfUnknown', 'if verdict_code_', FALSE),
     ('the verdict\'s deadline outlives the verdict', 'On',
@@ -90,7 +90,7 @@ ALL = [Mutant(name, _SSH, 'RemoteJob::' + function, *rest)
     ('late output does not extend the deadline', 'On', 'if ends', FALSE),
     ('a console that is full uses up the deadline', 'PutOff', 'if deadline_',
      FALSE),
-    # --- signals
+    # --- signals to the `launch` that starts the agents
     ('any signal stops the job', 'SignalCaught', 'if StopsTheJob', FALSE),
     ('a signal goes to all agents', 'SignalCaught', 'do break', DROP),
     ('an unhandled signal is sent', 'SignalCaught', 'do sent is_caught',

@@ -286,7 +286,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'Lifecycle::ComesFromAnother', 'if another_job', TRUE),
     ('takeover: a known end is awaited for long', _LIFECYCLE,
      'Lifecycle::LongestAbsence', 'do knows_end', FALSE),
-    # --- the electors of a round that may still run under another coordinator
+    # --- the electorate of a round that may still run under another coordinator
     ('takeover: a round that was given up has no electors', _JOB,
      'Job::KeepElectors', 'do electors world', DROP),
     ('takeover: nodes that come before a round may be spares', _JOB,

@@ -109,7 +109,7 @@ ALL = [Mutant(*mutant) for mutant in (
     # --- clipping of gradients
     ('gradients are made longer', _OPTIM, 'ClipCoefficient', 'return',
      swap('> 1 ? 1 : coefficient', '')),
-    # --- PowerSGD's state in a checkpoint
+    # --- PowerSGD: which gradients it compresses, and its state in a checkpoint
     ('PowerSGD compresses what is reduced in another type', _DDP, 'IsWorthIt',
      'if', without('gradient')),
     ('PowerSGD compresses what gets no smaller', _DDP, 'IsWorthIt',

@@ -65,9 +65,9 @@ struct World {
   Kind kind = Kind::kTcp;
   std::vector<int> host_of;  // host of each rank
   StoreHost store = StoreHost::kOwn;
-  // Number of the part of the conformance cases that this world runs, counted
-  // from 0. The cases are divided into `shares` parts, one for each world that
-  // tests the same transport.
+  // Index (from 0) of the part of the conformance cases that this world runs.
+  // The cases are divided into `shares` parts, one for each world that tests
+  // the same transport.
   int share = 0;
   int shares = 1;
 };
@@ -151,8 +151,8 @@ class Namespaces : public testing::TestWithParam<World> {
                                                : GetParam().host_of[0];
   }
 
-  // Serves the store in a child process: the test forks the ranks, so it must
-  // not have other threads.
+  // Serves the store in a child process. The test process forks the ranks
+  // later, so it must not have the threads of a store server.
   void ServeStore() {
     const pid_t parent = getpid();
     server_ = fork();

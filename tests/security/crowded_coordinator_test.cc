@@ -1,6 +1,6 @@
 // Tests of attacks on a shared coordinator. One stranger begins thousands of
 // jobs, another one joins and leaves again and again. The coordinator must
-// still accept honest jobs, and must keep their lines in its event log.
+// still accept honest jobs, and its event log must keep the lines about them.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

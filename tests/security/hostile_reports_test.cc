@@ -196,8 +196,9 @@ TEST_F(HostileReports, ABrokenNodesPlaceIsNotTaken) {
   ScriptedNode b(std::make_unique<GrpcLink>(std::move(options)), report);
   const int round = b.WaitFor(DirectiveKind::kRun).place.round;
 
-  // The stranger sends a copy of b's report with a guessed place key. It can
-  // know b's incarnation from the job's status, but not b's key.
+  // The stranger sends a copy of b's report with a guess of b's place key, the
+  // secret that proves that a report comes from b's agent. The stranger can
+  // know b's incarnation, which the job's status shows, but not the key.
   Report stranger = report;
   stranger.place_key = "guessed";
   stranger.sequence = 1000;

@@ -114,8 +114,8 @@ TEST(OldRounds, TheFoldersOfTheFirstAndTheNewest100RoundsAreKept) {
     kept.push_back(std::stoi(name.substr(prefix.size())));
   }
   std::sort(kept.begin(), kept.end());
-  // `launch` may exit before its other thread has removed the last folder, so
-  // ignore that folder.
+  // Ignore the folder that is removed last: `launch` may exit before its thread
+  // for removals has removed it.
   std::erase(kept, kRounds - kMaxKeptRounds - 1);
   std::vector<int> expected = {0};
   for (int i = kRounds - kMaxKeptRounds; i < kRounds; ++i) {

@@ -1,6 +1,6 @@
-// Tests of attacks on the store of a real job. Clients use hosts or addresses
-// that the job does not have, keys are set before their round, and keys need
-// more memory than the job's limit allows.
+// Tests of attacks on the store of a real job. Clients connect from hosts or
+// addresses that the job does not have, set keys before the round that reads
+// them begins, or fill the store beyond the job's memory limit.
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -314,8 +314,9 @@ TEST_F(StoreOnHosts, RefusesAHostThatHasNoNodeOfTheRound) {
                                      hosts_->Address(2))));
 }
 
-// Sets the key on all ports that the next round's store might get. The
-// namespace has only few ports, so the test can try all of them.
+// Sets the key "forged" on all ports on which the next round's store might
+// listen; the namespace has only few ports. The workers of the next round must
+// not find the key.
 TEST_F(StoreOnHosts, AKeyThatIsSetBeforeItsRoundIsNotRead) {
   constexpr int kFirstPort = 40'000;
   constexpr int kPorts = 64;

@@ -247,8 +247,7 @@ class Tls(unittest.TestCase):
 
     def first_byte(name, version):
       # The server sends nothing before it has accepted the client's
-      # certificate. So the first byte shows that it has accepted the
-      # certificate.
+      # certificate. So a first byte shows that the server has accepted it.
       context = ssl.create_default_context(cafile=self.lab.path)
       context.maximum_version = version
       context.set_alpn_protocols(['h2'])

@@ -34,8 +34,9 @@ struct CoordinatorStepped {
   // slot of the node that hosts the coordinator; -1: it runs outside of the
   // nodes
   int host = -1;
-  // Epoch of the coordinator. If the coordinator has continued a journal: the
-  // epoch of the coordinator that began this journal (Stage::memories).
+  // Epoch of the coordinator. A coordinator that has continued a journal counts
+  // under the epoch of the coordinator that began the journal
+  // (Stage::memories).
   uint64_t epoch = 0;
   rendezvous::JobStatus status;  // the job's status after the step
   std::vector<rendezvous::Decision> decisions;

@@ -388,8 +388,8 @@ TEST_F(CheckersTest, SuccessOutsideOfTheRoundLeavesRoom) {
   EXPECT_TRUE(room.MustLetIn(step.status));
   room.OnReport(kZero, 1, report);
   EXPECT_FALSE(room.MustLetIn(step.status));
-  // The new coordinator does not know that n0 has succeeded in round 1. So the
-  // waiting node n1 must be let in again.
+  // The new coordinator does not know that n0 has succeeded and that its place
+  // in round 1 is taken. So the coordinator must let the waiting node n1 in.
   room.OnCoordinatorStarted(2);
   EXPECT_TRUE(room.MustLetIn(step.status));
 }

@@ -32,10 +32,10 @@ class FaultInjector {
   // Called when a worker has crashed. Makes other workers of its round crash as
   // well, with the plan's probability.
   void Spread(const WorkerModel& crashed);
-  // Returns an observer that sometimes kills the node of a coordinator which
-  // has just ordered a round, before all nodes of the round have begun it. The
-  // nodes that have begun the round do not know yet that its nodes elect the
-  // next coordinator.
+  // Returns an observer that sometimes kills the node of a coordinator shortly
+  // after the coordinator has ordered a round. Some nodes may then have begun
+  // the round and others not. Those that have begun it do not know yet that the
+  // nodes of this round elect the next coordinator.
   std::unique_ptr<Checker> NewRoundWatch();
 
  private:
@@ -65,7 +65,8 @@ class FaultInjector {
   Network* const network_;
   std::vector<std::unique_ptr<SimCoordinator>>* const coordinators_;
   std::vector<std::unique_ptr<SimNode>>* const nodes_;
-  // The newest agent that has ended on a slot, and whether it stays away.
+  // For each slot whose agent has ended: this agent's incarnation, and whether
+  // the slot gets no new agent before the faults end.
   std::map<int, std::pair<uint64_t, bool>> away_;
 };
 

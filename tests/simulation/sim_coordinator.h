@@ -63,8 +63,8 @@ class SimCoordinator {
   void Closed(rendezvous::StreamId stream);
   void Drain(int slot);
   // Simulates a stranger on another machine that reports with the id of this
-  // slot's node, but does not know its secret key. Fails the simulation if the
-  // stranger gets the node's place.
+  // slot's node, but does not know the node's secret key. Fails the simulation
+  // if the stranger gets the node's place.
   void Impersonate(int slot);
   void Crash();
   // Makes the coordinator crash at the next change of its record, and call

@@ -81,6 +81,7 @@ struct Stage {
   bool verdict_is_final = false;
   bool healed = false;  // whether all faults are over (phases 2 and 3 of
                         // Cluster)
+
   // whether workers succeed as soon as they run (phase 3 of Cluster)
   bool finishing = false;
 

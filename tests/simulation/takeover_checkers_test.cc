@@ -199,9 +199,9 @@ TEST_F(TakeoverCheckersTest, RestartsMayBeForgottenWithTheAgentsThatKnowThem) {
   Fails(kZero, 1, 1);
   Starts(kZero, 1, 2, 0, 1);
   checker_->OnAgentEnded(kZero);
-  // Both nodes of the world of round 2 have now started their workers, but n0
-  // has ended. Only n1 still knows of the used restart, which is no majority of
-  // the world.
+  // Both nodes of the world of round 2 have started their workers, but n0 has
+  // ended. Only n1, which is no majority of this world, still knows that a
+  // restart was used.
   Starts(kOne, 1, 2, 1, 1);
   Starts(kTwo, 2, 3, 0, 0);
   EXPECT_EQ(checker_->breach(), "");

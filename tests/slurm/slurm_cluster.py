@@ -313,8 +313,8 @@ class SlurmCluster:
     The job starts two seconds from now: nodes refuse a job that starts again
     within the second in which its old credential was revoked.
     """
-    # For each task of an array, such as "5_1", Slurm has a separate job number,
-    # by which its processes are found.
+    # Slurm gives each task of an array, such as "5_1", a job number of its own.
+    # The task's processes can be found by this number.
     number = job.facts()['JobId']
     poll(lambda: job.state() == 'PENDING' and not processes_of(number),
          lambda: f'the requeued job {job.id}; its processes: '

@@ -92,8 +92,9 @@ class SlurmTest(unittest.TestCase):
     cls.folder = folder.name
     cls.slurm = slurm_cluster.SlurmCluster(folder.name, gpus=_GPUS)
     cls.addClassCleanup(cls.slurm.stop)
-    # `timed` is a job that reaches its time limit. It starts before all tests,
-    # because Slurm checks time limits only every 30 s.
+    # Start the job `timed`, which reaches its time limit, before all tests:
+    # Slurm checks time limits only every 30 s. The job writes to the file
+    # `told`.
     cls.told = os.path.join(folder.name, 'told')
     cls.timed = cls.slurm.sbatch(
         f"exec {_LAUNCH} --slurm --on-preempt='echo $MUSTER_PREEMPTION_SIGNAL "
@@ -218,8 +219,9 @@ class SlurmTest(unittest.TestCase):
         lost = workers(job)[2]['node']
         self.slurm.run('scontrol', 'update', 'nodename=' + lost, 'state=down',
                        'reason=test')
-        # Wait until both workers of round 2 have printed. If a node is lost, a
-        # race in srun may lose the last output of the step.
+        # Wait until both workers of round 2 have printed, before the step can
+        # end: after the loss of a node, a race in srun may lose the last output
+        # of the step.
         job.wait_for('up rank', 5)
         go.open()
         self.succeeded(job)

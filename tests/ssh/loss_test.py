@@ -58,8 +58,8 @@ class Loss(over_ssh.OverSsh):
     go = self.gate()
     front = self.launch(['127.0.0.1', '127.0.0.2'], [], ['until-open', go.path])
     self.assertTrue(front.printed('ready rank=', 2), front.text())
-    # Stop the host's sshd, so that the process on the host does not learn that
-    # its connection has ended.
+    # Suspend the host's sshd, so that the node's process on this host does not
+    # learn that the ssh connection has ended.
     node, sshd = self.node_process('127.0.0.2')
     os.kill(sshd, signal.SIGSTOP)
     self.addCleanup(os.kill, sshd, signal.SIGKILL)

@@ -94,9 +94,10 @@ double Reduced(const BenchCase& test, int64_t index) {
   return result;
 }
 
-// The source of the expected content of one part of the output: the elements
-// from position `begin` on in the input of `rank` or, if `reduced`, in the
-// reduction of all ranks' inputs. A part has BenchCase::count elements.
+// Where the expected content of one part of the output comes from: the
+// BenchCase::count elements from position `begin` on. If `reduced`, these are
+// elements of the reduction of all ranks' inputs, otherwise of the input of
+// `rank`.
 struct Source {
   bool reduced = false;
   int rank = 0;

@@ -25,8 +25,8 @@ namespace muster {
 class ReplicaCheck {
  public:
   ReplicaCheck() = default;
-  // Prepares the check of the ranges that rank `rank` and further ranks hold.
-  // `own`: the slices that rank `rank` contributed to `plan`.
+  // Prepares the check of the ranges that rank `rank` and at least one other
+  // rank hold. `own`: the slices that rank `rank` contributed to `plan`.
   ReplicaCheck(const SharePlan& plan, const std::vector<SliceRange>& own,
                int rank);
 
@@ -96,8 +96,9 @@ struct JointSave {
   absl::Status ready;
   const ShardLayout* layout = nullptr;
   std::string_view data;
-  // Digests (ReplicaCheck::Digests) of the ranges that this rank and further
-  // ranks hold. All ranks must have equal digests of a range.
+  // Digests (ReplicaCheck::Digests) of the ranges that this rank and at least
+  // one other rank hold. All ranks that hold a range must have equal digests of
+  // it.
   std::string digests;
   // The checkpoints that are known to be intact; updated by each save. Used on
   // rank 0 only.

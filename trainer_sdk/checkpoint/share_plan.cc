@@ -23,8 +23,9 @@ struct KnownTensor {
   struct Edge {
     int64_t at = 0;
     int rank = 0;
-    // The change, at element `at`, of the number of slices of `rank` that
-    // contain an element: 1 if a slice begins there, -1 if a slice ends there.
+    // 1 if a slice of `rank` begins at element `at`; -1 if a slice of `rank`
+    // has ended before it. The sum of a rank's changes up to an element is the
+    // number of the rank's slices that contain the element.
     int change = 0;
   };
   std::vector<Edge> edges;

@@ -60,9 +60,9 @@ class CudaDevice : public Device {
   // all earlier work on `stream` is done. Returns the index of the mark,
   // counted from 0.
   virtual int Mark(Stream stream);
-  // Blocks until all marks are reached. Returns the time of each mark, counted
-  // from the first mark, and forgets the marks: the next mark has index 0
-  // again.
+  // Blocks until the device has reached all time marks. Returns the time of
+  // each mark, counted from the first mark, and forgets the marks: the next
+  // call of Mark returns 0 again.
   virtual std::vector<Duration> ReadMarks();
 
  protected:

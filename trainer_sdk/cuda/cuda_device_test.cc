@@ -101,8 +101,9 @@ TEST(CudaDeviceTest, StatusIsTheFirstError) {
             absl::UnavailableError("a kernel's launch says: broken"));
 }
 
-// The log of the CUDA calls on a plugin made by Logging(). Streams are numbered
-// from 1 in order of creation; `event` is the event recorded last.
+// The calls that a plugin made by Logging() has received, as text. `event`: the
+// event of the last `record` call. `streams`: the number of streams created; a
+// stream's handle is its number, from 1.
 struct CallLog {
   std::vector<std::string> calls;
   CudaEvent event = nullptr;
@@ -114,8 +115,8 @@ std::string NumberOf(CudaStream stream) {
   return std::to_string(reinterpret_cast<uintptr_t>(stream));
 }
 
-// The emulated GPU's functions, changed so that they write their calls to
-// call_log, which is emptied first.
+// Returns the emulated GPU's functions, changed so that they log their calls in
+// call_log. Empties call_log first.
 CudaPlugin Logging() {
   call_log = {};
   CudaPlugin plugin = EmulatedCuda();
@@ -245,9 +246,9 @@ TEST(CudaDeviceTest, DataParallelTrainingHasTheAveragedGradients) {
       }
       status.Update((*model)->reducer().Confirm());
       device.CopyOut(host.data(), weights, bytes);
-      // All ranks start with rank 0's weights, which are 0. The averaged
-      // gradient is 2, so the velocity is 2 in the first step and 0.5 * 2 + 2 =
-      // 3 in the second.
+      // SGD with momentum 0.5 and learning rate 0.25. All ranks start with rank
+      // 0's weights, which are 0. The averaged gradient is 2 in both steps, so
+      // the velocity is 2 in the first step and 0.5 * 2 + 2 = 3 in the second.
       EXPECT_EQ(host, std::vector<float>(kCount, -0.25f * (2 + 3)));
       return status;
     });

@@ -19,9 +19,9 @@ int32_t UseDevice(int ordinal, int* reads_in_place) {
 
 int32_t Allocate(void** memory, int64_t bytes) {
   const cudaError_t result = cudaMalloc(memory, static_cast<size_t>(bytes));
-  // CUDA also stores the error of a failed cudaMalloc for cudaGetLastError.
-  // Clear it, so that a later check for errors of kernel launches does not find
-  // it.
+  // CUDA keeps the error of a failed cudaMalloc as the thread's last error.
+  // Clear the last error, so that a later check for errors of kernel launches
+  // does not report this one.
   if (result != cudaSuccess) cudaGetLastError();
   return result;
 }

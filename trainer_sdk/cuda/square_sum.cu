@@ -9,8 +9,8 @@ namespace {
 
 constexpr int kThreads = 128;
 constexpr int64_t kMaxBlocks = 512;
-// The number of blocks is chosen so that a thread has about this number of
-// elements, or more. With fewer elements per thread, adding up the threads'
+// The number of elements that each thread adds up; more if that would need over
+// kMaxBlocks blocks. With fewer elements per thread, adding up the threads'
 // sums would take longer than squaring the elements.
 constexpr int64_t kLeastElements = 16;
 
@@ -48,8 +48,8 @@ __global__ void AddEach(const T* values, int64_t count, Word* words) {
     const Word hidden = exponent == 0 ? 0 : Word{1} << kMantissaBits;
     const Word mantissa = (bits & ((1u << kMantissaBits) - 1)) | hidden;
     const Word square = mantissa * mantissa;
-    // Subnormal numbers have exponent field 0, but the same scale as numbers
-    // with exponent field 1, the smallest normal ones.
+    // Subnormal numbers, whose exponent field is 0, have the same scale as the
+    // smallest normal numbers, whose exponent field is 1.
     const int bit = 2 * static_cast<int>(exponent == 0 ? 0 : exponent - 1);
     const int at = bit / kDigitBits * kThreads + me;
     const int shift = bit % kDigitBits;

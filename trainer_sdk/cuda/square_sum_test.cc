@@ -72,8 +72,9 @@ TEST_P(CudaSquareSumTest, NonFiniteValueGivesNan) {
   // The square of this value is beyond the range of float32, so a kernel that
   // squares in float32 would give infinity.
   values[777] = 1e30f;
-  // The squares of the 999 other elements, 1 each, are too small to change a
-  // double of about 1e60.
+  // The sum is the square of the large value, about 1e60. The other 999
+  // elements are 1; their squares are too small to change a double of this
+  // size.
   EXPECT_EQ(muster::SquareSum::Value(Sum(values)), double{1e30f} * 1e30f);
 }
 

@@ -11,9 +11,9 @@ namespace muster {
 struct WindowDraw {
   uint64_t seed = 0;
   // Number of the training step, and number of the batch within the step,
-  // counted over all ranks. The two numbers and the seed determine the windows,
-  // whatever rank uses the batch. So a job may continue with another number of
-  // ranks.
+  // counted over all ranks. These two numbers and the seed determine the
+  // windows; the rank that uses the batch does not matter. So a resumed job may
+  // have another number of ranks.
   int64_t step = 0;
   int64_t batch = 0;
 };

@@ -67,15 +67,15 @@ class DataParallel {
   absl::Status Finish();
 
   // SumOfSquares returns the sum of the squares of all gradients, for a caller
-  // that clips gradients. Step updates the values. The comments of the methods
-  // of Optimizer with the same names say more.
+  // that clips gradients. Step updates the values. See the methods of the same
+  // names in Optimizer.
   absl::StatusOr<double> SumOfSquares();
   absl::Status Step(const OptimizerStep& step);
 
   // Returns the state to be checkpointed: the values and the optimizer's state.
-  // The slices are in host memory, at addresses that stay the same over the
-  // life of this object. If the tensors are on a device, the slices are a copy
-  // as of this call: call reducer().Confirm() before saving them. Call
+  // The slices are in host memory, at addresses that never change. If the
+  // tensors are on a device, each call copies the state to these slices, and
+  // the caller must call reducer().Confirm() before saving them. Call
   // OnStateLoaded after a checkpoint was read into the slices.
   std::vector<CheckpointSlice> State();
   absl::Status OnStateLoaded();
@@ -91,8 +91,8 @@ class DataParallel {
   // Copies in host memory of values that are on a device. Empty before the
   // first call of State, and if the values are in host memory themselves.
   std::vector<std::vector<char>> host_values_;
-  // Do not reorder these members: each uses the members declared before it, and
-  // must be destroyed before them.
+  // Do not reorder these members: each member uses the members declared before
+  // it, and must therefore be destroyed first.
   const std::unique_ptr<ProcessGroup> group_;
   std::unique_ptr<Reducer> reducer_;
   std::unique_ptr<Optimizer> optimizer_;

@@ -54,7 +54,8 @@ absl::StatusOr<std::vector<float>> Train(ProcessGroup& world, State state,
   for (int step = 1; step <= 3; ++step) {
     absl::Status status = (*training)->Begin();
     model.Backward(step, world.rank());
-    // From step 2 on, MarkReady marks one tensor; Finish marks all others.
+    // Report one tensor, from step 2 on. Finish must treat all other tensors as
+    // ready.
     if (step > 1) status.Update((*training)->MarkReady(1));
     status.Update((*training)->Finish());
     status.Update((*training)->Step({.step = step, .learning_rate = 0.1}));

@@ -70,8 +70,8 @@ class BackwardTracker {
   // the message names them.
   absl::Status Finish(std::vector<int>* full);
 
-  // Whether the parameter had a gradient in the current step, which includes
-  // all passes since the last reduced pass.
+  // Whether the parameter has had a gradient in the current step. A step
+  // consists of all passes up to and including a reduced one.
   bool used(int parameter) const { return states_[parameter].used; }
   // Whether, at the end of this pass, the ranks must tell each other which
   // parameters they used.

@@ -159,8 +159,7 @@ TEST_F(BackwardTrackerTest, UseInAnAccumulatedPassCounts) {
   EXPECT_TRUE(tracker_->used(0));
   EXPECT_TRUE(tracker_->used(1));
   EXPECT_FALSE(tracker_->used(2));
-  // The next step uses no parameter: each parameter counts as unused when a
-  // step begins.
+  // The next step uses no parameter, so parameter 0 must count as unused in it.
   Begin();
   Finish();
   EXPECT_FALSE(tracker_->used(0));
@@ -174,8 +173,8 @@ TEST_F(BackwardTrackerTest, AStaticGraphIsLearnedAndThenHeldTo) {
   EXPECT_THAT(Ready(2), IsEmpty());
   // parameter d (index 3) has a second gradient in this pass
   EXPECT_THAT(Ready(3), IsEmpty());
-  // The last gradient of this pass is that of parameter b (index 1); parameter
-  // a has none.
+  // Parameter b (index 1) has the last gradient of this pass; parameter a has
+  // none. No bucket is full before the end of the first pass of a static graph.
   EXPECT_THAT(Ready(1), IsEmpty());
   EXPECT_THAT(Finish(), ElementsAre(0, 1, 2));
   EXPECT_THAT(tracker_->ObservedOrder(), ElementsAre(3, 2, 1, 0));
@@ -205,8 +204,9 @@ TEST_F(BackwardTrackerTest, BucketsMayChangeBetweenPasses) {
 
 TEST_F(BackwardTrackerTest, AStaticGraphIsThatOfTheFirstReducedPass) {
   Use(ParameterUse::kStatic);
-  // Passes that only accumulate do not determine which gradients a static graph
-  // produces.
+  // A pass of a static graph that only accumulates has no gradient of parameter
+  // a. The first reduced pass, in which parameter a has two gradients, must
+  // decide what later passes produce.
   Begin(GradientSync::kAccumulate);
   for (const int parameter : {3, 2, 1}) Ready(parameter);
   Finish();

@@ -77,10 +77,10 @@ absl::Status CheckSameParameters(Device& device, ProcessGroup& group,
   for (size_t i = 0; i < parameters.size(); ++i) {
     if (least[i] == most[i]) continue;
     const Tensor& mine = parameters[i];
-    // This is the first parameter whose smallest digest over all ranks
-    // (`least`) differs from its largest one (`most`). The ranks gather their
-    // digests of this parameter, to name the ranks that differ. Every rank
-    // takes part, because `least` and `most` are equal on all ranks.
+    // The digests of parameter `i` differ between ranks: the smallest one
+    // (`least`) is not the largest one (`most`). Gather all ranks' digests of
+    // this parameter, to name the ranks that differ. Every rank comes here,
+    // because `least` and `most` are equal on all ranks.
     const absl::StatusOr<std::vector<int64_t>> digests =
         Gathered(device, group, DigestOf(mine, part));
     if (!digests.ok()) return digests.status();

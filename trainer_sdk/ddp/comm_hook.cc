@@ -26,9 +26,9 @@ absl::Status CompressHook::Reduce(GradientBucket& bucket, ProcessGroup& group) {
   constexpr auto kStream = Device::Stream::kCommunication;
   Device& device = bucket.on();
   if (room_ < bucket.count) {
-    // The buffer of an earlier, smaller bucket is about to be freed, but the
-    // device may still use it. So the work on the compute stream and on the
-    // communication stream must end first.
+    // The buffer is too small for this bucket and is about to be replaced. The
+    // device may still use it for an earlier bucket, so wait for the work on
+    // both streams before the buffer is freed.
     device.WaitForOther(Device::Stream::kCompute);
     device.Wait();
     auto memory = device.Allocate(bucket.count * SizeOf(type_));

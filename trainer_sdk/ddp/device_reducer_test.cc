@@ -97,8 +97,8 @@ bool Uses(const Case& c, int rank, int step, int i) {
     case ParameterUse::kAll:
       break;
     case ParameterUse::kMayVary:
-      // No rank uses parameter 5 in even steps. On each rank, each of
-      // the remaining parameters is unused in every third step.
+      // Parameter 5 is used on all ranks in odd steps only. Any other parameter
+      // is unused on a rank in every third step.
       return i == 5 ? step % 2 == 1 : (rank + step + i) % 3 != 0;
     case ParameterUse::kStatic:
       return i != 2 && (i != 6 || rank != 1);
@@ -272,7 +272,8 @@ TEST(DeviceReducerTest, GradientsInAnotherOrderCannotBeReducedInPlace) {
   const auto statuses = RunWorld(1, [&](ProcessGroup& group) {
     std::vector<Tensor> tensors;
     // `at`: the position of a parameter's gradient in memory. Parameters 1 and
-    // 2 share a bucket, but the gradient of parameter 0 lies between theirs.
+    // 2 share a bucket, but the gradient of parameter 0 lies between their
+    // gradients. Create must reject this order.
     for (const int64_t at : {10, 20, 0}) {
       tensors.push_back({.name = absl::StrCat("p", at),
                          .shape = {10},

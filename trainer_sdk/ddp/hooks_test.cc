@@ -126,10 +126,10 @@ double Defect(const std::vector<float>& p, int64_t rank) {
 }
 
 void ExpectOrthonormal(std::vector<float> p, int64_t rank) {
-  // The bound counts the roundings in the inner product of two columns of norm
-  // 1. Scaling a column is one rounding. Each other column adds three: the
-  // conversion of its inner product to float, a multiplication, and a
-  // subtraction.
+  // An inner product of two columns may differ from its ideal value (0 or 1) by
+  // this bound. It counts the roundings of a column: one when the column is
+  // scaled, and three for each other column (converting an inner product to
+  // float, a multiplication, a subtraction).
   const double bound =
       RoundingBound<float>(static_cast<double>(3 * rank - 2), 1);
   EXPECT_LE(Defect(p, rank), bound);
@@ -146,8 +146,8 @@ TEST(LowRankTest, ColumnsBecomeOrthonormal) {
 
 TEST(LowRankTest, ColumnsThatDependOnOthersAreReplaced) {
   // The columns of the matrix are linearly dependent: they span only two
-  // dimensions, are multiples of one unit vector, or are zeros. Each case is
-  // also tested with tiny values.
+  // dimensions, are multiples of one unit vector, or are zeros. Orthogonalize
+  // must still return orthonormal columns, even for tiny values (`scale`).
   for (const float scale : {1.0f, 1e-20f}) {
     for (const int dependent : {0, 1, 2}) {
       std::vector<float> p(9 * 4);
@@ -238,10 +238,10 @@ TEST(PowerSgdTest, AnAverageOfLowRankArrivesWhole) {
   const std::vector<double> conditions = Condition([](Disturbance disturb) {
     return std::vector<std::vector<double>>{Arrived(2, disturb)};
   });
-  // The bound counts the successive roundings of one element: one per rank in
-  // the sum, and kColumns + 2 in a product over the longer side of the matrix.
-  // Making a column orthogonal has as many roundings as such a product, and
-  // there are two columns.
+  // The bound for the difference between the result and the average. It counts
+  // the successive roundings of one element: one per rank in the sum; kColumns
+  // + 2 in a product over the longer side of the matrix; and as many in making
+  // each of the two columns orthogonal.
   const double bound =
       RoundingBound<float>(2 + (2 + 1) * (kColumns + 2), conditions[0]);
   std::vector<double> arrived = Arrived(2, none);
@@ -252,8 +252,8 @@ TEST(PowerSgdTest, AnAverageOfLowRankArrivesWhole) {
 }
 
 // The part of a gradient that one step does not send (the error) is added to
-// the gradient of the next step. So the sum over all steps lacks only the error
-// of the last step.
+// the next step's gradient. So the sum of all sent gradients must lack only the
+// error of the last step.
 TEST(PowerSgdTest, ErrorIsSentInLaterSteps) {
   constexpr int kWorld = 2;
   constexpr int kSteps = 60;
@@ -280,11 +280,11 @@ TEST(PowerSgdTest, ErrorIsSentInLaterSteps) {
           }
           if (step == 1) first_gap = gap;
         }
-        // The first step alone has a large error (first_gap). In the mean over
-        // all steps only the error of the last step remains, divided by the
-        // number of steps (gap). The bounds show that later steps send the
-        // errors of earlier ones; rounding errors are much smaller than the
-        // bounds.
+        // first_gap: the error of the first step, which is large. gap: the
+        // error of the mean over all steps. If later steps send the errors of
+        // earlier ones, only the error of the last step, divided by the number
+        // of steps, remains in `gap`. Rounding errors are much smaller than
+        // both bounds.
         if (first_gap < 0.1) return absl::InternalError("nothing was lost");
         if (gap > first_gap / 4) {
           return absl::InternalError(absl::StrCat(first_gap, " to ", gap));

@@ -6,10 +6,10 @@
 namespace muster {
 namespace {
 
-// Projections on the earlier columns are subtracted from each column. If less
-// than this fraction of the column's norm remains, the column counts as
-// linearly dependent on the earlier ones. The value is the rounding error of
-// float32, with a margin.
+// Orthogonalize subtracts from each column its projections on the earlier
+// columns. A column of which less than this fraction of its norm remains counts
+// as linearly dependent on the earlier columns. The value is the rounding error
+// of float32, with a margin.
 constexpr double kRest = 1e-5;
 
 // The norm of column k of p[rows, rank].

@@ -31,8 +31,9 @@ absl::StatusOr<std::shared_ptr<PairwiseHook>> PairwiseHook::Create(
 absl::Status PairwiseHook::Reduce(GradientBucket& bucket,
                                   ProcessGroup& /*group*/) {
   for (const std::unique_ptr<ProcessGroup>& pair : pairs_) {
-    // The all_reduce of each level halves the sum. Halving is exact, so the
-    // result is the same as with a single division at the end.
+    // Each all_reduce averages the gradients of two ranks, that is, halves
+    // their sum. Halving is exact, so the final result is the same as if the
+    // sum over all ranks were divided once.
     absl::Status status =
         bucket.Run(AllReduce(bucket.data, bucket.data, bucket.count,
                              bucket.dtype, ReduceOp::kAvg),

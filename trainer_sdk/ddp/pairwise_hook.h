@@ -35,8 +35,8 @@ class PairwiseHook : public CommHook {
 };
 
 // Adds the gradients of micro-batches by a binary tree: (g0 + g1) + (g2 + g3),
-// as PairwiseHook adds those of ranks. Keeps log2(micro-batches) sums in
-// memory: one for each level of the tree except the last. Pure; ranges of
+// as PairwiseHook adds the gradients of ranks. Keeps log2(micro-batches) sums
+// in memory: one for each level of the tree except the last. Pure; ranges of
 // elements are independent of each other.
 class PairwiseSum {
  public:

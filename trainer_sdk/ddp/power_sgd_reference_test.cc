@@ -289,9 +289,9 @@ TEST(PowerSgdReferenceTest, IsTheAlgorithmWrittenOut) {
           }));
       ASSERT_TRUE(status.ok()) << status;
       // The largest number of successive roundings of one element: one per rank
-      // in the sum, and columns + 2 in a product over the longest side of a
-      // matrix. Making a column orthogonal has as many roundings as such a
-      // product.
+      // in the sum; columns + 2 in a product over the longest side of a matrix;
+      // and as many in making each column of the factor P (of the approximation
+      // P Q^T) orthogonal.
       const double operations =
           world +
           (approximation + 1) * static_cast<double>(kShapes[1].columns + 2);
@@ -311,9 +311,9 @@ TEST(PowerSgdReferenceTest, IsTheAlgorithmWrittenOut) {
                     -1)
               << "planted";
         }
-        // Every third list is an approximation error. The test is meaningful
-        // only with large errors: some must exceed 0.1, where gradients are
-        // about 1.
+        // Every third list holds approximation errors. Some of them must be
+        // large, above 0.1 for gradients of about 1. Otherwise this test would
+        // not show that errors are added to the next gradient.
         for (size_t i = 2; i < result.lists.size(); i += 3) {
           const std::vector<float>& error = result.lists[i];
           EXPECT_GT(*std::max_element(error.begin(), error.end()), 0.1f);

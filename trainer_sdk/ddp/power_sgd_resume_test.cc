@@ -167,7 +167,7 @@ absl::Status Load(ProcessGroup& group, const std::string& folder, Hooks hooks,
 }
 
 // Trains on `ranks` ranks. `curve` receives rank 0's losses after step kSaved,
-// followed by its weights.
+// followed by rank 0's weights.
 absl::Status Train(int ranks, const std::string& save_to,
                    const std::string& load_from, Hooks hooks,
                    std::vector<float>* curve) {
@@ -224,8 +224,9 @@ TEST(PowerSgdResumeTest, WithoutItsStateItIsAnotherTraining) {
   EXPECT_NE(resumed, undisturbed);
 }
 
-// Each rank reads the error-feedback residuals of some of the ranks that saved.
-// ReadTogether checks that the ranks together read all residuals.
+// Three ranks save; 1, 2 or 4 ranks resume. Each of these reads the errors that
+// some of the three ranks have saved. ReadTogether checks that the ranks
+// together read all errors.
 TEST(PowerSgdResumeTest, GoesOnOnAnotherNumberOfRanks) {
   const std::string folder = NewFolder();
   std::vector<float> curve;

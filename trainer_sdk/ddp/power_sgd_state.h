@@ -53,10 +53,10 @@ class PowerSgdState {
   // The state of a parameter; null if the parameter is averaged exactly.
   PowerSgdMatrix* Find(int parameter);
 
-  // The state as slices of tensors, for checkpoints: Slices returns what to
-  // save; SlicesIn returns the memory into which to read the tensors `saved` of
-  // a checkpoint; OnLoaded is called when they have been read. The comments of
-  // CommHook::State, StateIn and OnStateLoaded say more.
+  // The state as slices of tensors, for checkpoints. Slices returns what to
+  // save. SlicesIn returns the memory into which to read the tensors `saved` of
+  // a checkpoint. OnLoaded must be called when they have been read. See
+  // CommHook::State, StateIn and OnStateLoaded.
   std::vector<CheckpointSlice> Slices();
   absl::StatusOr<std::vector<CheckpointSlice>> SlicesIn(
       const std::vector<CheckpointTensor>& saved);

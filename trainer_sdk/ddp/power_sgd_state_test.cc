@@ -106,8 +106,8 @@ TEST(PowerSgdStateTest, AnyNumberOfRanksTakesOverWhatAnyLost) {
       std::vector<double> sum(kCount, 0.0);
       for (int rank = 0; rank < readers; ++rank) {
         PowerSgdState state = StateOf(rank, readers);
-        // Give the state a residual (error feedback) of earlier steps. Loading
-        // the checkpoint must discard it.
+        // Give the state an error of earlier steps. Loading the checkpoint must
+        // replace it, not add to it.
         state.Find(1)->error.assign(kCount, 5.0f);
         const auto slices = state.SlicesIn(saved.tensors);
         ASSERT_TRUE(slices.ok()) << slices.status();
@@ -132,9 +132,9 @@ TEST(PowerSgdStateTest, AnyNumberOfRanksTakesOverWhatAnyLost) {
       for (size_t i = 0; i < sum.size(); ++i) {
         double lost = 0;
         for (int rank = 0; rank < ranks; ++rank) lost += LossOf(rank, i);
-        // The bound allows for two roundings: of the quotient of the new and
-        // the old number of ranks, and of the product of an error with this
-        // quotient. The errors and their sums are exact.
+        // The bound allows for two roundings: of the factor (new number of
+        // ranks divided by the old one), and of the product of an error with
+        // this factor. The errors and their sums are exact.
         const double bound = RoundingGrowth<float>(2) * lost / ranks;
         EXPECT_NEAR(sum[i] / readers, lost / ranks, bound) << "of the average";
         EXPECT_GT(0.001 * sum[i] / readers, bound) << "planted";
@@ -161,7 +161,8 @@ TEST(PowerSgdStateTest, SaysThatThereIsNothingOfIt) {
   const absl::Status none = state.SlicesIn({{.name = "weight"}}).status();
   EXPECT_TRUE(absl::IsNotFound(none)) << none;
   EXPECT_THAT(std::string(none.message()), HasSubstr("begins anew"));
-  // If no matrix is compressed, the checkpoint need not have any state.
+  // If no matrix is compressed, the checkpoint need not contain any state, and
+  // loading must succeed.
   PowerSgdState empty({}, {{.name = "bias", .shape = {6}}});
   EXPECT_TRUE(empty.SlicesIn({}).ok());
 }

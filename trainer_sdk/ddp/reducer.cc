@@ -334,9 +334,9 @@ class Reducer::Body {
     if (alone_) return status;
     for (const int index : full_) {
       GradientBucket& bucket = buckets_[index];
-      // A copy of the flags that say which parameters of this bucket are used.
-      // While this bucket is reduced, its flags no longer change, but those of
-      // parameters in other buckets do.
+      // For each part of this bucket: whether its parameter is used, copied
+      // from the tracker. While the bucket is reduced, the caller's thread
+      // still changes the tracker, but only for other buckets.
       std::vector<bool> used;
       for (const GradientBucket::Part& part : bucket.parts) {
         used.push_back(tracker_.used(part.parameter));
@@ -412,8 +412,8 @@ class Reducer::Body {
       }
     }
     absl::Status status = options_.hook->Reduce(bucket, group_);
-    // If share_use_ is set, ShareUse copies the averages back to the tensors
-    // later, after the ranks have exchanged which parameters they used.
+    // Copy the averages back to the tensors. If share_use_ is set, ShareUse
+    // does so later, after the ranks have exchanged which parameters they used.
     if (status.ok() && !share_use_) CopyBack(bucket);
     return status;
   }

@@ -131,11 +131,11 @@ class Reducer {
   // not produce the gradient counts as 0. Gradients that no rank produced stay
   // unchanged (those in buckets become 0).
   absl::Status Finish();
-  // Blocks until the device has done all enqueued work, and returns OK if all
-  // averages since the last call of Confirm are correct. Averages are undefined
-  // if the group broke or the device failed meanwhile. Collective. Call it
-  // before averages, or weights computed from them, leave the device. For
-  // gradients in host memory, Finish has already returned any error.
+  // Blocks until the device has done all enqueued work. Returns OK if all
+  // averages since the last call of Confirm are correct; if the group broke or
+  // the device failed, averages are undefined. Collective. Call it before
+  // averages, or weights computed from them, leave the device. For gradients in
+  // host memory, Finish has already returned any error.
   absl::Status Confirm();
 
   // The address to which the backward pass writes the parameter's gradient.
@@ -143,9 +143,9 @@ class Reducer {
   // change once, in the first Finish that reduces.
   void* gradient(int parameter) const;
   // The average of the parameter's gradient, valid after Finish. Its address is
-  // gradient(parameter), except with kOwnToBucket. The address is null if this
-  // rank has only a part of the average, because the options were made by
-  // ForSharding.
+  // gradient(parameter), except with kOwnToBucket. If the hook gives each rank
+  // only a part of the average (CommHook::scatters, as with ForSharding), the
+  // address is null in a group of several ranks.
   TensorData average(int parameter) const;
 
   const std::vector<GradientBucket>& buckets() const;

@@ -162,7 +162,8 @@ DType Sent(const Case& c) {
   return c.hook == Hook::kFloat16 ? DType::kFloat16 : DType::kFloat32;
 }
 
-// The expected average, added in rank order; nullopt if no rank produced a
+// The expected average of element `k`: the ranks' gradients, added in rank
+// order and divided by the number of ranks. nullopt: no rank produced a
 // gradient.
 std::optional<float> Average(const Case& c, int world, int step, int i,
                              int64_t k) {
@@ -252,8 +253,7 @@ class OneCase {
           reducer_->Begin(pass + 1 < case_.passes ? GradientSync::kAccumulate
                                                   : GradientSync::kReduce);
       for (int n = 0; n < kParameters && status.ok(); ++n) {
-        // The order in which gradients are marked differs between ranks and
-        // steps.
+        // Mark the gradients in an order that differs between ranks and steps.
         const int i = (n * 3 + group_.rank() + step) % kParameters;
         const int times = Times(case_, group_.rank(), step, pass, i);
         for (int time = 0; time < times && status.ok(); ++time) {
@@ -287,12 +287,11 @@ class OneCase {
   // The largest rounding error that an average may have.
   double Bound(int step, int i, int64_t k) const {
     if (case_.hook == Hook::kPowerSgd) {
-      // PowerSGD's result is P P^T M. P is square and orthonormal, so the
-      // magnitude of an element of the result is at most the sum of magnitudes
-      // in its column of M. The bound counts successive roundings: one per rank
-      // in the sum, and columns + 2 in a product over the longer side of the
-      // matrix. Making each of three columns orthogonal takes as many roundings
-      // as such a product.
+      // PowerSGD's result is P P^T M, with an orthonormal square matrix P. So
+      // an element of the result is at most the sum of the magnitudes in its
+      // column of M. Successive roundings of an element: one per rank in the
+      // sum; columns + 2 in a product over the longer side of the matrix; and
+      // as many in making each of three columns orthogonal.
       const int64_t columns = kShapes[i].columns;
       double magnitude = 0;
       for (int64_t row = 0; row < kShapes[i].rows; ++row) {
@@ -303,9 +302,9 @@ class OneCase {
           magnitude);
     }
     if (exactness_ == Exactness::kBits) return 0;
-    // The reducer and the test both add the ranks' values and divide the sum.
-    // Each of the two has rounding errors of the type that is sent, hence the
-    // factor 2.
+    // Both the reducer and this test add the ranks' values and divide the sum,
+    // with roundings to the type that is sent. The factor 2 allows for the
+    // rounding errors of both.
     return 2 * RoundingGrowth(group_.size() + 1, Roundoff()) *
            Magnitude(step, i, k);
   }
@@ -366,9 +365,9 @@ struct Subject {
   const char* name;
   TransportFactory factory;
   Exactness exactness;
-  // Only every `stride`-th case is tested. The first tested case depends on the
-  // number of ranks. So the four tests, with 1 to 4 ranks, together cover 4 of
-  // every `stride` cases.
+  // Only every `stride`-th case is tested. The number of ranks decides which
+  // case is the first, so that the tests with 1, 2, 3 and 4 ranks test
+  // different cases.
   int stride;
 };
 

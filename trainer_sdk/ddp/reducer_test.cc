@@ -65,8 +65,9 @@ void Fill(const Reducer& reducer, const Model& model, int rank, int step,
   }
 }
 
-// The expected average: the sum in rank order, divided at the end. With the
-// shared memory transport, the reducer's averages have the same bits.
+// The expected average: the sum of the gradients of `ranks` in rank order,
+// divided by `world`. Over the shared memory transport, the reducer's averages
+// must be equal to the last bit.
 float Average(const std::vector<int>& ranks, int world, int step, int i,
               int64_t k) {
   float sum = 0;
@@ -135,8 +136,8 @@ TEST_P(AnyWorld, EveryGradientBecomesTheAverageBitForBit) {
     for (int step = 0; step < 4; ++step) {
       absl::Status status = (*reducer)->Begin(GradientSync::kReduce);
       for (int n = 0; n < model.size() && status.ok(); ++n) {
-        // Each rank marks gradients in its own order, but buckets are reduced
-        // in index order.
+        // Mark the gradients in an order that differs between ranks. The
+        // buckets must still be reduced in index order on every rank.
         const int i = (n + group.rank() * 3 + step) % model.size();
         Fill(**reducer, model, group.rank(), step, i);
         status = (*reducer)->MarkReady(i);

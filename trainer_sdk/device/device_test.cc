@@ -29,9 +29,9 @@ TEST(RunFromHostTest, KeepsTheMemoryOfTheLargestOperation) {
   const auto statuses = RunWorld(
       2,
       [](ProcessGroup& world) {
-        // The device's memory suffices for the buffers (input and output) of an
-        // operation of 2 elements and then of 10, which are kept for later
-        // operations. There is no memory left for larger buffers.
+        // RunFromHost keeps its buffers (input and output) for later calls. The
+        // device has memory for the buffers of 2 elements and then of 10, but
+        // not for larger ones, so a call with 11 elements must fail.
         StreamDevice device((2 + 10) * 2 * sizeof(int32_t));
         absl::Status status;
         for (const int count : {2, 1, 10, 0, 3, 10}) {

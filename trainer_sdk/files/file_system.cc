@@ -62,8 +62,8 @@ std::string ThisHost() {
 }
 
 // Whether `owner`, the text in a lock file, names a running process of this
-// host. If the named process has exited, the result is false: the lock may
-// belong to another process, which could not write its name.
+// host. False if the named process has exited: a new owner that could not write
+// its own name may hold the lock.
 bool RunsHere(const std::string& owner) {
   absl::string_view number = owner;
   if (!absl::ConsumePrefix(&number, ThisHost())) return false;
@@ -76,8 +76,8 @@ bool RunsHere(const std::string& owner) {
 
 void WriteOwner(int fd) {
   const std::string owner = absl::StrCat(ThisHost(), getpid(), "\n");
-  // Ignore errors, such as a full disk: this process owns the lock, but other
-  // processes cannot read its name in the lock file.
+  // Ignore errors, such as a full disk: this process owns the lock even if its
+  // name cannot be written to the lock file.
   if (ftruncate(fd, 0) != 0) return;
   if (pwrite(fd, owner.data(), owner.size(), 0) < 0) return;
   // The name must reach the disk, so that other hosts can read it even if this
@@ -97,8 +97,8 @@ absl::StatusOr<std::unique_ptr<FolderLock>> LockFolder(
   OwnedFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
   if (!fd.open()) return PathStatus("cannot open", path, errno);
   while (flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
-    // These errors mean that the file system has no locks (Lustre, unless it is
-    // mounted with locks). In this case, continue without a lock.
+    // With these errors, the file system has no locks (Lustre, unless it is
+    // mounted with locks): continue without a lock.
     if (errno == ENOSYS || errno == EOPNOTSUPP || errno == EINVAL) break;
     if (errno != EWOULDBLOCK && errno != EINTR) {
       return PathStatus("cannot lock", path, errno);

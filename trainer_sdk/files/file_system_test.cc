@@ -159,8 +159,8 @@ TEST_F(LockTest, AProcessOfThisHostIsWaitedForUntilItsDeadline) {
 }
 
 TEST_F(LockTest, AnyOtherIsWaitedForUntilTheDeadlineOfThose) {
-  // Get the id of a process that has exited: below, the lock file names this
-  // process as the owner.
+  // Get the id of a process that has exited. The lock file below names this
+  // process as the lock's owner.
   const pid_t child = fork();
   if (child == 0) _exit(0);
   siginfo_t ended;

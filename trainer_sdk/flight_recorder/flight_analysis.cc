@@ -41,8 +41,8 @@ class FlightCalls {
   const std::map<int, int>& MembersOf(const FlightGroupKey& group) const {
     return members_.at(group);
   }
-  // Whether a rank has later created `group` again, or has created again a
-  // group from which `group` was split.
+  // Whether `group`, or a group from which it was split, was created again
+  // later, on any rank.
   bool WasReplaced(const FlightGroupKey& group) const {
     return replaced_.count(group) > 0;
   }
@@ -56,11 +56,12 @@ class FlightCalls {
   const std::vector<FlightCall>& With(const FlightLog& log,
                                       const FlightRecord& record) const;
 
-  // Returns the ranks that finished the collective `stuck`, in which the rank
-  // of `log` is stuck, more than moment.timeout seconds ago. If there are any,
-  // all ranks have called the collective, so the rank of `log` itself causes
-  // the delay. Returns no ranks if some ranks can finish this kind of
-  // collective alone, as the root of a broadcast can.
+  // The rank of `log` is stuck in the collective `stuck`. Returns the ranks
+  // that finished this collective more than moment.timeout seconds ago. If
+  // there are any, the rank of `log` itself causes the delay: they could finish
+  // only because every rank had called the collective. Returns no ranks for
+  // collectives that a rank can finish before the others call it, such as a
+  // broadcast.
   std::vector<int> RanksThatFinished(const FlightLog& log,
                                      const FlightRecord& stuck,
                                      const FlightMoment& moment) const;
@@ -141,9 +142,9 @@ const std::vector<FlightCall>& FlightCalls::With(
 std::vector<int> FlightCalls::RanksThatFinished(
     const FlightLog& log, const FlightRecord& stuck,
     const FlightMoment& moment) const {
-  // If the operation of the stuck rank has failed, the rank was late only if
-  // the error is DeadlineExceeded. Any other error may be caused by a rank that
-  // finished the collective and then died.
+  // A stuck rank may also be one whose collective failed. It is to blame only
+  // if it timed out (DeadlineExceeded). Any other error may be due to a rank
+  // that finished the collective and then died.
   if (!NeedsAll(stuck.signature) ||
       (stuck.ended != 0 &&
        stuck.status != absl::StatusCode::kDeadlineExceeded)) {
@@ -211,8 +212,9 @@ const char* InAWord(HowEnded how) {
   return "";
 }
 
-// How the ranks' processes ended, as the agents report it. The ends are sorted
-// into possible causes of the failure and its consequences.
+// How the ranks' processes ended, as the agents report it. Processes that may
+// have caused the failure are kept apart from processes that ended because of
+// it.
 struct FlightDeaths {
   // One sentence for each rank whose process ended by itself, the earliest
   // first: "rank 1 (node1, pid 77) died in barrier #3 in group world: killed by
@@ -226,9 +228,9 @@ struct FlightDeaths {
   std::vector<std::pair<int, std::string>> hung;
   // Ranks that their agents stopped because another rank's process had ended.
   std::vector<int> stopped;
-  // Stopped ranks that are not blamed for being late. If a rank died: all of
-  // `stopped`. Otherwise none, because a rank that hung may have waited for one
-  // of the stopped ranks.
+  // Stopped ranks that are not blamed for being late. If a rank died, these are
+  // all of `stopped`. If ranks only hung, the set is empty, because a hung rank
+  // may have waited for one of the stopped ranks.
   std::set<int> excused;
 };
 
@@ -262,17 +264,17 @@ std::string SentenceOf(const FlightEnd& end, const FlightLog* log,
                       ": ", end.message);
 }
 
-// Whether the end of a process may be the cause of the failure; called for
-// processes that ended by themselves. A process whose operation had failed
-// before its end is not the cause. `log`: the rank's log; null if there is
-// none.
+// Whether the exit of a process may be the cause of the failure. Call it only
+// for processes that ended by themselves. A process that had recorded a failed
+// operation before its exit is not the cause. `log`: the rank's log; null if
+// there is none.
 bool IsCause(const FlightLog* log) {
   return log == nullptr || log->reason.empty();
 }
 
-// Sorts the ends of processes, and finds the ranks that died. A process that
-// ended after an operation of its own had failed only reacted to that failure,
-// so it is not a cause. Pure.
+// Divides the exits of processes into causes of the failure and others, and
+// finds the ranks that died. If a process recorded a failed operation and then
+// exited, that failure made it exit, so it is not a cause. Pure.
 FlightDeaths FindDeaths(const std::map<int, const FlightLog*>& logs,
                         const std::map<int, const FlightEnd*>& ends,
                         const FlightMoment& moment) {
@@ -399,8 +401,8 @@ namespace {
 using GroupKey = FlightGroupKey;
 
 constexpr int kMaxHung = 8;
-// The shortest value of FlightAnalysis::longest_wait while a rank waits, in
-// seconds. It is above 0, because 0 means that no rank waits.
+// The smallest longest_wait (FlightAnalysis) that is reported while a rank
+// waits, in seconds. It is not 0, because 0 means that no rank waits.
 constexpr double kTold = 0.001;
 
 using Call = FlightCall;
@@ -546,8 +548,8 @@ class Analysis {
           continue;
         }
         const FlightRecord* const stuck = StuckRecord(*log->second, moment_);
-        // Do not blame a rank that waits in another group, unless other ranks
-        // have finished the operation in which this rank waits.
+        // If this rank waits in another group, do not blame it, unless other
+        // ranks have finished the operation in which it waits.
         if (stuck != nullptr && !IsOf(key, *log->second, *stuck) &&
             calls_.RanksThatFinished(*log->second, *stuck, moment_).empty()) {
           continue;
@@ -572,9 +574,9 @@ class Analysis {
                         " in group ", GroupName(log, stuck));
   }
 
-  // Finds ranks that are still in an operation that other ranks have finished,
-  // if no rank waits for them. If a rank waits for them, FindBehind has already
-  // found them.
+  // Finds ranks that are still in an operation that other ranks have finished.
+  // Ranks for which other ranks wait are not included: FindBehind has found
+  // those.
   void FindLeftAlone() {
     for (const auto& [rank, log] : logs_) {
       const FlightRecord* const stuck = StuckRecord(*log, moment_);
@@ -610,8 +612,8 @@ class Analysis {
   // NCCL's: their records never show a rank that waits.
   void FindRanksWithFewerCalls(const GroupKey& key, const Calls& calls) {
     // If the group broke and was created again, ranks may have left the old
-    // group at different calls. In this case a missing call does not mean that
-    // a rank was late.
+    // group after different numbers of calls. Then a missing call does not mean
+    // that a rank was late.
     if (calls_.WasReplaced(key)) return;
     std::map<int, uint64_t> last = LastCalls(calls);
     const uint64_t front = calls.empty() ? 0 : calls.rbegin()->first;
@@ -643,10 +645,10 @@ class Analysis {
     return last;
   }
 
-  // If the rank of `log` is stuck in a send, receive or batch, finds the peers
-  // to blame: those that do not wait for other ranks themselves. If the
-  // operation failed with FailedPrecondition, reports only that the rank and
-  // its peers disagree.
+  // If the rank of `log` is stuck in a send, receive or batch, blames those of
+  // its peers that do not wait for other ranks themselves. If the operation
+  // failed with FailedPrecondition, reports only that the rank and its peers
+  // disagree.
   void FindIdlePeers(const FlightLog& log) {
     const FlightRecord* const stuck = StuckRecord(log, moment_);
     if (stuck == nullptr || !IsPointToPoint(stuck->signature.kind)) return;
@@ -669,9 +671,9 @@ class Analysis {
         idle.push_back(other->second);
       }
     }
-    // An idle peer with too few messages has not done its part of the exchange.
-    // Other idle peers may have done their part and continued. So if there are
-    // peers with too few messages, blame only them.
+    // A peer that has called fewer sends and receives than the stuck rank has
+    // not done its part of the exchange. Other idle peers may have done their
+    // part and continued. So if some peers have called fewer, blame only these.
     if (!short_of_messages.empty()) idle = std::move(short_of_messages);
     for (const FlightLog* const other : idle) {
       if (!blamed_.insert(other->rank).second) continue;

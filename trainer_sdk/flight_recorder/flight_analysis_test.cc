@@ -129,7 +129,7 @@ TEST(FlightAnalysisTest, AlsoWhereTheyWaitForItInAnotherGroup) {
     EXPECT_THAT(AnalyseFlight(StoppedIn(other)).findings, behind);
   }
   // Rank 1's process was stopped for a while, so its own operation failed with
-  // DeadlineExceeded. Rank 1 is reported as behind in this case, too.
+  // DeadlineExceeded. Rank 1 must be reported as behind.
   EXPECT_THAT(AnalyseFlight(StoppedIn(Sum(), State::kFailed)).findings, behind);
 }
 
@@ -143,8 +143,9 @@ TEST(FlightAnalysisTest, OperationThatFinishesAloneBlamesNoRank) {
                                                {1, 0, 1}, DType::kInt8)))
                   .findings,
               circle);
-  // Rank 1 is not behind if its operation failed with another error: another
-  // rank may have finished the operation and then died.
+  // Rank 1's operation failed with Unavailable, perhaps because another rank
+  // finished the operation and then died. Rank 1 must not be reported as
+  // behind.
   std::vector<FlightLog> logs = StoppedIn(Sum(), State::kFailed);
   logs[1].records[0].status = absl::StatusCode::kUnavailable;
   EXPECT_THAT(AnalyseFlight(logs).findings, circle);
@@ -337,15 +338,16 @@ TEST(FlightAnalysisTest, AFailureIsOverOnceItsGroupIsMadeAgain) {
   const auto again = [&](RankLog rank) {
     return rank.Group("world", all, 2).Does(Sum(7), 1, State::kDone, 2);
   };
-  // The log of rank 2, which did not reach the failed operation.
+  // The log of rank 2, which did not call the barriers that failed on ranks 0
+  // and 1.
   const RankLog late = RankLog(2, 3).Group("world/dp:0", all, 1).Does(Sum(), 1);
   EXPECT_THAT(
       AnalyseFlight({again(failed(0)), again(failed(1)), again(late)}).findings,
       IsEmpty());
   EXPECT_THAT(AnalyseFlight({failed(0), failed(1), late}).findings,
               ElementsAre(HasSubstr("rank 2 (node2, pid 102) is behind")));
-  // The later groups have other names than "world/dp:0", so the failure of
-  // "world/dp:0" still counts.
+  // The groups created after the failure have other names than "world/dp:0". So
+  // the failure of "world/dp:0" must still be reported.
   EXPECT_THAT(AnalyseFlight({failed(0).Group("world/dp", all, 2),
                              failed(1).Group("w", all), late})
                   .findings,
@@ -380,8 +382,8 @@ TEST(FlightAnalysisTest, OnlyALaterGroupOfItsNameMakesAmends) {
   EXPECT_THAT(stuck("world/dp:0", 2), IsEmpty());
   const auto behind = ElementsAre(HasSubstr("rank 2 (node2, pid 102) is beh"));
   EXPECT_THAT(stuck("world/dp", 2), behind);
-  // The ranks fail in the first of two groups "world/dp:0". The second group
-  // was created before the failure, so it does not make the failure obsolete.
+  // The ranks fail in the first of two groups named "world/dp:0". The second
+  // one was created before the failure, so the failure must still be reported.
   EXPECT_THAT(stuck("other", 1), behind);
 }
 

@@ -88,8 +88,9 @@ TEST_F(FlightFilesTest, OfSeveralOfARankTheLatestCounts) {
   ASSERT_THAT(logs->logs, SizeIs(1));
   EXPECT_EQ(logs->logs[0].pid, 77);
   EXPECT_EQ(logs->logs[0].reason, "") << "another process's";
-  // Make both files dumps of one process with the same last record. Only the
-  // first file contains the reason for a failure. This reason must be kept.
+  // Both files are dumps of one process with the same newest time, and only the
+  // first one contains the reason for a failure. The merged log must have this
+  // reason.
   late.written = early.written;
   late.pid = early.pid;
   Write("rank_2.json", FlightJson(late));

@@ -30,8 +30,8 @@ FlightMoment MomentOf(const std::vector<FlightLog>& logs,
     moment.now = std::max(moment.now, end.time);
   }
   if (!clock || !ends.empty()) return moment;
-  // Use the clock's time, which was read before the logs. A later time in a log
-  // only means that its rank continued while other logs were being read.
+  // Use the caller's time, which was read before the logs. If a log contains a
+  // later time, its rank only continued while the other logs were being read.
   moment.now = *clock;
   moment.running = true;
   if (!failed) moment.timeout = kMaxHealthySeconds;

@@ -47,15 +47,15 @@ class FlightRecorder {
 
   // Registers a group and returns its number, by which Queue names the group.
   // `members`: world ranks, indexed by rank in the group. `birth`:
-  // distinguishes groups of the same name (GroupPlace::birth). Clears the
-  // recorded failure if it belongs to an earlier group of this name, or to a
-  // group that was split from that group. At most 63 groups at a time have an
-  // entry of their own in the ring's table of groups; further groups share the
-  // entry "(further groups)".
+  // distinguishes groups of the same name (GroupPlace::birth). If an earlier
+  // group of this name, or a group split from it, is the one whose failure is
+  // recorded, the recorded failure is cleared. At most 63 groups at a time have
+  // an entry of their own in the ring's table of groups; further groups share
+  // the entry "(further groups)".
   int AddGroup(const std::string& name, int rank, int size,
                const std::vector<int>& members, uint64_t birth, Instant now);
-  // Reports that no more operations of the group will be recorded. The group's
-  // entry is kept until another group needs the space.
+  // Reports that no more operations of the group will be recorded. The ring
+  // keeps the group's entry until a new group needs the space.
   void RemoveGroup(int group);
 
   // Queue records that an operation was called, and returns the number of the

@@ -223,8 +223,8 @@ TEST_F(FlightRecorderTest, RemovedGroupsMakeRoomTheOldestFirst) {
   ASSERT_THAT(log.groups, SizeIs(kRingGroups - 1));
   EXPECT_EQ(log.groups.front().name, "world");
   EXPECT_EQ(log.groups.back().birth, 3u * kRingGroups - 1);
-  // Records of a group whose entry was reused are dropped; they are not
-  // attributed to another group.
+  // If a group's entry is reused for another group, the records of the first
+  // group must be dropped, not attributed to the other group.
   ASSERT_THAT(log.records, SizeIs(kRingGroups - 1));
   for (const FlightRecord& record : log.records) {
     if (record.group == 0) continue;

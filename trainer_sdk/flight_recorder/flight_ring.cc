@@ -64,9 +64,9 @@ std::optional<Fields> Taken(const RingSlot& slot) {
   for (size_t i = 0; i < fields.peers.size(); i++) {
     fields.peers[i] = slot.peers[i].load(std::memory_order_acquire);
   }
-  // Check that no writer reused the slot while it was copied. The fields were
-  // loaded with acquire order: if a writer had changed one of them, this load
-  // of `number` would return another value.
+  // Check that no writer reused the slot while it was copied. The fields above
+  // were loaded with acquire order. So if one of them was a writer's new value,
+  // this later load of `number` returns another number than before.
   if (slot.number.load(std::memory_order_relaxed) != fields.number) {
     return std::nullopt;
   }

@@ -97,8 +97,9 @@ TEST(FlightRunningTest, JustStartedOperationIsNoStandstill) {
               ElementsAre(HasSubstr("nobody is behind")));
 }
 
-// Rank 1 finished the barrier half a second ago. Rank 0 must not be reported,
-// because it may leave the barrier while the logs are being read.
+// Rank 0 is in a barrier that rank 1 finished half a second ago. Rank 0 must
+// not be reported, because it may leave the barrier while the logs are being
+// read.
 TEST(FlightRunningTest, RankInAJustFinishedOperationIsNotBehind) {
   const auto left = [](double time) {
     return Since(time, RankLog(1, 2).Does(Barrier(), 1));
@@ -126,7 +127,7 @@ TEST(FlightRunningTest, MessagesAreWaitedForAsLong) {
   EXPECT_THAT(At(1010, {waits, sends(1006, State::kIn)}).findings,
               ElementsAre(HasSubstr("ranks wait for each other")));
   // Rank 0 waits for a message from rank 1. Rank 1 makes progress, but only in
-  // a group without rank 0, so rank 1 is still blamed.
+  // a group without rank 0. Rank 1 must still be blamed.
   EXPECT_THAT(
       At(1010, {waits, Since(1009.5, RankLog(1, 2)
                                          .Group("alone", {1})

@@ -121,8 +121,8 @@ class Machine {
 
  private:
   // A value on the stack. For an array or object, `json` is empty and the
-  // elements are in `items`; those of an object as key, value, key, value, ...
-  // For any other value, `json` is the value itself.
+  // elements are in `items`; the elements of an object are stored as key,
+  // value, key, value, ... For any other value, `json` is the value itself.
   struct Node {
     Json json;
     std::vector<Node*> items;

@@ -259,9 +259,9 @@ class Reader {
                      : absl::StrCat(description, " (", name, ")");
     const auto members = members_.find(name);
     if (members != members_.end()) group.members = members->second;
-    // If the dump does not list the group's members, use the world rank as the
-    // rank in the group. The analysis then takes the ranks that have a log as
-    // the members.
+    // If the dump does not list the group's members, this rank's place in the
+    // group is unknown: use its world rank. The analysis then takes the ranks
+    // that have a log as the group's members.
     const auto place =
         std::find(group.members.begin(), group.members.end(), log_.rank);
     group.rank = place == group.members.end()

@@ -17,10 +17,11 @@ bool IsTorchFlight(absl::string_view bytes);
 // ProcessGroupNCCL writes it on a timeout, or
 // torch._C._distributed_c10d._dump_fr_trace() returns it. `rank`: the world
 // rank of the process that wrote the dump, which does not contain this rank.
-// The log has no host and no pid. A start that PyTorch has not recorded is
-// replaced by the time of the call, a missing end by the start. Dumps of Gloo
-// do not list the members of every group. So the log's world size is the
-// highest rank in the dump plus one.
+// The log has no host and no pid. If the dump lacks the time at which an
+// operation started, the log has the time of the call instead; if the dump
+// lacks the end, the log has the start instead. Dumps of Gloo do not list the
+// members of every group. So the log's world size is the highest rank in the
+// dump plus one.
 //
 // InvalidArgument: any other bytes, more than a million ranks, an operation
 // that Muster does not know, or a process group without a list of ranks; the

@@ -117,8 +117,8 @@ TEST(TorchFlightTest, BytesAreThoseOfPyTorchsTypes) {
     ASSERT_EQ(log.records.size(), 1);
     const FlightRecord& record = log.records[0];
     EXPECT_EQ(record.bytes, 6 * bytes) << name;
-    // The findings show the size of an operation as its signature gives it, so
-    // this size must be the same as record.bytes.
+    // The size in a finding is computed from the operation's signature, so it
+    // must be equal to record.bytes.
     EXPECT_EQ(record.signature.count * SizeOf(record.signature.dtype),
               6 * bytes)
         << name;

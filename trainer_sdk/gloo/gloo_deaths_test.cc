@@ -158,9 +158,9 @@ TEST(GlooDeaths, DeathInAnyCollectiveIsNamedByAll) {
   }
 }
 
-// The sender or the receiver dies during a message from rank 0 to rank 1. If a
-// peer dies while a payload is half transferred, Gloo itself never ends the
-// wait.
+// The sender or the receiver dies during a message from rank 0 to rank 1. The
+// other rank must name it, although Gloo itself waits forever if a peer dies in
+// the middle of a payload.
 TEST(GlooDeaths, DeathDuringAMessageIsNamed) {
   for (const int victim : {0, 1}) {
     ExpectNamedByAll({OperationKind::kSend, int64_t{1} << 24, victim,

@@ -26,8 +26,9 @@ std::shared_ptr<Store> ClientOf(const store::StoreServer& server) {
       .value();
 }
 
-// Rank 2's process died before it published anything, and its agent has closed
-// the round's store. Creating the group must fail on the other ranks.
+// Rank 2 dies before it has published anything, and the round's store is then
+// closed, as rank 2's agent would do. Creating the group must fail on the other
+// ranks.
 TEST(GlooFormation, EndsWithTheRound) {
   const auto server =
       store::StoreServer::Start({.address = "127.0.0.1"}).value();

@@ -56,18 +56,18 @@ struct GlooPlugin {
   void (*delete_context)(void* context);
   // Writes the address to which `peer` must connect to reach this rank.
   void (*address)(void* context, int32_t peer, GlooText* address);
-  // Blocks until this rank and `peer`, which must call this function too, are
-  // connected. `address` is the peer's address for this rank. After
-  // interrupt_connect, does nothing and returns kDone.
+  // Connects this rank with `peer`, which must call this function as well.
+  // Blocks until the two are connected. `address`: the peer's address for this
+  // rank. After interrupt_connect, `connect` does nothing and returns kDone.
   GlooOutcome (*connect)(void* context, int32_t peer, const char* address,
                          size_t bytes, GlooText* why);
   // Makes a running `connect` fail, and makes all later calls of `connect` do
   // nothing. Any thread.
   void (*interrupt_connect)(void* context);
   // Resets all connections. Any thread. Call it only when all pairs are
-  // connected. Otherwise a peer that has not accepted its connection yet would
-  // die: Gloo's thread in that process would throw an exception (Gloo of May
-  // 2022).
+  // connected. If a peer has not accepted its connection yet, a reset makes
+  // Gloo's thread in the peer throw an exception (Gloo of May 2022), which ends
+  // the peer's process.
   void (*reset_connections)(void* context);
 
   // Makes a buffer for sending or receiving the `bytes` bytes at `data`.

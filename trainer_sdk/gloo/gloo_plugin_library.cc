@@ -121,7 +121,8 @@ int Compare(const Ip& one, const Ip& other, uint16_t port,
 }
 
 // Whether this rank opens the connection to the peer. In Gloo, the rank with
-// the larger address opens it; ports are compared in network byte order.
+// the larger address opens the connection; ports are compared in network byte
+// order.
 bool Calls(const std::vector<char>& mine, const std::vector<char>& theirs) {
   using gloo::transport::tcp::Address;
   const sockaddr_storage self = Address(mine).getSockaddr();
@@ -187,10 +188,9 @@ class MeshContext final : public gloo::Context {
 
  private:
   static constexpr int kNobody = -1;
-  // The time for which Interrupt waits until a running Connect ends, before
-  // Interrupt closes the pair. Interrupt waits only if this rank opens the
-  // connection. The time is enough to connect to a live host. If the peer's
-  // host is dead, no connection exists, so closing the pair cannot harm a peer
+  // If this rank opens the connection, Interrupt waits this long for a running
+  // Connect, before it closes the pair. A connection to a live host is complete
+  // within this time. Closing the pair earlier could end the peer's process
   // (see GlooPlugin::reset_connections).
   static constexpr std::chrono::milliseconds kCallGrace{250};
 

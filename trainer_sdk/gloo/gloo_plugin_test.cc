@@ -35,8 +35,8 @@ std::string AddressFor(int peer, void* context) {
   return address.Text();
 }
 
-// Rank 1, which runs in a child process. The child receives rank 0's address,
-// connects to rank 0, and exits with 0 whether or not the connection succeeded.
+// Rank 1 as a child process. The child receives rank 0's address, tries to
+// connect to rank 0, and exits with 0, even if the attempt fails.
 class Called {
  public:
   Called() {
@@ -105,9 +105,9 @@ TEST(GlooPluginTest, APeerThatHasNotAcceptedACallOutlivesItsCaller) {
   // Repeat the test until rank 0 opens the connection.
   for (bool called = false; !called;) {
     Called peer;
-    // Gloo may expect the connection from rank 1, which is stopped. In this
-    // case Gloo waits for five times the timeout, so a timeout of 40 ms keeps
-    // the attempt short.
+    // The timeout is short, because the ranks' ports may require that rank 1,
+    // which is stopped, opens the connection. Gloo then waits in vain for five
+    // times the timeout.
     void* const context = NewContext(0, 40);
     const std::string own = AddressFor(1, context);
     peer.Stop();
@@ -121,7 +121,7 @@ TEST(GlooPluginTest, APeerThatHasNotAcceptedACallOutlivesItsCaller) {
   }
 }
 
-// Regression: when a connection was reset while Gloo's thread accepted it, that
+// Regression: a connection was reset while Gloo's thread was accepting it. The
 // thread threw an exception, which ended the process.
 TEST(GlooPluginTest, AConnectionResetWhileItIsAcceptedFailsOnlyThePair) {
   for (int i = 0; i < 300; ++i) {

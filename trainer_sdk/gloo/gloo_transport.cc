@@ -106,8 +106,8 @@ class GlooMesh final : public Mesh {
     uint64_t slot = 0;
     bool message = false;
     MessageLabel label;
-    // The note: a short text that arrives before the data. Null if there is no
-    // note, or once the receive of the data has been posted.
+    // The note that the peer sends before the data. Null if the peer sends no
+    // note, or if the note has been read and the receive of the data posted.
     std::unique_ptr<Note> note;
     GlooHandle buffer;  // Gloo's buffer for the note, and later for the data
   };
@@ -169,9 +169,9 @@ class GlooMesh final : public Mesh {
   std::unique_ptr<PeerWatch> watch_;
 };
 
-// The time between the end of a peer's connection and the report of its death.
-// Meanwhile Gloo can deliver data that the peer sent before, and detects most
-// deaths itself.
+// The time between the end of a peer's connection and the report of the peer's
+// death. During this time Gloo can deliver data that the peer sent before, and
+// detects most deaths itself.
 constexpr Duration kGrace = std::chrono::milliseconds(250);
 
 std::string Describe(const MessageLabel& label) {
@@ -409,9 +409,9 @@ Ticket GlooMesh::ReceiveMessage(int peer, const MessageLabel& label,
 }
 
 absl::Status GlooMesh::Wait(Ticket ticket) {
-  // If notes state the lengths of the parts, read the notes of all later parts,
-  // too, and post the receives of their data. Otherwise the peers could not
-  // send the later parts before this part has arrived.
+  // If each part's length comes in a note, read the notes of all later parts
+  // now, and post the receives of those parts. Otherwise the peers could not
+  // send them before the part of `ticket` has arrived.
   const auto last = PartsAreNoted() ? incoming_.size() : ticket + size_t{1};
   for (size_t i = ticket; i < last; ++i) {
     if (absl::Status s = FollowNote(incoming_[i]); !s.ok()) return s;
@@ -512,7 +512,7 @@ absl::Status GlooMesh::WaitAt(int peer, void* buffer,
   const std::lock_guard<std::mutex> lock(mutex_);
   waited_for_ = nullptr;
   // If the death of a peer interrupted the wait, return the error that names
-  // that peer. If Close interrupted it, return Aborted.
+  // that peer. If Close interrupted the wait, return Aborted.
   return absl::IsAborted(s) && !gone_.ok() ? gone_ : s;
 }
 
@@ -594,8 +594,8 @@ absl::Status ConnectPairs(const GroupPlace& place,
       place.formation,
       [&](const absl::Status&) { gloo.interrupt_connect(context); });
   for (int peer = 0; peer < place.size; ++peer) {
-    // After an interruption, `connect` does nothing and reports no error, so
-    // ask FormationStatus for the cause.
+    // Return the cause if the creation of the group was interrupted: `connect`
+    // itself then does nothing and reports no error.
     if (absl::Status s = FormationStatus(place); !s.ok()) return s;
     if (peer == place.rank) continue;
     const std::string& address = (*addresses)[peer];
@@ -604,7 +604,7 @@ absl::Status ConnectPairs(const GroupPlace& place,
         GlooOutcome::kDone) {
       continue;
     }
-    // If the creation of the group was interrupted, return the cause of the
+    // If an interruption made `connect` fail, return the cause of the
     // interruption, which Gloo's own message does not contain.
     if (absl::Status s = FormationStatus(place); !s.ok()) return s;
     return Failed(
@@ -614,9 +614,9 @@ absl::Status ConnectPairs(const GroupPlace& place,
   return FormationStatus(place);
 }
 
-// Starts to detect the death of peers. If place.formation (the creation of the
-// group on all ranks) is set, the death of a peer interrupts it, so that no
-// rank waits for the dead peer.
+// Starts to detect the death of peers. If a peer dies, interrupts
+// place.formation (the creation of the group on all ranks; may be null), so
+// that no rank waits for the dead peer.
 absl::Status WatchWhileForming(const GroupPlace& place,
                                std::vector<StreamSocket> sockets,
                                GlooMesh& mesh) {

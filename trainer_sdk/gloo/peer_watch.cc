@@ -112,8 +112,8 @@ int PeerWatch::AwaitEnd() {
   fds.push_back({wake_.get(), POLLIN, 0});
   for (;;) {
     PollUntil(fds, kNoDeadline);
-    // Check the wake-up first. After Cut, this rank's own connections have
-    // ended as well, although no peer has died.
+    // Check for Wake first. Cut calls Wake and then ends this rank's own
+    // connections, which does not mean that a peer has died.
     if (fds.back().revents != 0) return kNobody;
     for (int peer = 0; peer < size; ++peer) {
       if (fds[peer].revents == 0) continue;

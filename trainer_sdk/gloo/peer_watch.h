@@ -39,8 +39,8 @@ class PeerWatch {
   PeerWatch(const PeerWatch&) = delete;
   PeerWatch& operator=(const PeerWatch&) = delete;
 
-  // Whether a peer has closed its connection since the last call. A closed
-  // connection is reported immediately; `grace` does not delay this report. Not
+  // Whether a peer has closed its connection since the last call of PeerHungUp.
+  // Reports it immediately, without the delay (`grace`) of `on_gone`. Not
   // thread-safe.
   bool PeerHungUp() { return hangups_.Any(); }
 

@@ -63,8 +63,8 @@ TEST_F(PeerWatchTest, ClosedConnectionIsReported) {
 
 TEST_F(PeerWatchTest, GoodbyeIsNoDeath) {
   const auto watch = Start(std::move(ours_), kNoGrace, Tell());
-  // Start the PeerWatch of rank 1 and destroy it without Cut, so that it sends
-  // the goodbye message.
+  // Start and destroy the PeerWatch of rank 1, which sends the goodbye message.
+  // Rank 0 must not report rank 1 as dead.
   Start(TheirsOf(1), kNoGrace, Fail()).reset();
   theirs_[2].Close();
   EXPECT_EQ(gone_.get_future().get(), 2);

@@ -49,9 +49,8 @@ std::vector<std::string> ErrorsOf(const Operation& most, int odd,
     absl::Status s = transport.Execute(
         Barrier(), {1, MonotonicNow() + std::chrono::seconds(30)});
     EXPECT_TRUE(s.ok()) << s;
-    // Wait until all ranks have left the barrier. The next operation fails and
-    // breaks the group, so a rank that was still in the barrier would fail in
-    // the barrier.
+    // Wait until all ranks have left the barrier. The next operation breaks the
+    // group, which would fail the barrier on a rank that is still in it.
     everybody.arrive_and_wait();
     if (rank == odd && other == nullptr) return absl::OkStatus();
     s = transport.Execute(

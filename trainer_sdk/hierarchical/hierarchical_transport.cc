@@ -53,9 +53,9 @@ absl::StatusOr<std::string> HostIdentity() {
 // to write or read the cause. An operation may end this much later than its
 // deadline.
 constexpr Duration kRecordTimeout = std::chrono::seconds(2);
-// The longest time to wait for the reports of other late ranks, or for the
-// cause that another rank writes. It is longer than the time for which a
-// network transport waits for late ranks before it writes a cause.
+// The longest time to wait for the reports of other late ranks, or for a cause
+// that another rank is about to write. It exceeds the time that a network
+// transport waits for late ranks before it writes its cause.
 constexpr Duration kOthersAreLate = std::chrono::milliseconds(600);
 
 class HierarchicalTransport final : public Transport {
@@ -88,17 +88,17 @@ class HierarchicalTransport final : public Transport {
     if (absl::IsDeadlineExceeded(s)) {
       const std::string silent = Silent(Describe(signature));
       // If every rank has reported that it is late, no rank of this host is the
-      // cause, although this rank was waiting for a rank of its own host. The
-      // ranks that wait for another host know the cause. Wait until one of
-      // these ranks has written the cause.
+      // cause, even if this rank was waiting for one of them. Only the ranks
+      // that wait for another host know the cause. Wait until one of these
+      // ranks has written it.
       if (silent.empty() && tiers_.failed_on_host) {
         record_.AwaitCause(kOthersAreLate);
         if (tiers_.compared) message += OtherHosts();
       }
       message += silent;
     }
-    // If another rank has found this failure, wait until that rank has written
-    // the cause for the whole group.
+    // If the message says that another rank found this failure, wait until that
+    // rank has written the cause for the whole group.
     if (found_by_another) record_.AwaitCause(kOthersAreLate);
     return Break(absl::Status(s.code(), message));
   }
@@ -147,9 +147,9 @@ class HierarchicalTransport final : public Transport {
   }
 
   // Returns a text that names the ranks of the whole group that have not
-  // reported that they are late; empty if every rank has. The text is not
-  // limited to the ranks of this host, because a rank that waits for a rank of
-  // its host may in fact be delayed by another host, or the other way round.
+  // reported that they are late; empty if every rank has. The text includes
+  // ranks of other hosts: a rank of this host may be late only because it waits
+  // for another host.
   std::string Silent(const std::string& operation) const {
     std::vector<std::string> silent;
     const std::vector<LateRank> ranks =
@@ -180,10 +180,9 @@ class HierarchicalTransport final : public Transport {
       result = broken_;
     }
     std::string why(result.message());
-    // The other ranks of this host get this text as their error. The text must
-    // name the rank that found the failure, because no store records which rank
-    // of the host found it. Without the name, each rank would seem to have
-    // found the failure.
+    // The other ranks of this host return this text as their error. Name this
+    // rank as the finder of the failure; otherwise each of them would seem to
+    // have found the failure itself.
     if (!absl::IsAborted(result) && !absl::StartsWith(why, "rank ")) {
       why = absl::StrCat("rank ", place_.rank, " found: ", why);
     }

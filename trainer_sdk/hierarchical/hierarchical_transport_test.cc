@@ -31,8 +31,8 @@ ConformanceSubject OnHosts(int number, const std::string& name,
   subject.every_nth = 23;
   subject.share = number;
   subject.shares = kSubjects;
-  // A group on one host uses the shared memory transport itself. That transport
-  // ignores tags and delivers messages in the order in which they were sent.
+  // A group on one host uses the shared memory transport itself, which ignores
+  // tags and delivers messages in the order in which they were sent.
   if (name == "OneHost") subject.tags = ConformanceSubject::Tags::kInOrder;
   return subject;
 }

@@ -112,8 +112,8 @@ std::string WithoutSteps(const std::string& message,
     const size_t found = message.find(step, at);
     if (found == std::string::npos) return told + message.substr(at);
     told += message.substr(at, found - at) + instead;
-    // Drop the name of the internal step. The name ends at the semicolon before
-    // the text about another rank, or at the end of the message.
+    // Skip the name of the internal step, which ends at a semicolon (text about
+    // another rank follows) or at the end of the message.
     at = std::min(message.find(';', found), message.size());
   }
 }

@@ -83,10 +83,9 @@ class TieredOperation {
   }
 
   // Performs the operation over the network among all ranks. Before that, the
-  // first ranks of all hosts perform a barrier that carries this operation's
-  // signature. The barrier fails if the ranks of another host called a
-  // different collective, because the first ranks of the hosts compare
-  // signatures in every collective.
+  // hosts compare their operations: the first ranks of all hosts perform a
+  // barrier with this operation's signature, which fails if another host has
+  // called a different collective.
   absl::Status ComparedFlat() {
     if (tiers_.leads()) {
       absl::Status s = Across(Barrier());
@@ -196,9 +195,8 @@ class TieredOperation {
     const int64_t count = operation_.count;
     const int root_host = layout_.host_of(operation_.root);
     const int root_place = layout_.place_of(operation_.root);
-    // The buffer for the sum over this host's ranks. A host's first rank needs
-    // scratch memory for it, unless that rank is the root, which has an output
-    // buffer.
+    // The buffer for the sum over this host's ranks, used by the host's first
+    // rank: its output buffer if it is the root, else scratch memory.
     char* const whole = tiers_.leads() && tiers_.rank != operation_.root
                             ? tiers_.scratch.Get(count * element_)
                             : static_cast<char*>(operation_.output);
@@ -224,9 +222,8 @@ class TieredOperation {
     if (tiers_.rank == operation_.root) {
       FinishAverage(operation_.output, count);
     }
-    // The barrier keeps this host's ranks in the operation until all hosts have
-    // compared their operations. So if hosts called different operations, every
-    // rank gets an error.
+    // The hosts compare their operations in the steps above. If they differ,
+    // this barrier fails, so that every rank of the host gets the error.
     return OnHost(Barrier());
   }
 
@@ -254,8 +251,9 @@ class TieredOperation {
   }
 
   absl::Status LedBarrier() {
-    // CompareOnHost has shown that all ranks of this host have arrived. So only
-    // the first ranks of the hosts still need to wait for each other.
+    // CompareOnHost has shown that all ranks of this host have called the
+    // barrier. Only the first ranks of the hosts still have to wait for each
+    // other.
     if (tiers_.leads()) {
       if (absl::Status s = Across(Barrier()); !s.ok()) return s;
     }
@@ -318,7 +316,7 @@ class TieredOperation {
   const HostLayout& layout_;
   const int64_t element_;
   // Whether the ranks of this host have compared the operations that they
-  // called. If true, every rank of this host has called an operation.
+  // called, which requires that all of them have called one.
   bool compared_ = false;
 };
 

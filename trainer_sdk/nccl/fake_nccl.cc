@@ -47,8 +47,8 @@ struct Communicator {
   bool finalized = false;
   uint64_t collectives = 0;
   uint64_t splits = 0;
-  // Whether all ranks have called the last ncclCommSplit of this communicator:
-  // the flag `all` of that split in the registry. Null: there was no split yet.
+  // The flag `all` of this communicator's last ncclCommSplit: whether all ranks
+  // have called that split. Null: there was no split yet.
   std::shared_ptr<const bool> all_split;
 };
 

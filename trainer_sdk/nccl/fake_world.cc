@@ -91,9 +91,9 @@ void FakeWorld::Collect(uint64_t number, int rank, const FakePart& part,
     }
   }
   changed_.wait(lock, [&] { return slot.done || aborted; });
-  // If the collective is not done, this rank was aborted, so its buffers become
-  // invalid. Make `arrived` negative, so that the collective can never complete
-  // on another rank.
+  // If the wait ended without a result, this rank was aborted, and its buffers
+  // become invalid. Make `arrived` negative, so that no other rank can complete
+  // the collective with these buffers.
   if (!slot.done) slot.arrived -= 2 * size_;
   if (slot.done && ++slot.left == size_) slots_.erase(number);
 }

@@ -164,8 +164,8 @@ void GroupAlarm::Listener::Loop() {
     if (ending_) continue;
     if (!alarm.ok()) {
       on_alarm_(alarm);
-      // A peer has already published a cause, or the round is over. So later
-      // calls of Raise need not publish another cause.
+      // The causes of peers take precedence: once one was published, or the
+      // round is over, later calls of Raise need not publish a cause.
       raised_ = true;
     } else {
       changed_.wait_until(lock, ToSteady(MonotonicNow() + kLookEvery),

@@ -239,7 +239,7 @@ TEST_F(NcclFailureTest, TheDeviceDoesNotWaitForADeadStore) {
 
 TEST_F(NcclFailureTest, APeersAlarmEndsALaunchThatWaits) {
   auto group = Group(2);
-  // NCCL returns ncclInProgress so many times that the launch never ends
+  // Make NCCL return ncclInProgress so many times that no launch ever ends.
   control().polls = 1 << 30;
   std::thread waiting([&] {
     const absl::Status end = Reduce(*group[1], seconds(60));
@@ -305,7 +305,7 @@ TEST_F(NcclFailureTest, AnAbortHereEndsThePeersToo) {
 
 TEST_F(NcclFailureTest, AnAbortEndsALaunchThatWaits) {
   auto group = Group(2);
-  // NCCL returns ncclInProgress so many times that the launch never ends
+  // Make NCCL return ncclInProgress so many times that no launch ever ends.
   control().polls = 1 << 30;
   std::promise<void> begun;
   std::thread waiting([&] {
@@ -418,9 +418,9 @@ TEST_F(NcclFailureTest, AnAbortThatNeverComesBackHoldsNobodyUp) {
     group[0]->Abort("enough");
   }
   control().abort_hangs = false;
-  // The transport's destructor has returned without waiting for the transport's
-  // thread, which hangs in ncclCommAbort. Now that abort_hangs is false, this
-  // thread returns and frees everything.
+  // The transport's destructor does not wait for the transport's thread, which
+  // hangs in ncclCommAbort. Once abort_hangs is false, the thread must return
+  // and free everything.
   const Instant end = MonotonicNow() + seconds(30);
   while (MonotonicNow() < end &&
          (control().live_communicators > 0 || control().live_allocations > 0)) {

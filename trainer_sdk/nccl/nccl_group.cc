@@ -200,8 +200,9 @@ absl::Status NcclGroup::Split(int color, int key, NcclCommunicator* part,
     std::lock_guard<std::mutex> lock(mutex_);
     meeting.turn = ++splits_;
   }
-  // This GroupPlace describes the whole parent group, because all ranks of the
-  // parent wait for each other in a split.
+  // The place of the parent group, not of a new group: in a split all ranks of
+  // the parent wait for each other. `formation`: the creation of the new
+  // groups.
   GroupPlace whole = place_;
   whole.formation = formation;
   absl::Status split;
@@ -262,13 +263,13 @@ absl::Status NcclGroup::Execute(const Operation& operation,
 absl::Status NcclGroup::WaitFor(uint64_t number) {
   while (!watch_.Done(number)) {
     if (!status().ok()) return ExplainedCause();
-    // If the operation is late or the device failed, wake the watching thread.
-    // That thread finds the failure, too, and makes the error message.
+    // If the operation is late or the device failed, wake the watching thread,
+    // which detects the failure itself and makes the error message.
     if (!watch_.Look(MonotonicNow()).ok()) Wake();
     std::this_thread::sleep_for(kBarrierPoll);
   }
-  // After an abort, all operations look complete. So the group's status decides
-  // whether the operation has succeeded.
+  // An abort makes all operations look complete. Therefore the group's status
+  // decides whether this operation has succeeded.
   return status().ok() ? absl::OkStatus() : ExplainedCause();
 }
 
@@ -311,8 +312,8 @@ void NcclGroup::Release(const Memory& memory) {
     return;
   }
   if (memory.registration != nullptr && status().ok()) {
-    // Deregister the memory only while the communicator is healthy. A
-    // communicator that is freed also frees its registrations.
+    // Deregister the memory only while the communicator is healthy. A broken
+    // communicator is freed as a whole, with all its registrations.
     communicator_
         .Do(
             [&](nccl::NcclComm comm) {
@@ -340,9 +341,9 @@ absl::Status NcclGroup::Explained(
       place_.size == 1) {
     return cause;
   }
-  // Publish the unfinished NCCL operation under a key with a prefix of its own,
-  // because ProcessGroup publishes this rank's last call in the same store. The
-  // last call may be a later operation.
+  // Use a store prefix of its own for NCCL's unfinished operation. Without it,
+  // the key would be the one under which ProcessGroup publishes this rank's
+  // last call, which may be a later operation.
   GroupPlace place = place_;
   place.store = std::make_shared<PrefixStore>("nccl_late", place_.store);
   const auto compare = [place, call = *current,
@@ -427,8 +428,8 @@ void NcclGroup::Watch() {
         [&] { return closing_ || (awake_ && !busy) || !status().ok(); });
   }
   lock.unlock();
-  // If the group broke just before Close was called, the loop has not notified
-  // the peers. Notify them here.
+  // If the group broke just before Close was called, the loop above has ended
+  // without a call of Raise, so the peers are notified here.
   if (const absl::Status cause = status(); !cause.ok()) alarm_.Raise(cause);
   communicator_.Close(MonotonicNow() + options_.close_timeout / 2);
   lock.lock();

@@ -36,9 +36,9 @@ class NcclGroup {
   absl::Status Join(Instant deadline);
   absl::Status JoinBySplit(NcclGroup& parent, int color, int key,
                            Instant deadline);
-  // Takes part in a split of this group without joining a new group.
-  // `formation`, if not null, reports a failure of any rank while the split's
-  // new groups are created.
+  // Takes part in a split of this group as a rank that joins none of the new
+  // groups. `formation`: reports the failure of any rank while the new groups
+  // are created; may be null.
   absl::Status SplitWithoutNewGroup(const std::shared_ptr<Formation>& formation,
                                     Instant deadline);
 

@@ -191,8 +191,8 @@ TEST_P(NcclSplitFailureTest, RankOfAnEarlierSplitIsNamed) {
         .status();
   });
   EXPECT_EQ(FirstFailure(first), absl::OkStatus());
-  // Begin the second split only when both ranks have returned from the first
-  // split. Otherwise, rank 0's failure in the second split could break the
+  // Begin the second split only now that both ranks have returned from the
+  // first one. Otherwise rank 0's failure in the second split could break the
   // first split on rank 1.
   const absl::Status second =
       SplitNcclTransport(*worlds[0], 0, 0, PartOf(0, 2),
@@ -213,8 +213,8 @@ TEST_P(NcclSplitFailureTest, ARankThatCannotSplitEndsTheOthersWait) {
         .status();
   });
   EXPECT_TRUE(absl::IsInvalidArgument(ends[0])) << ends[0];
-  // Without ncclCommSplit, rank 0 fails before it is in the new group, so the
-  // other ranks of that group are not notified.
+  // Without ncclCommSplit, rank 0 fails before it joins the new group, so the
+  // ranks that wait in the new group are not notified.
   if (!has_split()) return;
   for (const int rank : {1, 2}) {
     EXPECT_TRUE(absl::IsInvalidArgument(ends[rank])) << ends[rank];
@@ -245,8 +245,8 @@ TEST_P(NcclSplitFailureTest, ErrorOfARankReachesAllRanks) {
     return end;
   });
   for (int rank = 0; rank < 3; ++rank) {
-    // Without ncclCommSplit, rank 2, which is in no new group, does not wait
-    // for the others. So it may return before rank 1 fails.
+    // Without ncclCommSplit, rank 2, which is in no new group, waits for no
+    // rank. It may return OK before rank 1 fails.
     if (rank == 2 && !has_split()) continue;
     EXPECT_TRUE(absl::IsUnavailable(ends[rank])) << ends[rank];
     EXPECT_THAT(Why(ends[rank]),

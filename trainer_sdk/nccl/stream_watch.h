@@ -16,10 +16,10 @@
 namespace muster {
 
 // Tracks one group's operations on the device. Each operation records an event
-// on its stream. An operation is late if its event has not happened by its
-// deadline. NCCL performs the operations of one communicator one after another,
-// whatever their streams, so the oldest operation is checked first.
-// Thread-safe.
+// on its stream. An operation is late if its event has not happened by the
+// operation's deadline. NCCL performs the operations of one communicator one
+// after another, whatever their streams, so the oldest operation is checked
+// first. Thread-safe.
 class StreamWatch {
  public:
   // A thread that calls Add or Look must have made the group's CUDA context its

@@ -19,8 +19,8 @@ namespace muster {
 std::string TakeWorldNcclId();
 
 // Agrees on the NCCL id of one new group, through the group's store. Rank 0
-// creates the id, and its process must stay alive, because it hosts the root of
-// NCCL's bootstrap. If rank 0 fails, every rank gets its error.
+// creates the id. Its process must stay alive, because it hosts the root of
+// NCCL's bootstrap. If rank 0 fails, every rank gets rank 0's error.
 absl::StatusOr<nccl::NcclUniqueId> AgreeOnNcclId(const nccl::NcclLibrary& nccl,
                                                  const GroupPlace& place,
                                                  Instant deadline);

@@ -3,9 +3,9 @@
 // into a worker and reports to it when the kernels of collectives run. A kernel
 // runs from the time at which this rank's stream reaches the operation until
 // all ranks have taken part, so its duration includes the wait for later ranks.
-// The plug-in reports two times to the agent: the time in which at least one
-// kernel ran ("blocked"), and the rest, which is the rank's own work. A process
-// group of the SDK reports its operations on the host in the same way.
+// The plug-in reports two durations to the agent: how long at least one kernel
+// ran ("blocked"), and the rest, which is the rank's own work. A process group
+// of the SDK reports its operations on the host in the same way.
 //
 // In versions 4 and 5 of NCCL's interface, times are those of the GPU's timer.
 // In version 3, the plug-in uses the times at which a thread of NCCL reports

@@ -179,8 +179,8 @@ class Ring {
   }
 
   // Receives and forwards a chunk that is completely reduced. The chunk may
-  // overwrite data that this rank sent to `next`. The overwriting is safe: the
-  // chunk has passed through `next`, so `next` has already received that data.
+  // overwrite data that this rank has sent to `next`, but only after `next` has
+  // received that data: the chunk itself was passed on by `next`.
   absl::Status CollectChunk(int chunk, Step step) {
     return ForEachPiece(chunk, [&](int64_t begin, int64_t count) {
       const Ticket ticket =
@@ -257,8 +257,8 @@ absl::Status Broadcast(const Operation& operation, Mesh& mesh) {
   if (bytes <= kTreeBytes || mesh.size() == 2) {
     return BroadcastDownTree(mesh, root, operation.output, bytes);
   }
-  // Scatter the data, then all_gather it. In this way the root sends only about
-  // twice the size of the data in all, instead of all data to every other rank.
+  // Scatter the data, then all_gather it. The root then sends only about twice
+  // the size of the data, instead of all data to every other rank.
   const RankParts parts = RankParts::Even(operation.count, mesh.size());
   char* const own = At(operation.output, parts.begin(mesh.rank()) * element);
   absl::Status s =
@@ -280,8 +280,8 @@ absl::Status Reduce(const Operation& operation, Mesh& mesh, Scratch& scratch) {
                           operation.input, operation.output, scratch);
   }
   const RankParts parts = RankParts::Even(operation.count, size);
-  // Memory for this rank's part of the result. `scratch` cannot be used for it,
-  // because ReduceToOwners uses `scratch`.
+  // Memory for this rank's part of the result. It cannot be in `scratch`, which
+  // ReduceToOwners uses at the same time.
   Scratch part;
   char* const own = rank == root
                         ? At(operation.output, parts.begin(rank) * element)
@@ -382,13 +382,12 @@ PointToPoint AsMessage(const Operation& operation) {
                       operation.dtype};
 }
 
-// Whether some rank can finish `operation` without a message from every other
-// rank. Without such messages, a rank may notice only in the next operation
-// that another rank called a different operation.
+// Whether a rank can finish `operation` without a message from every other
+// rank. Such a rank may notice a different operation of another rank only in
+// its next operation.
 bool SomeHearNothing(const Operation& operation, int size) {
-  // In an all_to_all with counts, only the sender and the receiver of a part
-  // know the part's expected length. No message from the receiver confirms this
-  // length to the sender.
+  // In an all_to_all with counts, the sender of a part gets no message that
+  // confirms the length that the receiver expects.
   if (operation.kind == OperationKind::kAllToAll) {
     return !operation.counts.empty();
   }

@@ -35,8 +35,8 @@ TEST(HangupWatchTest, EachHangupIsReportedOnce) {
   for (const Connection& connection : connections) {
     watch.Add(connection.own.get());
   }
-  // The peer sends data, which stays unread, and then closes the connection.
-  // The close must be detected nevertheless.
+  // The peer closes its connection after sending data that stays unread. The
+  // close must be detected.
   ASSERT_EQ(write(connections[1].peers.get(), "data", 4), 4);
   connections[1].peers.Close();
   EXPECT_TRUE(watch.Any());

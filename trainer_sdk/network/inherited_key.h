@@ -7,11 +7,11 @@
 
 namespace muster {
 
-// Returns the key with which this process encrypts its connections to other
-// ranks. With `launch --encrypt=workers` it has kChannelKeyBytes bytes;
-// otherwise it is empty. The agent passed the key to this process in a pipe.
-// The first call reads the key and closes the pipe, so that programs started
-// later cannot read the key. Later calls return the same result. Thread-safe.
+// Returns the key that encrypts this process's connections to other ranks. With
+// `launch --encrypt=workers` it has kChannelKeyBytes bytes; otherwise it is
+// empty. The agent passed the key to this process in a pipe. The first call
+// reads the key and closes the pipe, so that programs started later cannot read
+// the key. Later calls return the same result. Thread-safe.
 //
 //   FailedPrecondition  the agent has passed a key, but another process has
 //                       read the pipe, or the pipe is closed

@@ -78,8 +78,8 @@ class Mesh {
   virtual Ticket ReceiveMessage(int peer, const MessageLabel& label,
                                 void* data) = 0;
 
-  // Blocks until the receive of `ticket` is complete. Meanwhile queued data is
-  // sent.
+  // Blocks until the receive of `ticket` is complete. Sends queued data while
+  // it waits.
   virtual absl::Status Wait(Ticket ticket) = 0;
 
   // Blocks until the data of all sends has been sent or copied, so that the

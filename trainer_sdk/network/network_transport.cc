@@ -15,9 +15,9 @@ namespace {
 // to write or read the cause. An operation may end this much later than its
 // deadline.
 constexpr Duration kRecordTimeout = std::chrono::seconds(1);
-// How long a rank whose deadline has passed waits for reports of other ranks
-// whose deadlines have passed, too. Ranks that wait for each other time out at
-// nearly the same time, so a short time is enough.
+// The time for which a rank whose deadline has passed waits for the reports of
+// other late ranks. Ranks that wait for each other are late at nearly the same
+// time, so a short time is enough.
 constexpr Duration kOthersAreLate = std::chrono::milliseconds(200);
 
 }  // namespace
@@ -51,9 +51,9 @@ absl::Status NetworkTransport::ExecuteAs(const Operation& operation,
   return Break(absl::Status(s.code(), message));
 }
 
-// Returns a text that names the other ranks whose deadline has passed, and the
-// ranks that have not reported. It is not enough to name the rank for which
-// this rank waits: in a ring, that rank may itself wait for the absent rank.
+// Returns a text that names the other ranks that have reported that they are
+// late, and the ranks that have not. Naming the rank for which this rank waits
+// is not enough: in a ring, that rank may itself wait for the absent rank.
 std::string NetworkTransport::OthersThatAreLate(
     const std::string& operation) const {
   const std::vector<LateRank> ranks =
@@ -89,9 +89,9 @@ absl::StatusOr<std::unique_ptr<TransportMemory>> NetworkTransport::Allocate(
 
 absl::Status NetworkTransport::BrokenElsewhere() {
   if (!mesh_->PeerHungUp()) return absl::OkStatus();
-  // Look for a cause in the group's store. A rank that gives up the group
-  // writes a cause before it closes its connections. A rank that left normally
-  // or died has written none.
+  // A peer has closed its connection: look for a cause in the group's store. A
+  // rank that gives up the group writes a cause before it closes its
+  // connections. A rank that left normally or died has not written a cause.
   const absl::Status cause = record_.Cause();
   return cause.ok() ? cause : Break(cause);
 }

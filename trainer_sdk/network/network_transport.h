@@ -41,9 +41,9 @@ class NetworkTransport final : public Transport {
       int64_t bytes, const OperationContext& context) override;
 
   // Called after an operation that succeeded on this rank. If another rank has
-  // broken the group meanwhile, marks the group as broken on this rank, too,
-  // and returns the cause. Otherwise returns OK. Asks the store only if a peer
-  // has closed its connection.
+  // broken the group, marks the group as broken on this rank as well, and
+  // returns the cause; otherwise returns OK. Asks the store only if a peer has
+  // closed its connection.
   absl::Status BrokenElsewhere();
 
   // Breaks the group like Abort, but with any cause. Returns the cause on which

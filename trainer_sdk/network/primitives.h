@@ -11,8 +11,8 @@
 
 namespace muster {
 
-// A buffer for data that was received and is to be reduced. The memory is
-// reused between operations, because new memory pages cost more time than a
+// A buffer for received data that is to be reduced. Its memory is reused by
+// later operations, because allocating new memory pages takes longer than a
 // small operation.
 class Scratch {
  public:

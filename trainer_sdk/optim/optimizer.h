@@ -39,9 +39,9 @@ class Optimizer {
 
   // Returns the sum of the squares of the gradients of all tensors of this
   // optimizer, before any factor is applied. The sum is NaN or infinite if and
-  // only if a gradient is. The sum is equal on every rank that has these
-  // tensors. Collective if the state is sharded. With pipeline parallelism, the
-  // caller adds the sums of the stages.
+  // only if some gradient is NaN or infinite. The sum is equal on every rank
+  // that has these tensors. Collective if the state is sharded. With pipeline
+  // parallelism, the caller adds the sums of the stages.
   virtual absl::StatusOr<double> SumOfSquares() = 0;
 
   // Updates the values of all tensors of this optimizer. The result is

@@ -72,8 +72,8 @@ absl::Status OptimizerShard::Prepare() {
                     {Trained(range), ranges_[i].count(), DType::kFloat32},
                     DType::kFloat32);
   }
-  // Round the values in other ranks' ranges, too, so that forward and backward
-  // passes use the same values on all ranks.
+  // Round the whole parameters, not only this rank's ranges of them, so that
+  // forward and backward passes use the same values on all ranks.
   for (const Tensor& parameter : parameters_) {
     const TensorData& value = parameter.value;
     if (value.dtype == parameter.precision) continue;

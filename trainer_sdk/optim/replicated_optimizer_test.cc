@@ -71,8 +71,8 @@ TEST(ReplicatedOptimizerTest, AStepIsTheRulesOnScaledGradients) {
           SumOfSquares(gradient.data(), kCount) + SumOfSquares(moved.data(), 3);
       const double bound = RoundingBound<double>(kCount + 3, squares);
       EXPECT_NEAR(*optimizer.SumOfSquares(), squares, bound);
-      // `bound` must be so small that the check above detects a missing
-      // gradient of `moved`, the smaller tensor.
+      // `moved`, the gradient of the smaller tensor, must be large enough that
+      // the check above would detect a sum without it.
       EXPECT_GT(SumOfSquares(moved.data(), 3), bound);
       ASSERT_TRUE(optimizer.Step(plan).ok());
       if (step == 2) {
@@ -175,8 +175,8 @@ TEST_P(Precisions, MastersKeepWhatRoundingLoses) {
       [&, type = precision](int) {
         return TensorData(gradient.data(), kCount, type);
       });
-  // Each step is so small that a weight of type `precision` would not change.
-  // The float32 master weights must change.
+  // Each step changes a weight too little to change its value of type
+  // `precision`. But the float32 master weights must sum up these changes.
   std::vector<float> master = begin;
   for (int step = 1; step <= 40; ++step) {
     const std::vector<float> exact = Wave(kCount, step);

@@ -87,8 +87,8 @@ void SquareSum::Add(const float* values, int64_t count) {
 
 void SquareSum::Flush() {
   for (int exponent = 0; exponent < kExponents; ++exponent) {
-    // Subnormal floats have exponent field 0, but the same scale as those with
-    // exponent field 1, the smallest normal floats.
+    // Subnormal floats, whose exponent field is 0, have the same scale as the
+    // smallest normal floats, whose exponent field is 1.
     const int bit = 2 * (std::max(exponent, 1) - 1);
     for (std::array<uint64_t, kExponents>& sums : sums_) {
       if (sums[exponent] == 0) continue;

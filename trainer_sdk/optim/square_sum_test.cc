@@ -66,8 +66,9 @@ TEST(SquareSumTest, IsWithinTheRoundingOfAPlainSum) {
 }
 
 TEST(SquareSumTest, ManyEqualElementsDoNotOverflow) {
-  // All elements have the same exponent and the largest mantissa, so a single
-  // sum of mantissas grows as fast as possible.
+  // All elements have the same exponent and the largest mantissa, so they are
+  // all added to the same partial sums (SquareSum::sums_), which must not
+  // overflow.
   const float value = std::nextafter(2.0f, 0.0f);
   const std::vector<float> values(300000, value);
   EXPECT_EQ(SumOf(values), 300000 * (double{value} * value));

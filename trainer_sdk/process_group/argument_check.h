@@ -13,11 +13,12 @@ namespace muster {
 // so, an operation may have a list of counts with one entry per rank.
 bool HasParts(OperationKind kind);
 
-// Checks that rank `rank` of `size` can perform `operation`. Ranks must be in
-// range, and counts must have the right number and size. Buffers must not be
-// null, and may overlap only in place (see operation.h). Returns OK or
-// InvalidArgument with one line. Does not allocate if the arguments are valid.
-// Pure.
+// Checks that rank `rank` of a group of `size` ranks can perform `operation`.
+// The peer or root must be a rank of the group. Only operations with parts may
+// have lists of counts, with one entry per rank. No count may be negative or
+// too large. Buffers must not be null, and may overlap only in place (see
+// operation.h). Returns OK, or InvalidArgument with a message of one line. Does
+// not allocate if the arguments are valid. Pure.
 absl::Status CheckArguments(const Operation& operation, int rank, int size);
 
 // Checks that a group can be made at `place`. Its rank must be in range, and

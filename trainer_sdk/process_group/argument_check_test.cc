@@ -105,9 +105,10 @@ TEST(ArgumentCheckTest, RefusesATypeThatThePointerContradicts) {
               HasSubstr("in a buffer of float64"));
   EXPECT_THAT(Complaint(Send(whole.data(), 8, DType::kInt32, 0)),
               HasSubstr("elements of int32 in a buffer of int64"));
-  // A buffer of 16-bit integers may hold float16 or bfloat16. A broadcast as
-  // int8 accepts a buffer of any type, because it only moves bytes. An
-  // all_reduce as int8 does not, because it adds elements.
+  // The caller's buffer has 16-bit integers. It may hold elements of float16 or
+  // bfloat16. A broadcast as int8 accepts a buffer of any type, because it only
+  // moves bytes. An all_reduce as int8 must be rejected, because it adds
+  // elements.
   EXPECT_EQ(
       Complaint(AllReduce(halves.data(), halves.data(), 8, DType::kBFloat16)),
       "");

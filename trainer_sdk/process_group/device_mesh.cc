@@ -63,8 +63,8 @@ absl::StatusOr<std::unique_ptr<DeviceMesh>> DeviceMesh::Create(
     const MeshDimension& dimension = mesh->dimensions_[i];
     stride /= dimension.size;
     // The ranks on one line of the grid along this dimension form a group. The
-    // color is the first rank of the line. It is equal for all ranks of the
-    // line and differs between lines.
+    // color that is passed to Split is the first rank of the line: it is equal
+    // for all ranks of the line, and differs between lines.
     const int color = group.rank() - mesh->coordinates_[i] * stride;
     auto line =
         group.Split(color, mesh->coordinates_[i], dimension.name, options);
@@ -79,7 +79,7 @@ size_t DeviceMesh::IndexOf(const std::string& dimension) const {
     if (dimensions_[i].name == dimension) return i;
   }
   // An unknown name is an error of the calling program. So print the valid
-  // names, and not a line of this file, which MUSTER_CHECK would print.
+  // names. MUSTER_CHECK would print a line of this file instead.
   std::string names;
   for (const MeshDimension& known : dimensions_) {
     absl::StrAppend(&names, names.empty() ? "" : ", ", known.name);

@@ -25,9 +25,10 @@ std::vector<int> MeshCoordinates(const std::vector<MeshDimension>& dimensions,
 // `ranks`, or a name is empty or occurs twice. Pure.
 absl::Status CheckMesh(const std::vector<MeshDimension>& dimensions, int ranks);
 
-// Arranges the ranks of a group in a grid. For each dimension, this rank has a
-// group of the ranks that differ from it in that dimension only, ordered by
-// their coordinate.
+// Arranges the ranks of a group in a grid. For each dimension there is a group
+// of this rank and all ranks whose coordinates equal its coordinates except in
+// that dimension. The ranks of the group are ordered by that coordinate.
+// Example:
 //
 //   DeviceMesh::Create(*world, {{"dp", 2}, {"pp", 2}})
 //   rank 3: coordinate("dp") 1, coordinate("pp") 1,

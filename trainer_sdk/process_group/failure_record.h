@@ -37,7 +37,7 @@ class FailureRecord {
   absl::Status Cause() const;
 
   // Waits up to `grace` for another rank to write a cause. Called by a rank
-  // that timed out and does not know why the peer did not answer.
+  // that timed out and does not know why its peer did not answer.
   void AwaitCause(Duration grace) const;
 
   // Called by a rank whose deadline passed during `operation`. Records this

@@ -19,10 +19,10 @@
 namespace muster {
 namespace {
 
-// While a group forms, a thread watches the store for a failure. It waits
-// several times in succession, because a wait cannot be cancelled and the
-// thread lives until its current wait ends. kFirstWatch is the length of the
-// first wait, which is short because most groups form quickly; later waits are
+// While a group forms, a thread watches the store for a failure. It watches by
+// several waits, one after another: a wait cannot be cancelled, so the thread
+// lives until its current wait ends. kFirstWatch is the length of the first
+// wait, which is short because most groups form quickly; later waits are
 // longer, up to kLongestWatch.
 constexpr Duration kFirstWatch = std::chrono::milliseconds(50);
 constexpr Duration kLongestWatch = std::chrono::seconds(1);
@@ -138,9 +138,9 @@ absl::Status Formation::Do(std::function<void()> call) {
     return NoThread(error);
   }
   std::unique_lock<std::mutex> lock(mutex_);
-  // Wait longer than `call` itself waits for the store. So if `call` times out,
-  // the caller gets the error of `call`, which is more precise than the error
-  // that is returned here.
+  // Wait longer than `call` itself waits for the store. Then, if `call` times
+  // out, the caller gets the error of `call`, which is more precise than the
+  // DeadlineExceeded of this function.
   const Instant until = std::max(deadline_, MonotonicNow()) + 2 * kStoreTimeout;
   if (!changed_.wait_until(lock, ToSteady(until),
                            [&] { return *done || !cause_.ok(); })) {

@@ -20,11 +20,11 @@
 
 namespace muster {
 
-// One rank's part in forming a group. A rank that fails writes its cause into
-// the group's store. Every rank watches the store for a cause. A rank that
-// finds one ends its own blocked calls: calls of its FormingStore, polls that
-// include wake_fd(), and calls for which there is a FormationReaction.
-// Thread-safe.
+// One rank's part in forming a group. A rank that fails writes the cause of its
+// failure into the group's store. Every rank watches the store for such a
+// cause. A rank that finds one ends its own blocked calls: calls of its
+// FormingStore, polls that include wake_fd(), and calls for which there is a
+// FormationReaction. Thread-safe.
 class Formation : public std::enable_shared_from_this<Formation> {
  public:
   // Starts a thread that watches the store for a failure of any rank. `store`
@@ -45,8 +45,8 @@ class Formation : public std::enable_shared_from_this<Formation> {
   // a connection is closed.
   absl::Status Fail(const absl::Status& mine);
 
-  // Ends the formation, once the group is made or abandoned. After End, no call
-  // is interrupted.
+  // Ends the formation. Call it when the group has been made, or when its
+  // creation has failed. After End, no call is interrupted.
   void End();
 
   // OK, or the cause for which the formation was interrupted.
@@ -107,10 +107,11 @@ class FormationReaction {
   std::list<Formation::Act>::iterator act_;
 };
 
-// FormationStatus returns the status() of the formation of `place`,
-// FormationWakeFd its wake_fd(), and FailFormation the result of its Fail(). If
-// `place` has no formation, they return OK, -1 and `mine`, respectively. A
-// place has a formation only while ProcessGroup makes its transport.
+// Functions for the formation of `place`, which exists only while ProcessGroup
+// makes the transport. FormationStatus returns the formation's status(),
+// FormationWakeFd its wake_fd(), and FailFormation calls its Fail() and returns
+// the result. If `place` has no formation, FormationStatus returns OK,
+// FormationWakeFd -1, and FailFormation `mine`.
 absl::Status FormationStatus(const GroupPlace& place);
 int FormationWakeFd(const GroupPlace& place);
 absl::Status FailFormation(const GroupPlace& place, const absl::Status& mine);

@@ -27,9 +27,9 @@ std::string Message(const absl::Status& status) {
 }
 
 TEST(GroupMessagesTest, TheAbsentIsNamedAndTheGroupBroken) {
-  // The time for which a rank that failed waits for the last operations of its
-  // peers. Within this time, ranks 0 and 1 publish their last operations. Rank
-  // 2 publishes none.
+  // The time for which a rank whose operation failed waits until its peers have
+  // published their last operations. Ranks 0 and 1 publish theirs within this
+  // time. Rank 2 publishes none.
   constexpr Duration kExplanation = std::chrono::seconds(3);
   const std::vector<absl::Status> statuses = RunWorld(
       3,

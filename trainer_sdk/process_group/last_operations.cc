@@ -21,8 +21,9 @@ constexpr int kMaxRanksRead = 128;
 
 std::string KeyOf(int rank) { return absl::StrCat("last_operation/", rank); }
 
-// An operation and the ranks that called it. In a list, entries with more ranks
-// come first; entries with equally many ranks are ordered by their lowest rank.
+// An operation, and the ranks whose last call was this operation. In a list,
+// entries with more ranks come first; entries with equally many ranks are
+// ordered by their lowest rank.
 using Camp = std::pair<OperationSignature, std::vector<int>>;
 
 std::vector<Camp> CampsOf(
@@ -123,9 +124,9 @@ std::vector<std::optional<OperationSignature>> ReadLastOperations(
   std::vector<std::string> keys;
   keys.reserve(ranks);
   for (int rank = 0; rank < ranks; rank++) keys.push_back(KeyOf(rank));
-  // The result of Wait only tells whether all ranks are present. After a
-  // timeout or an error, the operations that are already in the store are read
-  // one by one.
+  // Wait only tells whether all ranks have published their last operation. So
+  // after a timeout or an error, the operations that are already in the store
+  // are read one by one.
   const absl::Status everybody = place.store->Wait(keys, deadline);
   std::vector<std::optional<OperationSignature>> operations(ranks);
   for (int rank = 0; rank < ranks; rank++) {

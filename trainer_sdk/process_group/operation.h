@@ -87,8 +87,8 @@ struct Operation {
   std::vector<int64_t> receive_counts;
   const void* input = nullptr;
   void* output = nullptr;
-  // The type of the elements to which the caller's pointers point, if the
-  // pointers are typed; compared with `dtype` before the operation starts.
+  // The C++ type of the caller's buffers, as a DType; nullopt if the caller
+  // passed untyped pointers. Compared with `dtype` before the operation starts.
   std::optional<DType> pointee = std::nullopt;
   std::vector<PointToPoint> messages;
   // For CUDA transports only: a cudaStream_t. Kernels that write `input` must

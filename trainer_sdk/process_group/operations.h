@@ -13,10 +13,10 @@
 
 namespace muster {
 
-// A pointer and, if it points to a C++ type that has a DType, that DType
-// (`pointee`). An operation whose `dtype` differs from `pointee` is rejected
-// with InvalidArgument. Messages of int8 are an exception: they may carry bytes
-// of any type.
+// A pointer to a buffer. `pointee`: the DType of the C++ type to which it
+// points; nullopt if this type has no DType. An operation whose `dtype` differs
+// from `pointee` is rejected with InvalidArgument. Messages of int8 are an
+// exception: they may carry bytes of any type.
 template <typename Pointer>
 struct TypedBuffer {
   // clang-tidy 14 does not know explicit(false), so its check for implicit
@@ -84,15 +84,16 @@ Operation Scatter(InputBuffer input, OutputBuffer output,
 
 Operation Barrier();
 
-// Send and Receive are one message. Messages from one rank to another that have
-// the same tag arrive in the order in which they were sent.
+// A Send on one rank and a Receive on another transfer one message. Messages
+// from one rank to another that have the same tag arrive in the order in which
+// they were sent.
 Operation Send(InputBuffer data, int64_t count, DType dtype, int peer,
                int tag = 0);
 Operation Receive(OutputBuffer data, int64_t count, DType dtype, int peer,
                   int tag = 0);
 
-// Several sends and receives as one operation, performed in any order. So two
-// neighbours may both list their sends first without a deadlock.
+// Several sends and receives as one operation. They are performed in any order,
+// so two neighbours may both list their sends first without a deadlock.
 Operation Batch(std::vector<PointToPoint> messages);
 PointToPoint BatchSend(const void* data, int64_t count, DType dtype, int peer,
                        int tag = 0);

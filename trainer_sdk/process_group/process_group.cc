@@ -107,8 +107,8 @@ class PlainMemory final : public TransportMemory {
 // Allocates ordinary host memory, for transports that have no memory of their
 // own. `bytes` must not be negative. ResourceExhausted: not enough memory.
 absl::StatusOr<std::unique_ptr<TransportMemory>> NewPlainMemory(int64_t bytes) {
-  // The size is rounded up to whole cache lines, so that no other data shares
-  // the last line.
+  // The size is rounded up to whole cache lines, so that the last line of the
+  // block is not shared with other data.
   void* const block = bytes > std::numeric_limits<int64_t>::max() - 64
                           ? nullptr
                           : std::aligned_alloc(64, (bytes + 64) / 64 * 64);
@@ -142,9 +142,10 @@ bool GoesOn(const absl::Status& status) {
 
 }  // namespace
 
-// The state of a group. If `busy_` is true, a thread owns the transport: a
-// thread in Run, Allocate or Split, or the worker. Ownership passes under
-// mutex_, in the order of the queue.
+// The state of a group. If `busy_` is true, one thread owns the transport: a
+// thread that calls Run, Allocate or Split, or the group's worker thread.
+// Started operations get the transport in the order of their calls. Ownership
+// changes under mutex_.
 class ProcessGroup::Body {
  public:
   Body(GroupPlace place, TransportFactory factory, ProcessGroupOptions options,
@@ -212,8 +213,9 @@ class ProcessGroup::Body {
       return work;
     }
     // Start the worker thread before the operation gets its sequence number. If
-    // the system has no thread left, no number is used up. So if the caller
-    // retries, the numbers of this rank still match those of its peers.
+    // the system has no thread left, the call fails without using a number. So
+    // if the caller retries, the numbers of this rank still match those of its
+    // peers.
     if (!worker_.joinable()) {
       try {
         worker_ = std::thread([this] { Serve(); });

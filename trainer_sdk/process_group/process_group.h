@@ -50,17 +50,19 @@ class FlightRecorder;
 
 // Options of one call of ProcessGroup::Run or ProcessGroup::Start.
 struct CallOptions {
-  // The longest time that the operation may take, counted from the call and
-  // including the time in the queue. Zero: the group's timeout.
+  // The longest time that the operation may take, counted from the call. The
+  // time includes the wait for earlier operations of the group. Zero: the
+  // group's timeout.
   Duration timeout{};
 };
 
 struct ProcessGroupOptions {
   // Timeout of Create, and of operations whose CallOptions set no timeout.
   Duration timeout = std::chrono::minutes(10);
-  // A rank whose operation timed out waits up to this time before it returns
-  // the error. Meanwhile its peers report which operations they called. An
-  // unresponsive store adds up to one second.
+  // The longest time that a rank waits after a timeout of its operation before
+  // it returns the error. Meanwhile its peers report which operations they
+  // called, so that the error can name these. An unresponsive store adds up to
+  // one second.
   Duration explanation_timeout = std::chrono::seconds(2);
   // The members' world ranks, indexed by rank in the group. Empty: the group is
   // the world.
@@ -68,8 +70,8 @@ struct ProcessGroupOptions {
   // The function that makes the transports of the groups that Split creates.
   // Null: the factory that was passed to Create makes them.
   TransportSplitter splitter = {};
-  // The recorder of this group's operations; not owned. Null: the process's
-  // recorder.
+  // The flight recorder of this group's operations; not owned. Null: the flight
+  // recorder of the process (FlightRecorder::Process).
   FlightRecorder* recorder = nullptr;
 };
 
@@ -100,8 +102,8 @@ struct ProcessGroupOptions {
 class ProcessGroup {
  public:
   // Makes a group. Collective over all ranks of the group, and blocking.
-  // `place.store` must hold no keys, so a group that is made again must have
-  // another prefix (NewProcessGroup chooses one).
+  // `place.store` must hold no keys yet. So if a group is made again, its store
+  // must be a PrefixStore with another prefix (NewProcessGroup chooses one).
   static absl::StatusOr<std::unique_ptr<ProcessGroup>> Create(
       GroupPlace place, TransportFactory factory,
       ProcessGroupOptions options = {});

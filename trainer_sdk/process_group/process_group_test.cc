@@ -167,7 +167,7 @@ TEST(ProcessGroupTest, SplitsByColorAndKey) {
           [](ProcessGroup& world) -> absl::Status {
             const int rank = world.rank();
             // Rank 4 joins no new group. The other ranks form two groups, in
-            // each of which the ranks have the reverse order.
+            // each of which the ranks are in descending order.
             auto half = world.Split(rank == 4 ? -1 : rank % 2, -rank, "half");
             if (!half.ok()) return half.status();
             EXPECT_EQ(*half == nullptr, rank == 4);
@@ -240,9 +240,9 @@ TEST(ProcessGroupTest, MismatchesAreExplainedWhateverTheTransport) {
         return world.Run(
             AllReduce(x, x, world.rank() == 1 ? 3 : 4, DType::kFloat32));
       },
-      // The longest time that a failed rank waits for the last operations of
-      // its peers. The actual wait is short, because all ranks publish their
-      // last operations.
+      // The longest time that a rank whose operation failed waits for the last
+      // operations of its peers. Here all ranks publish their last operations
+      // soon, so the rank must wait only a short time.
       Mute(), std::chrono::seconds(30));
   for (const absl::Status& status : statuses) {
     EXPECT_THAT(Message(status),

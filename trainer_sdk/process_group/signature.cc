@@ -126,9 +126,10 @@ std::string Describe(const OperationSignature& signature) {
   }
   absl::StrAppend(&text, " (", BytesOf(signature), " bytes");
   if (signature.counts_hash != 0) {
-    // The text shows a hash of the counts of all ranks beside their sum,
-    // because different counts can have the same sum. For an all_to_all no hash
-    // is shown, because its counts may legitimately differ from rank to rank.
+    // The text shows the sum of the counts of all ranks, and a hash of these
+    // counts, because different counts can have the same sum. For an all_to_all
+    // no hash is shown, because its counts may legitimately differ from rank to
+    // rank.
     absl::StrAppend(&text, " in parts");
     if (signature.kind != OperationKind::kAllToAll) {
       absl::StrAppend(

@@ -25,11 +25,11 @@ struct OperationSignature {
   // The root of a collective, the peer of a send or receive, or the number of
   // messages of a batch.
   int32_t root = 0;
-  // The operation's `count`; if there is a count per rank, or for the messages
-  // of a batch, the sum of the counts.
+  // The operation's number of elements: its `count`. If it has a count per
+  // rank, the sum of these; for a batch, the sum over its messages.
   int64_t count = 0;
-  // Whether the signature is incomplete: the root of the collective and the
-  // reduction are unknown, as in dumps of PyTorch's flight recorder.
+  // Whether the signature lacks the root of the collective and the reduction,
+  // as in dumps of PyTorch's flight recorder.
   bool is_partial = false;
   // A hash of the operation's `counts`; 0 if the operation has none. Must be
   // equal on all ranks, except for an all_to_all, whose counts may differ.

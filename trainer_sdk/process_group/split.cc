@@ -60,8 +60,9 @@ absl::StatusOr<std::vector<SplitChoice>> ExchangeChoices(Store& store, int rank,
 namespace {
 
 // The number GroupPlace::birth of a new group is the parent's number times this
-// factor, plus the number of the split. The factor is larger than the number of
-// splits of any group, so that different splits have different numbers.
+// factor, plus the number of the Split among the parent's splits. The factor is
+// larger than the number of splits of any group, so that different splits have
+// different numbers.
 constexpr uint64_t kSplits = 1000003;
 
 }  // namespace

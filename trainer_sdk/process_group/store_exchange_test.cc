@@ -42,8 +42,8 @@ TEST(StoreExchangeTest, NamesWhoDoesNotCome) {
   }
 }
 
-// A store that simulates a last rank that arrives just after a read of the list
-// has timed out. So the list exists although the deadline has passed.
+// A store in which the last rank arrives, and the list ("table") is published,
+// just after a read of the list has timed out.
 class LastMomentStore final : public Store {
  public:
   absl::Status Set(const std::string& key, const std::string& value) override {

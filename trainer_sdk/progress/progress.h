@@ -30,8 +30,8 @@ struct ProgressUpdate {
   // One line of free text about the worker's state, truncated to 256 bytes.
   std::optional<std::string> status = {};
   // How the process has spent its time. Progress::Send adds these times to each
-  // report of a step. They do not count as a sign of life for the agent's
-  // watchdog.
+  // report of a step. The times alone do not count as a sign of life for the
+  // agent's watchdog.
   std::optional<RankTimes> times = {};
 };
 

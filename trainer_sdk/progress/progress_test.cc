@@ -139,13 +139,13 @@ TEST(Progress, AStepTakesTheMeasuredTimesAlong) {
               ::testing::MatchesRegex("STEP=8\nOWN_NS=[0-9]+\nBLOCKED_NS=0\n"));
   progress.Send({.loss = 0.5});
   EXPECT_EQ(agent.Next(), "LOSS=0.5\n");
-  // A program that reports no steps reports its times to the socket that
-  // MUSTER_PROGRESS_SOCKET names.
+  // A program that reports no steps must still report its times. ReportRankTime
+  // sends them to the socket that MUSTER_PROGRESS_SOCKET names.
   setenv("MUSTER_PROGRESS_SOCKET", SocketPath("times").c_str(), 1);
   ReportRankTime(MonotonicNow());
   EXPECT_THAT(agent.Next(),
               ::testing::MatchesRegex("OWN_NS=[0-9]+\nBLOCKED_NS=0\n"));
-  // Stop the measurement of this process, also for later tests.
+  // After Stop, a report of a step must contain no times.
   RankTime::Process().Stop();
   progress.Send({.step = 9});
   EXPECT_EQ(agent.Next(), "STEP=9\n");

@@ -52,9 +52,10 @@ class RankTime {
   // The interval at which the RankTimes of a process are reported if the
   // process reports no training steps.
   static constexpr Duration kReportInterval = std::chrono::milliseconds(500);
-  // If the process has reported a training step within this time, Exit requests
-  // no report of the RankTimes. Reports at the ends of steps compare the ranks
-  // better, because all ranks make them at the same point of the training.
+  // If the process has reported a training step within this time, Exit does not
+  // ask for a further report of the RankTimes. The reports at the ends of steps
+  // are better for comparing ranks, because all ranks make them at the same
+  // point of the training.
   static constexpr Duration kStepInterval = std::chrono::minutes(1);
 
   static constexpr size_t kMaxLinks = 8;

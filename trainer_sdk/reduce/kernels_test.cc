@@ -117,9 +117,9 @@ TEST_P(Conversions, RoundsToNearestEven) {
       std::vector<uint16_t> expected;
       for (int low = 0; low < infinity; ++low) {
         const double a = Meaning(format, static_cast<uint16_t>(low));
-        // The 16-bit number that follows `a`. After the largest finite number
-        // comes infinity; for rounding, it counts as the number that would
-        // follow if the format had larger exponents.
+        // The 16-bit number that follows `a`. The largest finite number is
+        // followed by infinity. For rounding, infinity counts as the number
+        // that would come next if the format had larger exponents.
         const double b =
             low + 1 == infinity
                 ? 2 * a - Meaning(format, static_cast<uint16_t>(low - 1))

@@ -17,8 +17,9 @@ namespace muster {
 //                     nearest, ties to even
 //   integers          overflow wraps around
 //   MIN, MAX          NaN if any source is NaN; of +0 and -0, the later source
-//   AVG               SUM divided by the number of sources, before it is
-//                     rounded; an integer quotient is truncated towards zero
+//   AVG               SUM divided by the number of sources; for bfloat16 and
+//                     float16, the division is in float32, before the
+//                     rounding; an integer quotient is truncated towards zero
 
 // Reduces `sources[0]`, `sources[1]`, … in this order, element by element, and
 // writes the result to each of `destinations`, in one pass over memory. A

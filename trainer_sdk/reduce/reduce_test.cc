@@ -11,8 +11,8 @@
 namespace muster {
 namespace {
 
-// Reduces two elements by the definition of the operation. The tests compare
-// Reduce with it.
+// Reduces two elements according to the definition of the operation. The tests
+// compare the results of Reduce with the results of this function.
 template <class T>
 T Combined(ReduceOp op, T a, T b) {
   if constexpr (std::is_integral_v<T>) {
@@ -132,8 +132,8 @@ TEST(Reduce, HasAFixedOrder) {
 }
 
 TEST(Reduce, RoundsHalvesOnce) {
-  // 256 + 1 + 1 in bfloat16: rounding after each addition would give 256
-  // instead of 258.
+  // The sum 256 + 1 + 1 in bfloat16 must be 258. If each addition were rounded,
+  // the sum would be 256.
   const std::vector<uint16_t> big(20, 0x4380);
   const std::vector<uint16_t> one(20, 0x3f80);
   const void* const sources[] = {big.data(), one.data(), one.data()};

@@ -89,8 +89,8 @@ absl::Status Session::OpenStore(Instant deadline) {
   if (plan_.store_place == StorePlace::kRankZero && plan_.rank == 0) {
     store::StoreServerOptions options;
     options.port = plan_.master_port;
-    // Accept connections from any address: without an agent, the addresses of
-    // the other ranks' hosts are unknown.
+    // Without an agent, the addresses of the other ranks' hosts are unknown. So
+    // accept connections from any address.
     if (!IsLoopback(host)) options.clients = AddressSet::All();
     absl::StatusOr<std::unique_ptr<store::StoreServer>> server =
         store::StoreServer::Start(std::move(options));

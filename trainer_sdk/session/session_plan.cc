@@ -263,8 +263,9 @@ SessionPlan PlanOfPmi(EnvironmentReader& variables) {
   return WithMaster(variables, plan, "");
 }
 
-// The smallest of Slurm's special step ids. They denote the batch script, the
-// interactive shell and other processes that srun did not start as tasks.
+// The smallest of the special numbers in SLURM_STEP_ID. They denote the batch
+// script, the interactive shell and other processes that srun did not start as
+// tasks.
 constexpr uint32_t kLeastSpecialStep = 0xFFFFFFF0;
 
 std::string StepName(const EnvironmentReader& variables) {
@@ -280,8 +281,9 @@ bool IsSlurmTask(const EnvironmentReader& variables) {
          step < kLeastSpecialStep;
 }
 
-// Makes the plan from Slurm's variables. Variables that describe the step
-// (STEP_) take precedence, because a step may have fewer tasks than its job.
+// Makes the plan from Slurm's variables. Variables of the job step
+// (SLURM_STEP_…) take precedence over variables of the job, because a job step
+// may have fewer tasks than its job.
 SessionPlan PlanOfSlurm(EnvironmentReader& variables) {
   SessionPlan plan;
   plan.launcher = Launcher::kSlurm;

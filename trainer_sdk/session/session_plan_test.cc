@@ -233,9 +233,9 @@ TEST(PlanSession, ABatchScriptIsNoSlurmTask) {
 TEST(PlanSession, PmiOfSrunIsSlurms) {
   const Environment pmi2 = With(kSlurm, {{"PMI_RANK", "5"}, {"PMI_SIZE", "6"}});
   EXPECT_EQ(PlanSession(pmi2)->launcher, Launcher::kSlurm);
-  // mpiexec uses srun to start one process of its own per node. The ranks
-  // inherit Slurm's variables of that process, which are wrong for them; PMI's
-  // variables are right.
+  // mpiexec uses srun to start one process of its own on each node. The ranks
+  // inherit the Slurm variables of this process, which are wrong for the ranks.
+  // So PMI's variables must take precedence.
   const Environment hydra = With(kSlurm, {{"PMI_RANK", "5"},
                                           {"PMI_SIZE", "24"},
                                           {"MPI_LOCALRANKID", "5"},

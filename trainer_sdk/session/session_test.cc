@@ -67,8 +67,9 @@ TEST(Session, RankZeroServesTheStoreUntilAllAreDone) {
     ASSERT_TRUE(StoreBarrier(store, "b", rank, kSize, Late()).ok());
     if (rank == 0) {
       session->reset();
-      // Rank 0's session serves the store. Its destructor must have waited for
-      // the other ranks, each of which increased `gone` before it left.
+      // Rank 0's session serves the store. Its destructor must have waited
+      // until each of the other ranks had increased `gone` and ended its
+      // session.
       EXPECT_EQ(gone, kSize - 1);
     } else {
       EXPECT_TRUE(store.Add("late", 1).ok());
@@ -151,9 +152,8 @@ TEST(Session, ADeadRankDoesNotHoldRankZero) {
   plan.group_world_size = 1;
   auto session = Session::Start(plan, {.linger = Duration::zero()}).value();
   session.reset();
-  // Rank 0's destructor must not have waited for rank 1, which never connected.
-  // That the store's port is free again shows that the store's server has
-  // stopped.
+  // Rank 1 never connected, and rank 0's destructor must not have waited for
+  // it. If a new server can use the port, the store's server has stopped.
   EXPECT_TRUE(store::StoreServer::Start({.port = port}).ok());
 }
 

@@ -58,8 +58,8 @@ class Arrival final : public WaitCondition {
   mutable int next_ = 0;
 };
 
-// A wait condition: every rank has reached step number `phase`. Steps are
-// counted over all collectives.
+// A wait condition: every rank has reached the synchronization point number
+// `phase` inside collectives. The points are counted over all collectives.
 class Phase final : public WaitCondition {
  public:
   Phase(const Peers& peers, uint64_t phase) : peers_(peers), phase_(phase) {}
@@ -294,9 +294,9 @@ int64_t ShareBegin(int64_t count, int rank, int size, int64_t per_line) {
 namespace {
 
 // The smallest size in bytes for which buffers in the symmetric heap are used
-// without copies to staging slots. Direct use saves copies but needs a second
-// synchronization of all ranks. kDirectFromIfCrowded applies if ranks share
-// cores, because a synchronization is slower then.
+// without copies to staging slots. Direct use saves these copies but needs a
+// second synchronization of all ranks. If ranks share cores, a synchronization
+// is slower, and the larger limit kDirectFromIfCrowded applies.
 constexpr int64_t kDirectFrom = 1 << 10;
 constexpr int64_t kDirectFromIfCrowded = 16 << 10;
 // The smallest size in bytes, summed over the inputs of all ranks, for which
@@ -364,8 +364,8 @@ Agreement::Terms Collectives::MakeTerms(const Run& run) const {
   Agreement::Terms terms;
   const bool sends =
       run.flow.Sends(rank) &&
-      // In a gather, the root copies nothing to its slot, because no other
-      // rank needs the root's part.
+      // In a gather, the root does not offer its input: no other rank needs the
+      // root's part.
       !(operation.kind == OperationKind::kGather && operation.root == rank);
   if (!sends || MovesNothing(operation.kind)) return terms;
   terms.offer = Offer::kStaged;
@@ -415,9 +415,10 @@ int64_t Collectives::Rounds(const Run& run) const {
       }
     }
   }
-  // At least one round, even without elements. Each rank prepared the slot of
-  // round 0 for this operation before the ranks were synchronized, so the next
-  // operation must use the next slot.
+  // At least one round, even without elements. Before the ranks were
+  // synchronized, each rank has prepared the slot of round 0 for this
+  // operation. So that slot is used up, and the next operation must use the
+  // next slot.
   return std::max<int64_t>(
       1, (longest + run.lane_elements - 1) / run.lane_elements);
 }
@@ -508,8 +509,9 @@ absl::Status Collectives::Shared(const Run& run) {
     for (int sender = 0; sender < size; ++sender) {
       sources[sender] = Slot(sender, round) + share * run.element_bytes;
     }
-    // The result overwrites the input in this rank's own slot, but only in this
-    // rank's share of the elements. No other rank reads this share as input.
+    // Write the result over the input in this rank's own slot, but only over
+    // this rank's share of the elements. No other rank reads this share as
+    // input.
     void* const to = Slot(rank, round) + share * run.element_bytes;
     Reduce(operation.dtype, operation.reduce_op, sources.data(), size, &to, 1,
            ShareBegin(count, rank + 1, size, per_line) - share);

@@ -16,15 +16,16 @@
 namespace muster {
 
 // Synchronises the ranks of a group. In Meet, at the start of a collective, all
-// ranks compare their calls before any data is touched. In Step, they wait for
-// each other inside the collective. Not thread-safe.
+// ranks compare their calls before any data is touched. In Step, which is
+// called at the synchronization points inside a collective, all ranks wait for
+// each other. Not thread-safe.
 class Agreement {
  public:
   explicit Agreement(Peers* peers) : peers_(peers) {}
 
-  // What a rank publishes together with the operation that it calls: how it
-  // offers its input, the positions of its buffers in the symmetric heap, and,
-  // for a call of Allocate, the size.
+  // What a rank publishes together with the operation that it calls: how the
+  // rank makes its input available (Offer), the positions of its buffers in the
+  // symmetric heap, and, for a call of Allocate, the size.
   struct Terms {
     Offer offer = Offer::kNone;
     HeapPlace input;
@@ -34,12 +35,13 @@ class Agreement {
 
   // Publishes this rank's call to the other ranks, blocks until every rank has
   // published its call, and compares the calls. FailedPrecondition: the calls
-  // differ; the group is broken. On success CallOf(rank) and the counts are
-  // valid for every rank until the next Meet.
+  // differ; the group is broken. On success, CallOf, SendCount and ReceiveCount
+  // are valid for every rank until the next Meet.
   absl::Status Meet(const Operation& operation, const Terms& terms,
                     const Waiting& waiting);
 
-  // Blocks until every rank has reached the same step of the collective.
+  // A synchronization point inside a collective: blocks until every rank has
+  // called Step as often as this rank.
   absl::Status Step(const Waiting& waiting);
 
   const Call& CallOf(int rank) const {
@@ -71,7 +73,7 @@ class Agreement {
 };
 
 // The flow of data in a collective: which elements each rank sends to which
-// rank. Described as a flow, all collectives are alike. Every sender has one
+// rank. Every collective can be described as such a flow. Every sender has one
 // lane (sequence of elements) for each receiver. A receiver either combines its
 // lanes elementwise or places them side by side. Pure. Keeps a reference to the
 // operation.

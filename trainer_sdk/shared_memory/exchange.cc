@@ -36,8 +36,9 @@ void MessageRing::Read(void* data, int64_t bytes) {
 
 namespace {
 
-// The sender makes a message visible to the receiver in pieces of this many
-// bytes. Small pieces let sender and receiver copy concurrently.
+// A sender writes a long message to the ring in pieces of this many bytes, and
+// the receiver can read each piece at once. Small pieces let sender and
+// receiver copy concurrently.
 constexpr int64_t kPiece = 32 << 10;
 // The smallest message size in bytes for which the receiver copies the payload
 // directly from the symmetric heap.
@@ -68,8 +69,9 @@ SendQueue::SendQueue(Peers* peers, Heap* heap, int to, uint64_t sequence)
 
 bool SendQueue::CanMove() const {
   if (done()) return false;
-  // The receiver copies the payload from the heap, and then removes the header
-  // from the ring. So an empty ring shows that the copy is complete.
+  // In this mode the receiver copies the payload from the heap, and removes the
+  // header from the ring afterwards. So an empty ring shows that the copy is
+  // complete.
   if (direct_) return ring_.Filled() == 0;
   return ring_.Space() > 0;
 }

@@ -75,7 +75,8 @@ class SendQueue {
   std::vector<const PointToPoint*> messages_;
   size_t next_ = 0;
   bool announced_ = false;  // whether the next message's header is in the ring
-  // whether the receiver copies the next message's payload from the heap
+  // whether the receiver copies the payload of the message that is being sent
+  // from the symmetric heap
   bool direct_ = false;
   int64_t sent_ = 0;  // payload bytes of the next message written so far
 };
@@ -110,14 +111,16 @@ class ReceiveQueue {
 
 // Sends and receives point-to-point messages, several at once. The messages
 // from one rank to another pass through a ring buffer, in the order in which
-// they are sent. If a large message is in the symmetric heap, the receiver
-// copies it directly from the heap. A message goes to the first receive in the
-// receiver's batch that has the message's sender and tag. A message stays in
-// the ring while no receive from its sender is pending. If the pending receives
-// have other tags, or the receive with this tag has another count or dtype, the
-// group breaks with FailedPrecondition; the error says what each side called. A
-// send is complete when its buffer may be changed, which may be before the
-// message is received. Not thread-safe.
+// they are sent. If a large message is in the symmetric heap, only its header
+// passes through the ring, and the receiver copies the data directly from the
+// heap. A send is complete when its buffer may be changed, which may be before
+// the message is received.
+//
+// A message stays in the ring while no receive from its sender is pending. It
+// goes to the first receive in the receiver's batch that has the message's
+// sender and tag. If no pending receive has the tag, or the receive with the
+// tag has another count or dtype, the group breaks with FailedPrecondition; the
+// error says what each side called. Not thread-safe.
 class Exchange {
  public:
   Exchange(Peers* peers, Heap* heap)

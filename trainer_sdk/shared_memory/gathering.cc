@@ -253,8 +253,8 @@ absl::Status Invite(const GroupPlace& place, Instant deadline,
           absl::StrCat("rank ", rank, ": ", std::string(done.message())));
     }
   }
-  // The key is deleted, because all ranks have read it and the next group of
-  // this name sets it again.
+  // Delete the key: all ranks have read it, and the next group with this name
+  // will set it again.
   return place.store->Delete(kKey).status();
 }
 

@@ -13,8 +13,9 @@ namespace muster {
 
 // A file descriptor by which other processes detect that this process ended.
 // `told` is sent to the other processes, and becomes readable or hung up when
-// this process ends, and never before. Pids are not compared anywhere, so
-// neither reuse of pids nor pid namespaces matter.
+// this process ends, and never before. Pids are not compared anywhere. So it
+// does no harm if a pid is reused, or if the processes are in different pid
+// namespaces.
 //
 // `told` is a pidfd of this process. If the kernel has no pidfds (before 5.3,
 // or forbidden in a sandbox), `told` is a pipe whose other end is `kept`. This
@@ -26,8 +27,9 @@ struct LifeSign {
 };
 absl::StatusOr<LifeSign> MakeLifeSign();
 
-// Returns the indices in `told` (descriptors as in LifeSign::told) of the
-// processes that have ended. An entry of -1 counts as a running process.
+// `told` has one descriptor (LifeSign::told) for each process. Returns the
+// indices of the processes that have ended. An entry of -1 counts as a running
+// process.
 std::vector<int> Gone(const std::vector<int>& told);
 
 // The sizes in bytes of the staging slots and ring buffers in a group's shared

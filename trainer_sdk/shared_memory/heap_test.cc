@@ -73,9 +73,9 @@ TEST(HeapTest, AnAbortReleasesWhoWaitsForTheFile) {
 
 TEST(HeapTest, LeavingRankReleasesAWaitForItsFile) {
   auto peers = TwoPeers();
-  // Rank 0 leaves, but its connection stays open, as if a forked child held a
-  // copy. Rank 1 must detect that rank 0 has left by the mark that rank 0 sets
-  // in the shared memory.
+  // Rank 0 leaves the group, but its connection stays open, as if a forked
+  // child held a copy. Rank 0 sets the mark `left` in the shared memory. By
+  // this mark, rank 1 must detect that rank 0 has left.
   const absl::Status status = WaitForFile(peers, [&] {
     peers[0]->own_page().left.store(1, std::memory_order_seq_cst);
   });

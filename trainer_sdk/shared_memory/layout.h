@@ -43,7 +43,8 @@ struct HeapPlace {
 // How a rank makes its input of a collective available to the other ranks.
 enum class Offer : uint32_t {
   kNone,  // the rank has no input
-  // the part of the input for the first round is in the rank's staging slot
+  // the rank's staging slot contains its input, or the first part of an input
+  // that is longer than a slot
   kStaged,
   kDirect,  // the rank's buffers are in the heap: peers access them directly
 };
@@ -94,8 +95,8 @@ struct GroupPage {
 inline constexpr uint32_t kCauseComplete = 0x80000000u;
 
 // The read and write positions of the ring buffer from one rank to another.
-// Both positions count all bytes since the ring was created, so they never
-// decrease.
+// Each position is the number of bytes written or read since the ring was
+// created, so it never decreases.
 struct Channel {
   // number of bytes written so far; advanced by the sender
   alignas(kCacheLine) std::atomic<uint64_t> written;
@@ -128,8 +129,8 @@ class Layout {
   int64_t channel_bytes() const { return channel_bytes_; }
 
   // The size in bytes of the first part of the memory, which every rank uses.
-  // It contains the pages of the group and of the ranks, the counts, and the
-  // ring positions.
+  // This part contains the GroupPage, the RankPages, the counts of the ranks'
+  // operations, and the read and write positions of the ring buffers (Channel).
   int64_t common_bytes() const { return staging_; }
   // staging: the offset in bytes of the first staging slot of `rank`.
   // staging_bytes: the size of all staging slots of one rank.
@@ -179,8 +180,8 @@ inline void RingIfHeard(Bell& bell) {
 
 // Registers the calling thread as a sleeper at a bell for as long as the object
 // lives. Between the construction and Sleep, the thread must check its
-// condition again: the condition may have become true before the construction,
-// when nobody had to be woken.
+// condition again: if the condition became true before the construction, no
+// rank rang the bell for this thread.
 class Sleeper {
  public:
   explicit Sleeper(Bell& bell) : bell_(bell) {

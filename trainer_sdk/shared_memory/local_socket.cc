@@ -113,8 +113,8 @@ absl::StatusOr<OwnedFd> ConnectLocal(const std::string& name,
   OwnedFd fd(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
   if (!fd.open()) return Failed("create a local socket", errno);
   // Connect in blocking mode, because poll cannot wait until a listener's
-  // backlog has room. The time limit of kLook for one call of connect ensures
-  // that LocalWaitLimits::look is called in between.
+  // backlog has room. SO_SNDTIMEO limits each call of connect to kLook.
+  // LocalWaitLimits::look is called between two calls.
   const timeval slice = {
       0, std::chrono::duration_cast<std::chrono::microseconds>(kLook).count()};
   if (setsockopt(fd.get(), SOL_SOCKET, SO_SNDTIMEO, &slice, sizeof(slice)) !=

@@ -33,9 +33,10 @@ void SetCause(GroupPage& group, int rank, const absl::Status& cause) {
 }
 
 absl::Status CauseOf(const GroupPage& group) {
-  // SetCause first marks the group as broken, and microseconds later has
-  // written the cause. If its process is killed in between, the cause is never
-  // complete, so the loop below has a time limit.
+  // The cause may be incomplete: SetCause first marks the group as broken, and
+  // completes the cause microseconds later. If the process of SetCause is
+  // killed in between, the cause is never complete. So the loop below has a
+  // time limit.
   const Instant give_up = MonotonicNow() + std::chrono::seconds(1);
   uint32_t state;
   while (((state = group.broken.load(std::memory_order_acquire)) &
@@ -55,8 +56,8 @@ CoreSet AvailableCores() {
   cpu_set_t mask;
   CPU_ZERO(&mask);
   CoreSet cores;
-  // The call fails on a machine with more cores than the mask can hold. Then no
-  // core is known, and ranks do not spin.
+  // sched_getaffinity fails on a machine with more cores than the mask can
+  // hold. Then no core is known, and ranks do not spin.
   if (sched_getaffinity(0, sizeof(mask), &mask) != 0) return cores;
   for (int core = 0; core < kMaxCores && core < CPU_SETSIZE; ++core) {
     cores[core] = CPU_ISSET(core, &mask);
@@ -81,8 +82,9 @@ namespace {
 constexpr int kSpins = 2000;
 constexpr int kFewestSpins = 60;
 // How often a rank yields its core before it sleeps. A rank with a core of its
-// own yields kYields times, in case another process needs the core. Ranks that
-// share cores yield more often, because another rank may need the core.
+// own yields kYields times, because a process that is no rank may need the
+// core. Ranks that share cores yield more often, because another rank may need
+// the core.
 constexpr int kYields = 50;
 constexpr int kYieldsWhenCrowded = 200;
 // The interval at which a sleeping rank checks whether the ranks that it waits

@@ -91,8 +91,8 @@ class Peers {
     return *At<RankPage>(layout_.rank_page(rank));
   }
   RankPage& own_page() const { return page(rank_); }
-  // The address of the counts of the operation that the rank has published in
-  // RankPage::calls[parity]: counts[size], followed by receive_counts[size].
+  // The address of the counts of the operation that rank `rank` has published
+  // in RankPage::calls[parity]: counts[size], followed by receive_counts[size].
   int64_t* counts(int rank, int parity) const {
     return At<int64_t>(layout_.counts(rank, parity));
   }

@@ -22,8 +22,8 @@ ConformanceSubject Shm() {
   return subject;
 }
 
-// A conformance subject with the smallest staging memory and rings, so that
-// most operations take many rounds.
+// A conformance subject with the smallest staging slots and ring buffers. Most
+// operations must move their data through these in many rounds.
 ConformanceSubject ShmInSmallRounds() {
   SharedMemoryOptions options;
   options.staging_bytes = 0;

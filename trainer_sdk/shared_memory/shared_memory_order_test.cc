@@ -1,7 +1,7 @@
 // Tests that reductions add in rank order, bit for bit, with each method of the
 // transport: a rank reduces all elements or only its share; buffers are read
-// directly or copied through staging memory; the data is processed in one round
-// or in several.
+// directly or copied through staging memory; the data passes through the
+// staging slots in one round or in several.
 
 #include <chrono>
 #include <cstdint>
@@ -117,9 +117,10 @@ TEST_P(Order, IsThatOfRanksBitForBit) {
     };
     // Numbers of elements just below and above the sizes at which the transport
     // changes its method, for elements of 2 and 4 bytes. From 1 KiB on, it uses
-    // heap buffers directly (from 16 KiB if ranks share cores). From 64 KiB on,
-    // summed over all ranks, the ranks divide the work. Above 512 KiB a
-    // reduction needs several rounds.
+    // buffers in the symmetric heap directly (from 16 KiB if ranks share
+    // cores). If the inputs of all ranks together have at least 64 KiB, the
+    // ranks divide the work. Above 512 KiB (a staging slot) a reduction needs
+    // several rounds.
     for (const int64_t count :
          {1,      7,      255,    257,    511,    513,    3276,     3277,
           5461,   5462,   6553,   6554,   8191,   8193,   10922,    10923,

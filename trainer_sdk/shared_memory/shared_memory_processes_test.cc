@@ -186,8 +186,8 @@ std::vector<std::string> SharedMappings() {
 }
 
 // The shared memory is a file without a name. It disappears when no process has
-// it open any more, however the processes end. So they can leave nothing behind
-// in /dev/shm.
+// it open any more, however the processes end. So nothing can be left behind in
+// /dev/shm.
 TEST(Processes, SharedMemoryHasNoName) {
   const auto body = [](const GroupPlace& place) {
     const std::vector<std::string> before = SharedMappings();
@@ -217,9 +217,9 @@ TEST(Processes, AKilledOneReleasesTheOthersWithItsName) {
   for (int size = 2; size <= 5; ++size) {
     for (int repeat = 0; repeat < 3; ++repeat) {
       const int victim = static_cast<int>(random() % size);
-      // A rank is killed after another one has completed this number of
-      // operations. The number is at least 1, so that the group has been
-      // formed.
+      // The victim is killed when another rank, or the victim itself, has
+      // completed this number of operations. The number is at least 1, so that
+      // the group has been formed by then.
       const int moment = 1 + static_cast<int>(random() % 40);
       SharedCounters counters;
       ForkedRanks ranks(size, [&](const GroupPlace& place) {

@@ -24,8 +24,8 @@ constexpr int64_t kMaxBufferBytes = int64_t{1} << 30;
 
 Dimensions DimensionsOf(const SharedMemoryOptions& options, int size) {
   Dimensions dimensions;
-  // The minimum size of a slot in bytes, so that a slot has several cache lines
-  // for each receiver.
+  // The minimum size of a staging slot in bytes, so that a slot has several
+  // cache lines for each receiver.
   const int64_t least = std::max<int64_t>(kPageBytes, int64_t{1024} * size);
   dimensions.slot_bytes =
       std::clamp(options.staging_bytes / kStagingSlots, least, kMaxBufferBytes);
@@ -44,7 +44,7 @@ class SharedMemoryTransport final : public Transport {
 
   const char* name() const override { return "shm"; }
 
-  // Performs one barrier before the group is used, so that all ranks have
+  // Performs one barrier, so that the group is used only after all ranks have
   // joined.
   absl::Status Meet(const GroupPlace& place, Instant deadline) {
     const FormationReaction interruption(

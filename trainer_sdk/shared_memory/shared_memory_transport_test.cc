@@ -102,8 +102,8 @@ TEST_F(SharedMemoryTransportTest, AllocationsOfDifferentSizesAreExplained) {
   }
 }
 
-// Ranks may use different kinds of memory in one operation and free memory at
-// different times, and memory may outlive its transport.
+// The transport must accept different kinds of memory in one operation. Ranks
+// may free memory at different times, and memory may outlive its transport.
 TEST_F(SharedMemoryTransportTest, MixesMemoryOfTheHeapAndOther) {
   constexpr int64_t kCount = 100'000;
   Start(3);
@@ -113,8 +113,8 @@ TEST_F(SharedMemoryTransportTest, MixesMemoryOfTheHeapAndOther) {
          if (!a.ok()) return a.status();
          if (!b.ok()) return b.status();
          std::vector<float> own(kCount);
-         // In each round the buffer is at a different place on each rank: in
-         // one of two heap segments, or outside the heap.
+         // In each iteration, the ranks' buffers are at different places: in
+         // one of two segments of the symmetric heap, or outside the heap.
          for (int shift = 0; shift < 4; ++shift) {
            float* data = nullptr;
            switch ((rank + shift) % 4) {
@@ -165,7 +165,8 @@ TEST_F(SharedMemoryTransportTest, CountsThatDoNotFitTogetherAreExplained) {
     operation.kind = OperationKind::kAllToAll;
     operation.input = data.data();
     operation.output = data.data() + 10;
-    // Rank 0 sends 3 elements to rank 1, which expects 4.
+    // Rank 0 sends 3 elements to rank 1, which expects 4. The all_to_all must
+    // fail, with the counts of both ranks in its message.
     operation.counts =
         rank == 0 ? std::vector<int64_t>{1, 3} : std::vector<int64_t>{2, 1};
     operation.receive_counts =

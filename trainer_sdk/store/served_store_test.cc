@@ -49,8 +49,8 @@ std::shared_ptr<Store> Fresh(int port) {
                                        ClientOf(port));
 }
 
-// The server that all tests share, so that a test fails if it is disturbed by
-// keys that another test left behind.
+// The server that all tests of this file share. So a test fails if keys that
+// another test left behind disturb it.
 store::StoreServer& SharedServer() {
   static store::StoreServer& server = *Serve().release();
   return server;

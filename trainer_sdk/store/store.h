@@ -38,8 +38,8 @@ class Store {
 
   // Adds `amount` to the decimal number at the beginning of the key's value,
   // and returns the sum. An absent key counts as 0. FailedPrecondition: the
-  // value does not begin with a number, or the sum overflows 64 bits. Then the
-  // value is unchanged.
+  // value does not begin with a number, or the sum overflows 64 bits; the value
+  // stays unchanged.
   virtual absl::StatusOr<int64_t> Add(const std::string& key,
                                       int64_t amount) = 0;
 

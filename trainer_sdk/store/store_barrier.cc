@@ -76,9 +76,9 @@ class Barrier {
     return generation;
   }
 
-  // Appends to `absent` the ranks of [first, last) that have not arrived.
-  // Searches by bisection, so that few requests are needed if few ranks are
-  // absent.
+  // Appends to `absent` the ranks of [first, last) that have not arrived at the
+  // barrier. Halves the range repeatedly, so that few requests are needed if
+  // few ranks are absent.
   absl::Status FindAbsent(int first, int last, std::vector<int>& absent) {
     std::vector<std::string> keys;
     keys.reserve(last - first);
@@ -99,9 +99,9 @@ class Barrier {
     std::vector<int> absent;
     absl::Status found = FindAbsent(0, size_, absent);
     if (!found.ok()) return found;
-    // The generation (use of the barrier) may have ended during FindAbsent.
-    // Then no rank is missing, although ranks that have already left look
-    // absent.
+    // The generation (use of the barrier) may have ended while FindAbsent ran.
+    // In that case no rank is missing: the ranks that look absent have arrived
+    // and left.
     absl::StatusOr<bool> done = store_.Check({DoneKey(generation)});
     if (!done.ok()) return done.status();
     if (*done) return absl::OkStatus();

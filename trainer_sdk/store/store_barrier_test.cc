@@ -68,7 +68,8 @@ TEST(StoreBarrier, RetryAfterATimeoutIsCountedOnce) {
       [&store] { EXPECT_TRUE(StoreBarrier(store, "b", 1, 2, Late()).ok()); });
   EXPECT_TRUE(StoreBarrier(store, "b", 0, 2, Late()).ok());
   other.join();
-  // The first use of the barrier is over, so the next call must block again.
+  // The first use of the barrier is over. So this further call, of rank 1
+  // alone, must time out.
   EXPECT_FALSE(StoreBarrier(store, "b", 1, 2, Soon()).ok());
 }
 

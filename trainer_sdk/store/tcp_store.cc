@@ -33,8 +33,8 @@ absl::Status Cancel(std::optional<store::StoreChannel>& line) {
   absl::Status sent = line->Send(request, deadline);
   bool answered = false;
   while (sent.ok()) {
-    // Two replies may arrive, of one byte each: the store may have answered the
-    // WAIT before it read CANCEL_WAIT.
+    // Two replies of one byte each may arrive: the store may have sent the
+    // reply to the WAIT before it read CANCEL_WAIT.
     absl::StatusOr<store::StoreReply> reply =
         line->Receive(store::StoreCommand::kCancelWait, 0, deadline);
     if (!reply.ok()) {
@@ -105,8 +105,8 @@ absl::Status WaitLines::Wait(const std::string& request, Instant deadline,
   if (!taken.ok()) return taken.status();
   std::optional<store::StoreChannel> line = *std::move(taken);
   if (!line) {
-    // Try only once: if the attempt fails, the caller polls over the main
-    // connection, which shows whether the store is lost.
+    // Make only one attempt to connect. If it fails, the caller polls over the
+    // client's main connection, and thereby detects whether the store is lost.
     absl::StatusOr<store::StoreChannel> opened =
         store::StoreChannel::Open(host_, port_, deadline);
     if (!opened.ok()) {
@@ -296,8 +296,8 @@ absl::Status TcpStore::ReceiveOwed(Instant limit,
 
 absl::Status TcpStore::AfterRefusedAdd(const store::StoreRequest& add,
                                        const absl::Status& lost) {
-  // Connect without a retry: a store that still runs accepts a connection at
-  // once.
+  // Make only one attempt to connect: a store that still runs accepts a
+  // connection at once.
   absl::StatusOr<store::StoreChannel> again =
       store::StoreChannel::Open(host_, port_, MonotonicNow() + kLeastTimeout);
   if (!again.ok()) return lost;
@@ -317,8 +317,8 @@ absl::Status TcpStore::AfterRefusedAdd(const store::StoreRequest& add,
   if (!value.ok()) return lost;
   const absl::StatusOr<int64_t> sum =
       SumOf(std::string(add.key.substr(1)), value->strings.front(), add.number);
-  // The sum can be computed, so the server had no reason to reject the Add. It
-  // closed the connection for another reason.
+  // The value is a number, and the sum does not overflow. So the server had no
+  // reason to reject the Add, and has closed the connection for another reason.
   if (sum.ok()) return lost;
   connection_ = *std::move(again);
   owed_.clear();

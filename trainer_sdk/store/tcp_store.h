@@ -30,7 +30,8 @@ class WaitLines {
   WaitLines(std::string host, int port, size_t max_channels)
       : host_(std::move(host)), port_(port), max_channels_(max_channels) {}
 
-  // Sends the WAIT request in `request` and blocks until its reply arrives.
+  // Sends `request`, an encoded WAIT request, and blocks until its reply
+  // arrives.
   //   DeadlineExceeded   without a message: some keys do not exist; with a
   //                      message: the store did not answer in time, so it is
   //                      unknown whether the keys exist
@@ -115,8 +116,8 @@ class TcpStore final : public Store {
 
   // Returns the deadline for a call whose caller gives none: three times
   // operation_timeout from now. If the store does not answer, the client
-  // declares the store lost before this deadline, even if the call waits behind
-  // other requests.
+  // declares the store lost before this deadline, even if the call must wait
+  // for earlier requests.
   Instant Unlimited() const;
   // Sends the requests and returns their replies, in the order of the requests.
   // A request to which the protocol has no reply, such as SET, has no entry in
@@ -147,8 +148,8 @@ class TcpStore final : public Store {
   // the server had another reason, or if the reason cannot be determined.
   absl::Status AfterRefusedAdd(const store::StoreRequest& add,
                                const absl::Status& lost);
-  // Blocks until the keys of `wait` exist. The message of DeadlineExceeded does
-  // not name the missing keys.
+  // Blocks until the keys that the request `wait` names exist. The message of
+  // DeadlineExceeded does not name the missing keys.
   absl::Status WaitForAll(const store::StoreRequest& wait, Instant deadline);
   // Checks which keys are missing, and returns an AbsentKeysError that names
   // them; OK if no key is missing.
@@ -168,7 +169,7 @@ class TcpStore final : public Store {
   store::StoreChannel connection_;
   // missing replies to requests that timed out, oldest first
   std::deque<Owed> owed_;
-  // time at which a missing reply means that the store is lost
+  // time at which the store counts as lost if a reply in owed_ is still missing
   Instant owed_until_;
   // reason why connection_ cannot be used any more; OK if it can
   absl::Status broken_;

@@ -54,7 +54,7 @@ std::string Number(int64_t number) {
   return bytes;
 }
 
-// Encodes a request for the key "k", which is "/k" in the protocol.
+// Encodes a request for the key "k". In the protocol, this key is "/k".
 std::string AboutK(store::StoreCommand command) {
   std::string bytes(1, static_cast<char>(command));
   if (command == store::StoreCommand::kCheck ||
@@ -79,8 +79,8 @@ TEST(TcpStore, GreetsAsPyTorchDoes) {
 }
 
 TEST(TcpStore, TriesAgainWhileTheServerIsNotReady) {
-  // The server closes the first two connections at once; on the third it
-  // answers like a store.
+  // The server closes the first two connections at once. The client must try
+  // again: on the third connection the server answers like a store.
   ScriptedServer server([](ScriptedPeer& peer, int connection) {
     if (connection < 2) return;
     peer.Greet();
@@ -158,8 +158,9 @@ TEST(TcpStore, AnAnswerThatDoesNotComeBreaksTheStoreForGood) {
   ScriptedServer server([](ScriptedPeer& peer, int) {
     peer.Greet();
     peer.Receive(AboutK(store::StoreCommand::kAdd).size() + 8);
-    // The server does not answer the Add yet. Receive(1) returns when the
-    // client sends another request or closes the connection.
+    // The server delays its reply to the Add until the client gives up:
+    // Receive(1) returns when the client sends another request or closes the
+    // connection.
     peer.Receive(1);
     peer.Send(Number(1));
     peer.AwaitClose();
@@ -168,7 +169,9 @@ TEST(TcpStore, AnAnswerThatDoesNotComeBreaksTheStoreForGood) {
   absl::Status broken = store->Add("k", 1).status();
   EXPECT_TRUE(absl::IsUnavailable(broken)) << broken;
   EXPECT_THAT(Text(broken), HasSubstr("has not answered in time"));
-  // The late reply to the Add must not be taken for the reply to this Delete.
+  // After the timeout of the Add, the client must not use the connection any
+  // more. Otherwise the late reply to the Add would be taken for the reply to
+  // this Delete.
   EXPECT_EQ(store->Delete("k").status(), broken);
 }
 
@@ -237,8 +240,8 @@ TEST(TcpStore, NoAnswerWhateverHarmsTheClient) {
   ScriptedServer server([](ScriptedPeer& peer, int seed) {
     peer.Greet();
     std::minstd_rand random(seed + 1);
-    // The replies are random bytes. Every second server sends bytes below 4,
-    // so that some lengths in the replies are small enough to be read.
+    // The replies are random bytes. On every second connection all bytes are
+    // below 4, so that some of the lengths in the replies are small.
     const int most = seed % 2 == 0 ? 4 : 256;
     std::string nonsense(random() % 200, '\0');
     for (char& byte : nonsense) byte = static_cast<char>(random() % most);
@@ -281,7 +284,8 @@ TEST(TcpStore, OversizedRequestIsNotSent) {
 }
 
 // A client that waits for the key "k", which is absent until SetKey is called.
-// `line` is the server's script for the connections on which the client waits.
+// The server runs the script `line` for each connection on which the client
+// waits (not for its main connection).
 class WaitingClient {
  public:
   explicit WaitingClient(std::function<void(ScriptedPeer&)> line,
@@ -378,9 +382,9 @@ TEST(TcpStoreWait, AnAnswerThatCrossesTheCancelCounts) {
     if (!line.ReceiveWaitAndCancel()) return;
     ++seen;
     peer.Send(kStopWaiting + kCanceled);
-    // The client must have read the replies to its first WAIT and to the
-    // CANCEL. A byte left over would be taken for the reply to this second
-    // WAIT.
+    // The client must have read both replies, the one to its first WAIT and the
+    // one to the CANCEL_WAIT. A byte that it had not read would be taken for
+    // the reply to this second WAIT.
     EXPECT_TRUE(line.ReceiveWaitAndCancel());
     ++seen;
     peer.Send(kCanceled);
@@ -416,8 +420,8 @@ TEST(TcpStoreWait, ALineThatBreaksIsNotUsedAgain) {
   EXPECT_TRUE(client.store().Wait({"k"}, In(kLong)).ok());
 }
 
-// The store is slow to confirm the cancellation, as if all waits of a large job
-// ended at the same time.
+// The store does not confirm the cancellation of the first wait in time, as if
+// all waits of a large job ended at the same time.
 TEST(TcpStoreWait, AStoreThatIsSlowToCancelIsLateAndNotGone) {
   std::atomic<int> seen = 0;
   WaitingClient client([&seen](ScriptedPeer& peer) {
@@ -425,8 +429,9 @@ TEST(TcpStoreWait, AStoreThatIsSlowToCancelIsLateAndNotGone) {
     if (seen == 0) {
       if (line.ReceiveWaitAndCancel()) ++seen;
     } else {
-      // A late reply on the previous connection must not be taken for the reply
-      // to this WAIT, which is on a new connection.
+      // The client must send its next WAIT on a new connection. On the old
+      // connection, the late reply to the first WAIT would be taken for the
+      // reply to this WAIT.
       EXPECT_TRUE(line.ReceiveWait());
       peer.Send(kStopWaiting);
     }
@@ -465,7 +470,8 @@ TEST(TcpStoreWait, MoreThreadsThanLinesAreServedAllTheSame) {
   std::thread first(
       [&client] { EXPECT_TRUE(client.store().Wait({"k"}, In(kLong)).ok()); });
   taken.get_future().wait();
-  // The only connection for waiting is in use, so this wait polls.
+  // The thread `first` uses the only connection for waiting. So this call must
+  // poll, and must end at its deadline.
   EXPECT_FALSE(client.store().Wait({"k"}, In(kShort)).ok());
   std::thread second(
       [&client] { EXPECT_TRUE(client.store().Wait({"k"}, In(kLong)).ok()); });

@@ -118,8 +118,9 @@ void SetOption(int fd, int level, int option, int value) {
   (void)setsockopt(fd, level, option, &value, sizeof(value));
 }
 
-// Whether it is an error if a frame of this type is lost. For announcements and
-// goodbyes it is none: they may be lost if the peer has already left.
+// Whether the loss of a frame of this type is an error. The loss of an
+// announcement or a goodbye is no error: it may be lost if the peer has already
+// left.
 bool Matters(FrameType type) {
   return type != FrameType::kAnnounce && type != FrameType::kGoodbye;
 }
@@ -259,9 +260,11 @@ absl::StatusOr<bool> FrameConnection::Read(FrameSink& sink) {
                  staged_end_ - staged_begin_);
     staged_end_ -= staged_begin_;
     staged_begin_ = 0;
-    // If a long frame is arriving, read the rest of its data directly to its
-    // destination. In the same call, read no more than the next frame's header
-    // to the staging buffer: further data there would have to be copied again.
+    // If a frame is arriving, read the rest of its data directly to its
+    // destination. The same call also reads what follows the frame into the
+    // staging buffer. After a long rest, this is at most the next frame's
+    // header, because further data would have to be copied from the staging
+    // buffer.
     const int64_t remaining = arriving_ ? arriving_->bytes - placed_bytes_ : 0;
     const size_t stage = remaining >= static_cast<int64_t>(kStagingBytes)
                              ? kFrameHeaderBytes
@@ -290,8 +293,8 @@ absl::StatusOr<bool> FrameConnection::Read(FrameSink& sink) {
     placed_bytes_ += direct;
     staged_end_ += n - direct;
     if (n < remaining + static_cast<int64_t>(stage)) {
-      // The read returned less than was asked for, so the socket is empty. Pass
-      // the data that has arrived to the sink, without another read.
+      // The socket had less data than the read asked for, so it is empty now.
+      // Pass the data to the sink without another read.
       const absl::StatusOr<bool> rest = Consume(sink);
       if (!rest.ok()) return rest.status();
       return true;

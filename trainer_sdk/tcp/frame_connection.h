@@ -60,7 +60,7 @@ class FrameSink {
   virtual ~FrameSink() = default;
   // Returns the destination for the data of a frame. After the result kNotYet,
   // the connection calls Place again later for the same frame. An error breaks
-  // the mesh.
+  // all connections of the group.
   virtual absl::StatusOr<FramePlace> Place(int peer,
                                            const FrameHeader& header) = 0;
   // Called when all data of the frame has been written to its destination.
@@ -94,7 +94,7 @@ class FrameConnection {
   bool ended() const { return ended_; }  // whether the connection has ended
   // Whether the peer has announced (kGoodbye) that it leaves without an error.
   bool left() const { return left_; }
-  // The reason for an end of the connection that the peer did not announce.
+  // Why the connection ended, if the peer did not announce the end by kGoodbye.
   const std::string& why() const { return why_; }
   // Whether queued frames were discarded because the peer no longer accepts
   // data.

@@ -44,8 +44,9 @@ TEST(Frame, AMessageComesOutAsItWentIn) {
 
 TEST(Frame, EveryByteOfTheHeadIsJudged) {
   const EncodedFrameHeader sound = EncodeFrameHeader(Part());
-  // Bytes 0 to 7 are the magic, type, kind, dtype and reduction. The decoder
-  // must reject a wrong value of any of them.
+  // Bytes 0 to 7 of a frame header are the magic, type, kind, dtype and
+  // reduction. DecodeFrameHeader must reject a wrong value of any of these
+  // bytes.
   for (int at = 0; at < 8; ++at) {
     EncodedFrameHeader broken = sound;
     broken[at] = '\x7f';
@@ -61,8 +62,8 @@ TEST(Frame, LengthsThatCannotBeAreRefused) {
   header.type = FrameType::kAnnounce;
   EXPECT_FALSE(DecodeFrameHeader(EncodeFrameHeader(header).data()).ok());
   header.type = FrameType::kMessage;
-  // The size of this number of 4-byte elements is 2^64 bytes, which overflows
-  // to 0.
+  // 2^62 elements of 4 bytes have 2^64 bytes. In a 64-bit integer this size
+  // would overflow to 0, so the header must be rejected.
   header.label.count = int64_t{1} << 62;
   header.bytes = 0;
   EXPECT_FALSE(DecodeFrameHeader(EncodeFrameHeader(header).data()).ok());

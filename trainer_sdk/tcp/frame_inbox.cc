@@ -76,8 +76,8 @@ Ticket FrameInbox::Add(Posted posted) {
   const Ticket ticket = static_cast<Ticket>(receives_.size());
   receives_.push_back(std::move(posted));
   waiting_[peer].push_back(ticket);
-  // A frame that arrived early may match the new receive. Early frames are
-  // taken in the order of their arrival.
+  // The new receive may match a frame that arrived earlier and was kept. Kept
+  // frames are taken in the order of their arrival.
   std::deque<Kept>& kept = kept_[peer];
   for (auto early = kept.begin(); early != kept.end(); ++early) {
     if (!early->complete || FirstFor(peer, early->header) != ticket) continue;
@@ -133,9 +133,9 @@ absl::Status FrameInbox::Fits(const Posted& posted,
 absl::Status FrameInbox::Compare(int peer,
                                  const OperationSignature& theirs) const {
   const OperationSignature& ours = history_[theirs.sequence % kHistory];
-  // Two operations are compared only if both have the same sequence number and
-  // this rank's operation is still in its history. Otherwise this rank has not
-  // called that operation yet, or called it too long ago.
+  // The two operations are compared only if this rank's history has the
+  // operation with the same sequence number. It lacks the operation if this
+  // rank has not called it yet, or called it long ago.
   if (ours.sequence != theirs.sequence || SameCollective(ours, theirs)) {
     return absl::OkStatus();
   }
@@ -192,10 +192,10 @@ absl::StatusOr<FramePlace> FrameInbox::Place(int peer,
   }
   const Ticket ticket = FirstFor(peer, header);
   if (ticket == kNobody) {
-    // No receive matches the frame. A part of a collective normally stays on
-    // the connection until its receive is posted. If a receive waits for a
-    // message, that message may follow the part on the connection, so the part
-    // is kept in this object.
+    // No receive matches the frame. Normally a part of a collective stays on
+    // the connection until its receive is posted. But while a receive waits for
+    // a message of this peer, the part is kept in this object, because the
+    // message may follow it on the connection.
     if (header.type == FrameType::kPart && !AwaitsMessage(peer)) {
       return FramePlace{};
     }

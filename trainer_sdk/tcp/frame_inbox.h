@@ -21,8 +21,8 @@ namespace muster {
 // of a later collective stay on the connection until this rank begins that
 // collective. Messages without a receive are kept in this object, up to a
 // limit, because frames that are already awaited may follow them on the
-// connection. For the same reason, parts without a receive are kept while a
-// receive waits for a message.
+// connection. While a receive waits for a message, parts without a receive are
+// kept, too, because the message may follow them on the connection.
 class FrameInbox : public FrameSink {
  public:
   // `rank`: this rank. `names`: the names of all ranks, indexed by rank.

@@ -165,8 +165,9 @@ TEST_F(FrameInboxTest, AMessageOfAnotherSizeOrTypeIsExplained) {
   EXPECT_THAT(
       std::string(s.message()),
       testing::AllOf(HasSubstr("sent 4 int8"), HasSubstr("receives 3 int8")));
-  // A message of 4 elements arrives, and then a receive for 3 elements is
-  // posted. The error must be the same as in the reverse order.
+  // A message of 4 elements arrives first, and then a receive for 3 elements is
+  // posted. The receive must fail as it does if it is posted before the message
+  // arrives.
   ASSERT_TRUE(Arrives(Message(2, "abcd"), "abcd").ok());
   const Ticket late = inbox_.PostMessage(1, LabelOf(2, "abc"), first_.data());
   EXPECT_FALSE(inbox_.done(late));
@@ -177,8 +178,8 @@ TEST_F(FrameInboxTest, KeptMessagesAreBounded) {
   ASSERT_TRUE(inbox_.Begin(Receiving()).ok());
   const std::string all(kKeepBytes, 'x');
   ASSERT_TRUE(Arrives(Message(1, all), all).ok());
-  // The message with tag 2 must stay at its sender: the inbox is full, and no
-  // receive waits for a frame after this message.
+  // The inbox is full, and no receive waits for a frame that may follow the
+  // message with tag 2. So the inbox must leave this message on the connection.
   EXPECT_TRUE(NotYet(Arrives(Message(2, "y"), "y")));
   inbox_.PostMessage(1, LabelOf(3, "z"), first_.data());
   const absl::Status s = Arrives(Message(2, "y"), "y");

@@ -135,8 +135,8 @@ class Reception {
         return absl::DeadlineExceededError("not every rank has called");
       }
       Sleep();
-      // Call Hear before TakeCalls. TakeCalls accepts connections up to a
-      // limit, and Hear makes room by removing those that are handled.
+      // Call Hear before TakeCalls: TakeCalls accepts connections only up to a
+      // limit, and Hear removes connections that have been handled.
       left -= Hear();
       if (absl::Status s = TakeCalls(); !s.ok()) return s;
       if (!AwaitsNext()) continue;
@@ -156,8 +156,9 @@ class Reception {
 
   bool full() const { return callers_.size() >= max_callers_; }
 
-  // Whether the next rank (own rank + 1) has not connected yet. After the next
-  // rank has connected, its listener may close at any time.
+  // Whether the next rank (own rank + 1) has not connected yet. Its listener is
+  // watched only until then, because the next rank may close its listener at
+  // any time after it has connected.
   bool AwaitsNext() const { return !sockets_[own_.rank + 1].open(); }
 
   // Blocks until a connection or data arrives, or a deadline passes.

@@ -42,9 +42,9 @@ class ListenerWatch {
   pollfd polled() const;
   Instant until() const { return until_; }
 
-  // Continues the check. Must be called after an event of polled(), and at the
-  // latest at the time that until() returns. Unavailable: the process has
-  // closed its listening socket.
+  // Continues the check of the listening process. Must be called after an event
+  // of polled(), and at the latest at the time that until() returns.
+  // Unavailable: the process has closed its listening socket.
   absl::Status Look(Instant now);
 
  private:

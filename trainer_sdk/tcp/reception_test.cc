@@ -61,8 +61,8 @@ class ListenerWatchTest : public testing::Test {
 
 TEST_F(ListenerWatchTest, EndsWithTheListenerThatNeverTookIt) {
   ListenerWatch watch = Watch();
-  // If the watch's connection to the listener is not complete yet, wait until
-  // it is.
+  // POLLOUT means that the watch's connection to the listener is not complete
+  // yet. Wait until it is.
   if (watch.polled().events == POLLOUT) {
     EXPECT_EQ(LookAgain(watch), absl::OkStatus());
   }
@@ -106,7 +106,8 @@ TEST_F(ListenerWatchTest, RefusingPeerHasUntilTheTimeout) {
 }
 
 TEST_F(ListenerWatchTest, UnreachablePeerIsNotWatched) {
-  // 255.255.255.255 is a broadcast address, which cannot be reached by TCP.
+  // TCP cannot reach 255.255.255.255, which is a broadcast address. So the
+  // watch must not watch this listener, and must never report an error.
   ListenerWatch watch(Address("255.255.255.255", htons(1)), sizeof(sockaddr_in),
                       "rank 1", kListenerTimeout, start_);
   EXPECT_EQ(watch.polled().fd, -1);

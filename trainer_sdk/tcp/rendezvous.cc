@@ -29,8 +29,8 @@ namespace muster {
 namespace {
 
 // The longest time to wait until the next rank (own rank + 1) has connected to
-// this rank. The next rank connects at once, because all addresses have been
-// published when this wait begins.
+// this rank. 3 s are enough: when this wait begins, all addresses have been
+// published, so the next rank connects at once.
 constexpr Duration kCallTimeout = std::chrono::seconds(3);
 
 absl::StatusOr<SocketAddress> Parse(const std::string& address, int port) {

@@ -93,8 +93,8 @@ TEST(Rendezvous, TurnsStrangersAway) {
     ranks[0] = ConnectRanks(PlaceOf(store, 0, 2), kLoopback, std::nullopt,
                             In(std::chrono::seconds(30)));
   });
-  // A caller that is not a rank connects before rank 1 does, and sends random
-  // bytes.
+  // A process that is not a rank connects to rank 0 before rank 1 does, and
+  // sends random bytes. Ranks 0 and 1 must form a group nevertheless.
   const auto where = store->Get("tcp/0", In(std::chrono::seconds(30)));
   ASSERT_TRUE(where.ok()) << where.status();
   const OwnedFd stranger = Call(*where);
@@ -115,8 +115,8 @@ TEST(Rendezvous, TurnsStrangersAway) {
   EXPECT_EQ(ranks[1]->names[0].pid, getpid());
 }
 
-// Callers that never identify themselves must be handled concurrently. If they
-// were handled one after another, they would use up the deadline.
+// Several callers never identify themselves. Rank 0 must handle them
+// concurrently: one after another, they would use up the deadline.
 TEST(Rendezvous, SilentStrangersHoldNobodyUp) {
   const auto store = std::make_shared<InProcessStore>();
   const Instant deadline = In(std::chrono::seconds(60));
@@ -230,12 +230,12 @@ TEST(Rendezvous, SaysThatItHasNoDescriptorForACall) {
   });
   const auto where = store->Get("tcp/0", In(std::chrono::seconds(60)));
   ASSERT_TRUE(where.ok()) << where.status();
-  // When rank 0's connection arrives here, rank 0 has opened all descriptors
-  // that it needs, so the limit can be set.
+  // When rank 0's connection arrives at this test's listener, rank 0 has opened
+  // all descriptors that it needs. So the limit of descriptors can be set now.
   const OwnedFd watched = above.Accept();
   // Set the limit of descriptors so that rank 0 cannot accept another
-  // connection. `caller` makes that connection; its descriptor is opened before
-  // the limit is set.
+  // connection. The connection is made with `caller`, a descriptor that is
+  // opened before the limit is set.
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
   OwnedFd caller(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -284,7 +284,8 @@ TEST(Rendezvous, NamesWhoDiesBeforeItCalls) {
                          In(std::chrono::seconds(30)));
   });
   // Accept rank 0's connection and close it, as a rank does with callers that
-  // do not identify themselves. Then rank 0 must connect again.
+  // do not identify themselves. Rank 0 must then connect again; the next Accept
+  // waits for that.
   ASSERT_TRUE(next->Accept().open());
   OwnedFd watched = next->Accept();
   ASSERT_TRUE(watched.open());

@@ -236,8 +236,7 @@ void TcpMesh::Close() {
   closed_.store(true);
   const uint64_t one = 1;
   (void)!write(wake_.get(), &one, sizeof(one));
-  // Calls shutdown instead of close, because another thread may be using the
-  // descriptors.
+  // Calls shutdown, not close: another thread may be using the descriptors.
   for (const auto& connection : connections_) {
     if (connection != nullptr) shutdown(connection->fd(), SHUT_RDWR);
   }
@@ -283,8 +282,8 @@ absl::Status TcpMesh::Until(const std::function<bool()>& done, int peer) {
     }
     if (*moved) {
       idle = 0;
-      // Check the deadline also while data moves: the operation must not last
-      // longer because a peer keeps sending.
+      // Check the deadline also while data moves. Otherwise a peer that keeps
+      // sending could prolong the operation beyond its deadline.
       if (++busy % kTriesOfOne == 0 && MonotonicNow() >= deadline_) {
         return Late();
       }

@@ -32,8 +32,8 @@ struct TcpOptions {
   Duration spin = std::chrono::microseconds(200);
   // Limit in bytes for messages that arrive before their receive is posted. A
   // message beyond the limit stays at its sender until its receive is posted.
-  // If this rank waits for data that the same sender sends after that message,
-  // the operation fails with FailedPrecondition.
+  // If this rank meanwhile waits for data that the same sender sends after such
+  // a message, the operation fails with FailedPrecondition.
   int64_t keep_bytes = 64 << 20;
   // The longest time for which the destructor waits until peers have
   // acknowledged all sent data.

@@ -21,9 +21,9 @@ struct CommunicationOverlap {
   // The part of `communication` during which the rank did not wait, because it
   // was still computing the backward pass.
   Duration hidden{};
-  // Total time in which the rank waited for averaged gradients without
-  // computing, as in ReducerTimes::exposed. May be longer than `communication`
-  // minus `hidden`, because threads need time to wake each other.
+  // Total time in which the rank waited for averaged gradients and did not
+  // compute (ReducerTimes::exposed). May be longer than `communication` minus
+  // `hidden`, because threads need time to wake each other.
   Duration exposed{};
 
   // HiddenShare is hidden / communication, ExposedShare is exposed / step. Both

@@ -11,8 +11,9 @@ TimelineSpan Span(SpanKind kind, int64_t begin, int64_t end) {
 
 TEST(OverlapTest, CommunicationOutsideTheWaitIsHidden) {
   const CommunicationOverlap overlap = OverlapOf(
-      // The wait begins at 75 ns, so only the first 5 ns of the reduction from
-      // 70 to 95 ns are hidden.
+      // The wait lasts from 75 to 98 ns. So only the first 5 ns of the
+      // reduction from 70 to 95 ns are hidden; the reduction from 20 to 50 ns
+      // is hidden completely.
       {Span(SpanKind::kReduce, 70, 95), Span(SpanKind::kStep, 0, 120),
        Span(SpanKind::kReduce, 20, 50), Span(SpanKind::kForward, 0, 10),
        Span(SpanKind::kBackward, 10, 75), Span(SpanKind::kWait, 75, 98)});

@@ -139,7 +139,8 @@ class TraceWriter {
               ",\"cat\":", reduces ? "\"communication\"" : "\"computing\"",
               ",\"args\":", ArgumentsOf(span)));
     if (!reduces) return;
-    // An arrow consists of two events with the same name, category and id.
+    // The viewer draws an arrow between two events with the same name, category
+    // and id.
     const std::string which = absl::StrCat(
         ",\"name\":\"full\",\"cat\":\"bucket\",\"id\":", ++arrows_);
     Event("s", kComputing, At(span.asked) + which);

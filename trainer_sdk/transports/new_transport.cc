@@ -78,8 +78,9 @@ absl::StatusOr<std::unique_ptr<ProcessGroup>> NewProcessGroup(
     const absl::Status claimed =
         ClaimRank(*keys, place.rank, ProcessIdentity());
     if (!claimed.ok()) return NamedAfter(place, claimed);
-    // Each rank counts its creations of this group, including those that fail
-    // later. So the n-th creation has the same number on all ranks.
+    // Each rank counts how often it has created a group of this name, including
+    // creations that fail later. So the n-th creation has the same number on
+    // all ranks.
     const absl::StatusOr<int64_t> creation =
         keys->Add(absl::StrCat("creations/", place.rank), 1);
     if (!creation.ok()) return NamedAfter(place, creation.status());

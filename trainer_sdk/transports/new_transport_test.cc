@@ -88,9 +88,9 @@ TEST(NewTransportTest, ABrokenGroupIsMadeAgainOverTheSameStore) {
             if (!world.ok()) return world.status();
             const absl::Status sound = (*world)->Run(Barrier());
             if (times == 2) return sound;
-            // Require success only of the last group's barrier. In the earlier
-            // groups, one rank may abort the group while the barrier still runs
-            // on the other rank.
+            // Only the last group's barrier must succeed. The barriers of the
+            // earlier groups may fail: a rank that has finished aborts the
+            // group, perhaps while the barrier still runs on the other rank.
             (*world)->Abort("made again");
           }
           return absl::OkStatus();
@@ -132,15 +132,15 @@ TEST(NewTransportTest, EveryCreationHasKeysOfItsOwn) {
   place.store = store;
   ASSERT_TRUE(NewProcessGroup(place, TransportChoice::kLocal).ok());
   place.size = 2;
-  // This creation of the group fails, but this rank must count it as a creation
-  // nevertheless.
+  // The creation of this group fails. This rank must count it nevertheless, so
+  // that its next creation has the same number as on the other ranks.
   EXPECT_FALSE(NewProcessGroup(place, TransportChoice::kLocal).ok());
   EXPECT_EQ(store->Add("group//creations/0", 0).value(), 2);
 }
 
-// Makes the processes call their first Add in the order of `turns_`. This order
-// of arrival at the store would mix up the ranks of two groups if the groups
-// did not have separate keys.
+// Makes the processes call their first Add in the order of `turns_`. If the two
+// groups did not have separate keys in the store, this order would put
+// processes of different groups into one group.
 class Turnstile {
  public:
   explicit Turnstile(std::vector<int> turns) : turns_(std::move(turns)) {}
@@ -205,9 +205,10 @@ class StoreWithTurns final : public Store {
   const int process_;
 };
 
-// Four ranks form two groups, 0 + 1 and 2 + 3, over one store without prefixes.
-// The first process with rank 0 and the first process with rank 1 that arrive
-// belong to different groups.
+// Four processes form two groups, {0, 1} and {2, 3}, over one store without
+// prefixes. The first process that arrives as rank 0 of its group and the first
+// that arrives as rank 1 belong to different groups. The groups must not be
+// mixed up.
 TEST(NewTransportTest, GroupsOfDifferentNamesInOneStoreNeverMix) {
   const auto store = std::make_shared<InProcessStore>();
   Turnstile turns({0, 3, 1, 2});

@@ -123,8 +123,8 @@ TEST_F(RecordedGroups, RankThatDoesNotSplitIsNamed) {
     if (!world.ok()) return world.status();
     auto part = (*world)->Split(rank % 2, 0);
     if (!part.ok()) return part.status();
-    // Wait until all ranks have completed the split. Otherwise the next failure
-    // on one rank could end the split on another.
+    // Wait until all ranks have completed the first Split. Otherwise the
+    // failure that follows on one rank could end this Split on another rank.
     absl::Status split = (*world)->Run(Barrier());
     if (!split.ok()) return split;
     CallOptions soon;

@@ -43,8 +43,9 @@ struct After {
 // does not.
 bool IsScaled(DType type) { return type == DType::kFloat16; }
 
-// The reference computation: trains `plan` with all parameters in one list.
-// Returns the result of each step, which every rank must reproduce.
+// The reference computation: trains `plan` in one thread, with the elements of
+// all parameters in one list. Returns the result of each step, which every rank
+// must reproduce.
 std::vector<After> Plain(DType type, int world, const ToyPlan& plan) {
   struct Weight {
     size_t parameter;

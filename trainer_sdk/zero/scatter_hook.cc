@@ -25,9 +25,9 @@ absl::Status ScatterHook::Reduce(GradientBucket& bucket, ProcessGroup& group) {
       ReduceScatter(bucket.data, own, counts[0], bucket.dtype, ReduceOp::kAvg),
       group);
   const int64_t rest = bucket.count - counts[0] * ranks;
-  // The last rank reduces the `rest` elements that remain after the equal parts
-  // of all ranks. In a group of one rank no elements remain, because that
-  // rank's part is the whole bucket.
+  // The equal parts of all ranks do not cover the last `rest` elements of the
+  // bucket. These are reduced to the last rank. In a group of one rank no
+  // elements remain, because that rank's part is the whole bucket.
   if (!status.ok() || rest == 0 || ranks == 1) return status;
   void* const at = bucket.at(bucket.count - rest);
   return bucket.Run(

@@ -14,12 +14,12 @@ namespace muster {
 // smaller than that number. All functions of this file are pure.
 
 enum class ShardForm {
-  // The lengths of the parts differ by at most one element. Used for host
-  // memory.
+  // The lengths of the ranks' parts differ by at most one element. Used for
+  // host memory.
   kEven,
-  // All parts have the same length, with which NCCL is fastest, and this length
-  // is a multiple of 64 elements. In addition, the last rank's part has the
-  // remaining elements, fewer than 64 per rank. Used for devices.
+  // Every rank has a part of the same length, with which NCCL is fastest; this
+  // length is a multiple of 64 elements. The last rank's part also contains the
+  // elements that remain, fewer than 64 per rank. Used for devices.
   kAligned,
 };
 

@@ -72,10 +72,10 @@ class ShardedOptimizer : public Optimizer {
   Works StartGather(void* data, int64_t count, DType type);
   DType TypeOfValues(const GradientBucket& bucket) const;
   void TakeFromBucket(const GradientBucket& bucket);
-  // Returns one address per bucket. If the values lie in memory as the
-  // gradients lie in the bucket, it is the address of the value that belongs to
-  // the bucket's first element. Otherwise the address is null, and these values
-  // must be gathered in the bucket's memory.
+  // Returns one address per bucket. If the values lie in memory as their
+  // gradients lie in the bucket, the address is that of the value whose
+  // gradient is the bucket's first element. Otherwise the address is null, and
+  // the values of this bucket must be gathered in the bucket's memory.
   std::vector<void*> FindValues() const;
 
   ProcessGroup& group_;

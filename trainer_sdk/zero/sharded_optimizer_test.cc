@@ -184,8 +184,9 @@ TEST(ShardedOptimizerTest, EveryPlaceAndUseOfGradientsWillDo) {
       ExpectSame(Train(2, plan, 0, 4), expected);
     }
   }
-  // AllReduceHook averages the whole bucket on every rank. A sharded optimizer
-  // must accept this hook, and use only its own part of the bucket.
+  // AllReduceHook averages the whole bucket on every rank, although a rank
+  // needs only its own part. A sharded optimizer must accept this hook, with
+  // the same results.
   plan.ddp.hook = std::make_shared<AllReduceHook>();
   ExpectSame(Train(2, plan, 0, 4), expected);
 }

@@ -299,9 +299,10 @@ absl::Status MissingEndpointError(const FlagDefault& nodes) {
       "to rendezvousd's HOST:PORT, or write --rdzv-endpoint=HOST:PORT"));
 }
 
-// Adds the defaults that say where the coordinator runs: of --rdzv-endpoint and
-// Defaults::is_host or, if --master-addr is given, of --node-rank. Adds nothing
-// if --rdzv-endpoint is given.
+// Adds the defaults that say where the coordinator runs. With --master-addr
+// this is the default of --node-rank; without, these are the defaults of
+// --rdzv-endpoint and Defaults::is_host. Adds nothing if --rdzv-endpoint is
+// given.
 absl::Status AddMeeting(const FlagValues& given, const FlagDefault& nodes,
                         const std::optional<PodPlace>& place,
                         const Environment& environment, Defaults& defaults) {

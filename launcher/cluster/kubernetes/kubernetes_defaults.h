@@ -17,7 +17,7 @@ bool InKubernetes(const std::map<std::string, std::string>& environment);
 // environment. Kubernetes sets JOB_COMPLETION_INDEX, HOSTNAME and, if a device
 // plugin assigned GPUs, NVIDIA_VISIBLE_DEVICES. The manifests in
 // deploy/kubernetes set the MUSTER_ variables with the downward API.
-// docs/KUBERNETES.md lists them all.
+// docs/KUBERNETES.md lists all these variables.
 //
 // If the pod runs alone, only defaults that concern this node are returned.
 // InvalidArgument: a variable is invalid, or there are several pods but no

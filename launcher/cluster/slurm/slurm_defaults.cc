@@ -11,9 +11,10 @@
 namespace muster::launcher {
 namespace {
 
-// Signals by which Slurm announces that it will take a node. SIGUSR1 is
-// requested by --signal=USR1@120. SIGTERM, which follows a SIGCONT, is sent
-// when a job is preempted, reaches its time limit or is cancelled.
+// Signals by which Slurm announces that it will take a node. Slurm sends
+// SIGUSR1 if the user has requested it (--signal=USR1@120). SIGTERM, which
+// follows a SIGCONT, is sent when a job is preempted, reaches its time limit or
+// is cancelled.
 constexpr char kNotices[] = "SIGUSR1,SIGTERM";
 constexpr int64_t kMaxGpus = 4096;
 
@@ -158,9 +159,10 @@ agent::JobMessages JobMessagesOf(const FlagValues& given,
                          : agent::JobMessages::kAssigned;
 }
 
-// Adds the defaults that say where the coordinator runs: of --rdzv-endpoint and
-// Defaults::is_host or, if --master-addr is given, of --node-rank. Adds nothing
-// if --rdzv-endpoint is given or the job has one node.
+// Adds the defaults that say where the coordinator runs. With --master-addr
+// this is the default of --node-rank; without, these are the defaults of
+// --rdzv-endpoint and Defaults::is_host. Adds nothing if --rdzv-endpoint is
+// given or the job has one node.
 void AddMeeting(const FlagValues& given, const SlurmEnvironment& environment,
                 const SlurmPlace& place, Defaults& defaults) {
   const auto asked = AskedNodes(given);

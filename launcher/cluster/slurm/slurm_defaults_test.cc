@@ -298,7 +298,8 @@ TEST_F(SlurmDefaultsTest, AHeterogeneousStepMeetsInItsFirstComponent) {
       Options(With(With(Task(1), het), {{"SLURMD_NODENAME", "n1"}}));
   EXPECT_EQ(second.endpoints.front().host, "n3");
   EXPECT_EQ(second.hosting, Hosting::kNever);
-  // A step that runs only on the second component has a run id of its own.
+  // A step that runs only on the second component of a heterogeneous job has a
+  // run id of its own.
   const RunOptions alone =
       Options(With(With(Task(0), het), {{"SLURM_STEP_NODELIST", "n[1-2]"},
                                         {"SLURMD_NODENAME", "n1"}}));

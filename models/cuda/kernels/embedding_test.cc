@@ -46,9 +46,8 @@ TYPED_TEST(CudaEmbeddingTest, AsOnTheCpu) {
                      .rows = rows.rows.data()},
                     own_gradient.data(), table_gradient.data(),
                     position_gradient.data(), nullptr);
-  // The number of successive additions to one element is at most 4. The GPU
-  // first adds the gradients of a token or a position, and then adds the sum to
-  // the array.
+  // One element gets at most 4 successive additions: the GPU first sums the
+  // gradients of a token or a position, and then adds this sum to the array.
   this->ExpectRounded(
       {{table_gradient}, {position_gradient}}, 4, [&](Disturbance disturb) {
         std::vector<double> upstream(gradient.begin(), gradient.end());

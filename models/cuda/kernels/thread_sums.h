@@ -59,9 +59,8 @@ __device__ float BlockMax(float value, SharedArray<float, warps>& line) {
   return most;
 }
 
-// The functions below sum a matrix over its rows. kTileColumns: the number of
-// the matrix's columns that one thread block handles. The block sums only one
-// part of the rows, kRowsOfPart rows.
+// The functions below sum a matrix over its rows. Each thread block sums
+// kTileColumns columns, over one part of the rows (kRowsOfPart rows).
 
 constexpr int kTileColumns = 32;
 constexpr int kTileRows = 8;

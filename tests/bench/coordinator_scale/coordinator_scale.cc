@@ -3,10 +3,10 @@
 // table with the medians of several runs. All processes share this machine's
 // cores. Each option selects the cases to compare, whose runs alternate:
 // * no option: clear text, and mutual TLS by a token
-// * --flood: also both of these while a client opens connections as fast as it
-//   can
-// * --state: clear text without a journal, and with one (rendezvousd
-//   --state-dir, in TMPDIR or /tmp)
+// * --flood: the cases of "no option", and each of them again while a client
+//   opens connections as fast as it can
+// * --state: clear text without a journal, and clear text with a journal
+//   (rendezvousd --state-dir, in TMPDIR or /tmp)
 // * --progress: clear text with different reports of the agents: only the node;
 //   also the progress of its 8 workers; also the workers' times
 // * --scrape: a single case, in which the agents report everything. Measures

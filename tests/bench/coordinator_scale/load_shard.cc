@@ -39,8 +39,8 @@ int64_t Now() {
 }
 
 // Counts the agents that have received an answer, have received their ranks, or
-// have lost their stream. Also keeps the times of the last join and of the last
-// ranks. Thread-safe.
+// have lost their stream. Also keeps the times at which the last agent joined,
+// and at which the last agent received its ranks. Thread-safe.
 class Tally {
  public:
   void Joined() {

@@ -72,8 +72,8 @@ class EtcdTest : public testing::Test {
     return *std::move(election);
   }
 
-  // Waits for changes of the election until `is_so` returns true. Returns false
-  // after kEventTimeout.
+  // Waits until `is_so` returns true, and checks it after each change of
+  // `election`. Returns false after kEventTimeout without a change.
   static bool Await(LeaderElection& election,
                     const std::function<bool()>& is_so) {
     while (!is_so()) {

@@ -58,7 +58,8 @@ class LocalCluster {
   std::unique_ptr<Subprocess> daemon_;
   std::string endpoint_;
   std::string standby_;          // second endpoint of the daemon (AddStandby);
-                                 // empty: none
+                                 // "": none
+
   std::string given_endpoints_;  // value of --rdzv-endpoint and --endpoint
 };
 

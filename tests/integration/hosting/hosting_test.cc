@@ -382,8 +382,9 @@ TEST_F(Hosting, ASpareThatNeverRanPrintsANotice) {
   }
 }
 
-// A pod finds the coordinator of another, earlier job, to which the host name
-// may still resolve. The pod must retry and not give up.
+// A pod of job "b" looks for its coordinator and finds that of job "a", because
+// the host name may still resolve to the earlier job's pod. The new pod must
+// retry until it finds its own coordinator.
 TEST_F(Hosting, AnotherJobsCoordinatorIsAskedAgainInAPod) {
   const std::pair<std::vector<std::string>, std::string> cases[] = {
       {{"--nnodes=1:2", "--rdzv-conf=last_call_timeout=0"},

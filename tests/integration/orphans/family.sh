@@ -1,7 +1,9 @@
 #!/bin/sh
-# family.sh FIFO: each local rank's worker and its descendants leave their
-# process group, session or parent in a different way. All of them hold FIFO
-# open, write their pids to it, and ignore SIGTERM.
+# family.sh FIFO: the worker of local rank 0 starts no other process. The
+# workers of the other ranks have a descendant in a new session (rank 1), in a
+# new session and without its parent (rank 2), or without its parent only (rank
+# 3). In each rank, the last process writes its pid to FIFO. All of the rank's
+# processes hold FIFO open and ignore SIGTERM.
 staged=agent/guardian/staged_worker
 set -- say-into "$1" ignore-term
 case $LOCAL_RANK in

@@ -1,6 +1,6 @@
 // Tests that no process of a node outlives its agent, however the agent ends.
-// The tests use real binaries. The workers start descendants that have left the
-// process group, the session and the parent in which they were started.
+// The tests use real binaries. The workers have descendants that have left the
+// worker's session and process group, or whose parent has ended (family.sh).
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -153,7 +153,8 @@ class Quarantine(Base):
     for host in 'ac':
       self.assertEqual(nodes[host].exit_code(), 0, nodes[host].output)
 
-  # Without --quarantine=off, b would be quarantined after its second failure.
+  # Host b fails again and again. Without --quarantine=off it would be
+  # quarantined after its second failure.
   def test_without_quarantine_a_machine_keeps_its_place(self):
     self.start_daemon('--quarantine=off')
     nodes = {'a': self.start_node('a', max_restarts=3)}

@@ -339,8 +339,8 @@ class Report(unittest.TestCase):
     self.assertIn('the last line is cut off', text)
     self.assertEqual(document.facts['nodes and workers'], '2 nodes, 2 workers')
     self.assertIn('productive (ETTR)', document.facts)
-    # The first report lacked the files of n1. If the command line also names
-    # the log folder of n1, the second report must lack no file.
+    # The first report lacked the files of node n1. If the command line also
+    # names n1's log folder, the second report must lack no file.
     other = glob.glob(other_logs + '/a-job*')[0]
     made = self.report(run, other, '-o', 'cut.html')
     self.assertNotIn('ot here', made.stderr)

@@ -70,8 +70,8 @@ class Takeover(unittest.TestCase):
     # by node: number of steps that the node's worker has done in the current
     # round
     self.steps = {}
-    # Key: a process and a number of nodes. Value: how many rounds with this
-    # number of nodes wait_for_round has seen the process begin.
+    # Key: a process and a number of nodes. Value: the number of rounds with so
+    # many nodes that wait_for_round has counted for this process.
     self.rounds = {}
     self.token = None
 
@@ -193,9 +193,9 @@ class Takeover(unittest.TestCase):
     successor = self.wait_for_successor()
     self.wait_for_round()
     self.start_node('a', '--nnodes=2:3')
-    # The restarted node prints _MOVED only if it reports before the successor
-    # has announced itself. Otherwise it connects to the successor at once,
-    # without this message.
+    # The restarted node prints _MOVED only if it reports before the new
+    # coordinator has announced itself. Otherwise the node connects to the new
+    # coordinator at once, without this message.
     again = self.nodes['a'].wait_for(_MOVED + '|waiting: round 2 runs').group(2)
     self.assertIn(again, (None, str(_number(successor))))
     self.wait_for_round()
@@ -262,8 +262,8 @@ class Takeover(unittest.TestCase):
           r'coordinator lost; connected to 127\.0\.0\.(\d):\d+ after \d')
       self.assertEqual(int(found.group(1)), _number(successor))
     self.wait_for_round()
-    # The watch must print the decisions to continue round 1 and to begin round
-    # 2, even if it connects to the new coordinator after these decisions.
+    # `launch watch` must print the decisions to continue round 1 and to begin
+    # round 2, even if it connects to the new coordinator after these decisions.
     watch.wait_for(r'round 1 goes on: 2 of its 3 nodes')
     watch.wait_for(r'round 2 begins')
     for name in self.nodes:
@@ -288,7 +288,7 @@ class Takeover(unittest.TestCase):
     self.start_node('a', '--nnodes=2')
     begun = time.monotonic()
     self.wait_for_round()
-    # The round must begin before node a's lease of 10 s would end.
+    # The next round must begin before node a's lease ends. A lease lasts 10 s.
     self.assertLess(time.monotonic() - begun, 8)
     watch.wait_for(r'coordinator lost; connected to 127\.0\.0\.1:\d+ after')
     age = json.loads(self.command('status', 'a', '--json'))[0][
@@ -363,8 +363,8 @@ class Takeover(unittest.TestCase):
     for node in self.nodes.values():
       self.assertEqual(node.exit_code(), 0, node.output)
     self.assertRegex(self.nodes['a'].output, '1 of 2 restarts used')
-    # The job a, b, c has ended. So nodes that start with the same command must
-    # begin a new job and not continue the old one.
+    # The job of nodes a, b and c has ended. So nodes that start with the same
+    # command must begin a new job and not continue the old one.
     self.nodes.clear()
     self.start_job('abc', *options)
     self.assertNotIn('goes on', self.nodes['a'].output)

@@ -34,8 +34,8 @@ class PipelineTraining : public Training {
 };
 
 // Disturbs a training three times. First rank 3 is killed, and launch restarts
-// all ranks. Then rank 0, which writes the log and leads the checkpoints, is
-// killed. Last, rank 1 gets SIGTERM, and another launch runs the remaining
+// all ranks. Then rank 0, which writes the log and completes the checkpoints,
+// is killed. Last, rank 1 gets SIGTERM, and another launch runs the remaining
 // steps.
 TEST_F(PipelineTraining, KilledAndStoppedRanksDoNotChangeTheLosses) {
   const auto undisturbed = Launch(Command(), "undisturbed", kWorkers);

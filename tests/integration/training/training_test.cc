@@ -46,8 +46,8 @@ class GptTraining : public Training {
   }
 };
 
-// Kills rank 1, then rank 0, which writes the log and leads the checkpoints.
-// The losses must equal those of an undisturbed training.
+// Kills rank 1, then rank 0, which writes the log and completes the
+// checkpoints. The losses must equal those of an undisturbed training.
 TEST_F(GptTraining, AKilledWorkerDoesNotChangeTheLosses) {
   const LossCurve undisturbed = Undisturbed(2);
   const auto launch = Launch(Command(), "killed", 2);

@@ -74,9 +74,10 @@ class AdoptionChecker : public Checker {
   };
 
   // Whether no further agent can report, so that the coordinator need not wait
-  // for the whole lease. With takeovers: all nodes of a world have reported or,
-  // with takeover=auto, max_nodes agents have, which is the maximum. Without
-  // takeovers: max_nodes agents have just started or have reported their world.
+  // for the whole lease. With takeovers, this holds once all nodes of a world
+  // have reported; with takeover=auto, also once max_nodes agents have
+  // reported. Without takeovers, it holds once max_nodes agents have reported
+  // that they have just started or that they have a world.
   bool AllAreHere() const {
     const int most = plan().spec.max_nodes;
     if (plan().takeover) {
@@ -90,9 +91,10 @@ class AdoptionChecker : public Checker {
     return std::ranges::count_if(come_, counts) >= most;
   }
 
-  // Whether, for a world whose nodes an agent has listed, an agent of every
-  // node has reported. The agents of some of these nodes may have been
-  // restarted, and then do not report the world themselves.
+  // Whether an agent of every node of some world has reported. The nodes of a
+  // world are known once an agent has reported the world with its node ids. A
+  // restarted agent counts for its node, although it does not report the world
+  // itself.
   bool AWholeWorldIsHere() const {
     std::set<std::string> here;
     for (const auto& [incarnation, come] : come_) here.insert(come.node_id);
@@ -131,8 +133,8 @@ class AdoptionChecker : public Checker {
   }
 
   // Checks that the job is at least as old as its nodes have reported. The
-  // report of a node that waits until another node gives up its place does not
-  // count: the waiting node does not belong to the job yet.
+  // report of a node that waits for a place does not count, because the node
+  // does not belong to the job yet.
   void CheckAge(const rendezvous::JobStatus& status) {
     Duration oldest = Duration::zero();
     for (const rendezvous::NodeStatus& node : status.nodes) {

@@ -47,10 +47,10 @@ class AttributionChecker : public Checker {
       if (step.epoch > epoch_) trouble_[sent.to.slot] = now();
     }
   }
-  // Job::ForgiveSilence extends no lease if a step comes at most kMaxLate after
-  // its deadline. So a lease may end right after a suspension of the
-  // coordinator although the node was not silent. The suspension counts as the
-  // fault in this case.
+  // For a moment after a suspension of the coordinator, any node may be named
+  // as lost. Job::ForgiveSilence extends the leases only if the coordinator's
+  // step is late by more than kMaxLate. So after a shorter suspension, a lease
+  // may end although its node was not silent.
   void OnCoordinatorPaused() override { paused_ = now(); }
   void OnCoordinatorResumed() override { resumed_ = now(); }
   void OnTrouble(int slot) override { trouble_[slot] = now(); }
@@ -123,7 +123,8 @@ class AttributionChecker : public Checker {
                (why.find("a new coordinator does not know it") == 0 ||
                 why.find("the job went on without this node") == 0)) {
       // An agent reports these two reasons after an earlier coordinator told
-      // the agent to stop. So the node needs no fault.
+      // the agent to stop. So no fault of the node is needed as the cause of
+      // the break.
     } else if (!Troubled(SlotOf(why)) && now() > resumed_ + kMaxLate) {
       Fail("nothing had happened to it: " + why);
     }

@@ -55,9 +55,9 @@ class BudgetChecker : public Checker {
     // Before its first round, a new coordinator learns from the nodes' reports
     // how many restarts earlier coordinators have spent.
     if (!had_begun) {
-      // A failure that ends the job uses no restart. If the job was cancelled
-      // in the same step, the stop order's exit code is that of the
-      // cancellation, and the failure may have used a restart.
+      // A failure that ends the job uses no restart. The end shows as a stop
+      // order with an exit code. But a cancel in the same step also gives the
+      // stop order an exit code, and then the failure may have used a restart.
       const bool is_cancelled = std::ranges::any_of(
           step.decisions,
           [](const auto& decision) { return decision.kind == "cancel"; });
@@ -98,10 +98,10 @@ class BudgetChecker : public Checker {
   }
 
  private:
-  // Decides from `restarts_used`, of the job's status, whether the failure that
-  // broke the adopted round has used up a restart. It has used none if the
-  // round broke for another cause, and the failure comes only from a node that
-  // missed the directive with this cause.
+  // Decides from the status's `restarts_used` whether the failure that broke
+  // the adopted round has used up a restart. The failure has used none if the
+  // round had broken for another cause before: a node that missed the directive
+  // with this cause still reports the failure.
   void Settle(int restarts_used) {
     if (!std::exchange(is_unsettled_, false)) return;
     spent_ = std::clamp(restarts_used, spent_, spent_ + 1);
@@ -111,7 +111,7 @@ class BudgetChecker : public Checker {
   // Whether it is still unknown if the failure that broke the adopted round has
   // used up a restart. Settle decides this.
   bool is_unsettled_ = false;
-  // number of rounds that the failure of a worker has broken, under any of the
+  // number of rounds that broke because a worker failed, under any of the
   // simulation's coordinators
   int failures_ = 0;
   // Whether the coordinator that this checker observes has begun a round, or

@@ -26,10 +26,11 @@ std::unique_ptr<Checker> NewDeadlineChecker(const Plan& plan);
 // A dead or silent node is removed within its lease. A node whose stream is
 // broken is removed within the reconnect grace.
 std::unique_ptr<Checker> NewDetectionChecker(const Plan& plan);
-// When a hanging worker's deadline has passed, its agent takes the worker's
-// stack, and its round is stopped. If a worker hangs while its node stops, it
-// is killed at the end of the grace period. Workers that send reports are not
-// disturbed. The coordinator names only hanging workers as the cause.
+// When a hanging worker's deadline has passed, the worker's agent takes its
+// call stack, and the coordinator stops the round. A worker that hangs while
+// its node stops is killed at the end of the grace period. Workers that send
+// reports are not disturbed. The coordinator names only hanging workers as the
+// cause.
 std::unique_ptr<Checker> NewHangChecker(const Plan& plan);
 // Once a newer incarnation of a node has appeared, the older one never takes
 // part in a round again.

@@ -116,8 +116,9 @@ class HangChecker : public Checker {
     Instant due;
   };
 
-  // Extends the time limit because a fault happened at the time `trouble`. A
-  // suspended agent handles its messages only after the suspension.
+  // Extends the time limit of `watched`, because a fault happened at the time
+  // `trouble`. For example, a suspended agent handles its messages only after
+  // the suspension.
   void Excuse(Instant trouble, Watched& watched) const {
     watched.due =
         std::max(watched.due, trouble + kTrouble + plan().hang_timeout);

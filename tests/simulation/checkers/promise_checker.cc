@@ -70,8 +70,8 @@ class PromiseChecker : public Checker {
     }
     promised = report.promised_epoch;
     uint64_t& seen = seen_[agent.incarnation];
-    // Epoch 0 names no coordinator: with it, the agent asks for the newest
-    // directive again. So it breaks no promise.
+    // A report with seen_epoch 0 follows no coordinator: with it, the agent
+    // asks for the newest directive again. So the report breaks no promise.
     if (report.seen_epoch == 0) return;
     if (report.seen_epoch < seen) {
       Fail(absl::StrCat("n", agent.slot, " obeys epoch ", report.seen_epoch,

@@ -29,7 +29,8 @@ class SpendingChecker : public Checker {
                         plan().spec.max_restarts));
     }
     const bool is_known = IsKnown();
-    // ignore this world if all nodes of a newer world have begun the newer one
+    // ignore a world that is older than `newest_`, the newest world that has
+    // begun on all of its nodes
     if (id < newest_ && is_known) return;
     if (place.restart_count < spent_ && is_known) {
       Fail(absl::StrCat("restart ", place.restart_count, " in round ",

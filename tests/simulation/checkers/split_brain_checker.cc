@@ -11,15 +11,15 @@ namespace {
 
 using rendezvous::WorldId;
 
-// Checks two rules. Worlds of two coordinators never run on all of their nodes
-// at the same time. While most agents of the newest world that has run on all
-// of its nodes are alive, no world of an older coordinator begins on all of its
-// nodes.
+// Checks two rules. First, worlds of two coordinators never run on all of their
+// nodes at the same time. The second rule concerns the newest world that has
+// run on all of its nodes: while most agents of this world are alive, no world
+// of an older coordinator begins on all of its nodes.
 //
 // Exception from the second rule, if JobSpec::RestartedAgentsElect: the older
 // coordinator's world has a node that ran for the newer coordinator before its
-// agent was restarted. The new agent does not know of its vote for the newer
-// coordinator.
+// agent was restarted. The restarted agent does not know that the earlier agent
+// voted for the newer coordinator.
 class SplitBrainChecker : public Checker {
  public:
   explicit SplitBrainChecker(const Plan& plan) : Checker(plan, "split brain") {}

@@ -122,10 +122,12 @@ class TakeoverTimeChecker : public Checker {
   }
   // Whether the living agents must elect a coordinator: they have a majority of
   // the electorate, of `newest_`, and of each newer world that one of them has
-  // begun. A majority of a world is not needed in a job with Takeover::kAuto if
-  // `elsewhere`, the maximum number of other agents, is less than half of that
-  // world, less than min_nodes, and less than the number of these living
-  // agents.
+  // begun.
+  //
+  // Exception in a job with Takeover::kAuto: the majority of a world is not
+  // needed if too few agents can be elsewhere. The highest possible number of
+  // other agents, `elsewhere`, must be less than half of that world, less than
+  // min_nodes, and less than the number of these living agents.
   bool MustElect() const {
     std::set<rendezvous::WorldId> worlds = {newest_, electorate_.world};
     for (const auto& [agent, world] : places_) {
@@ -147,8 +149,8 @@ class TakeoverTimeChecker : public Checker {
              (are_few && 2 * elsewhere < found->second.nodes);
     });
   }
-  // Whether `agent` is the newest agent in the slot of a member of one of
-  // `worlds`.
+  // Whether one of `worlds` has a member in the slot of `agent`, and `agent` is
+  // the newest agent of this slot.
   bool IsIn(const std::set<rendezvous::WorldId>& worlds, uint64_t agent) const {
     return std::ranges::any_of(worlds, [&](const rendezvous::WorldId& id) {
       const auto found = worlds_.find(id);

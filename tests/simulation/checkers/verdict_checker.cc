@@ -103,9 +103,9 @@ class VerdictChecker : public Checker {
     }
   }
 
-  // Whether a node whose agent has started no workers may have taken part in a
-  // job that has succeeded: an earlier agent of its slot did, or the verdict
-  // was in a journal.
+  // Whether a node may have taken part in a job that has succeeded, although
+  // its agent has started no workers: an earlier agent of its slot has started
+  // workers, or the host may have read the verdict from a journal.
   bool MayHaveRun(int slot) const {
     return ran_in_.contains(slot) || plan().host_journal;
   }
@@ -120,8 +120,8 @@ class VerdictChecker : public Checker {
     if (took_part && !ran_in_.contains(slot) && step.recalled_round == 0) {
       Fail(absl::StrCat("n", slot, " has run no workers, and took part"));
     }
-    // An agent that waits until another agent has given up its place is not a
-    // node of the job.
+    // An agent that waits for the place of another agent is not yet a node of
+    // the job.
     const bool is_node = std::ranges::any_of(
         step.status.nodes, [&sent](const rendezvous::NodeStatus& node) {
           return node.node.incarnation == sent.to.incarnation;

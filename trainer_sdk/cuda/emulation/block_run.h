@@ -98,9 +98,9 @@ class BlockRun {
 
   struct Warp {
     Gathering gathering;
-    // The lanes' values in the current exchange and in the previous one. A lane
-    // may write its next value before all other lanes have read its current
-    // one, so both are kept.
+    // The lanes' values in the current exchange and in the previous one. Both
+    // are kept, because a lane may write its value for the next exchange before
+    // all other lanes have read its value for the current exchange.
     std::array<std::array<uint64_t, kWarpSize>, 2> values;
   };
 

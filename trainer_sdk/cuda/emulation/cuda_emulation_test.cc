@@ -70,9 +70,9 @@ TEST(CudaEmulationOrderTest, AMissingBarrierShowsInOneOfTheOrders) {
   EXPECT_NE(sum(ThreadOrder::kForward), sum(ThreadOrder::kBackward));
 }
 
-// After the reads of shared memory, the kernel lacks a barrier: thread 0
-// overwrites the value as soon as its own warp has done its exchanges. In one
-// of the two thread orders, the other warp reads the new value.
+// All threads of two warps read a shared value. Then thread 0 overwrites the
+// value without a barrier, as soon as its own warp has done its exchanges. In
+// one of the two thread orders, the other warp reads the new value.
 TEST(CudaEmulationOrderTest, AWarpRunsAheadOfOthersThroughItsExchanges) {
   for (const auto order : {ThreadOrder::kForward, ThreadOrder::kBackward}) {
     const ScopedThreadOrder scoped(order);
@@ -85,9 +85,10 @@ TEST(CudaEmulationOrderTest, AWarpRunsAheadOfOthersThroughItsExchanges) {
       for (int step = 16; step > 0; step /= 2) __shfl_xor_sync(kAll, 1, step);
       if (threadIdx.x == 0) value[0] = 6;
     });
-    // Thread 0 (warp 0) always reads 5, before it overwrites the value. The
-    // warp that reaches the barrier last continues first: in kForward warp 1
-    // reads 5 before the value is overwritten, in kBackward it reads 6 later.
+    // The shared value is 5 until thread 0 overwrites it with 6. Thread 0
+    // itself (warp 0) always reads 5. After the barrier, the warp that reached
+    // it last runs first. So warp 1 (thread 40) reads the value before the
+    // change in order kForward, and after the change in order kBackward.
     EXPECT_EQ(read[0], 5);
     EXPECT_EQ(read[40], order == ThreadOrder::kForward ? 5 : 6);
   }

@@ -76,9 +76,9 @@ class KernelTest : public testing::Test {
     return {values.begin(), values.end()};
   }
 
-  // The results of a kernel (values), and the largest relative error of
-  // rounding one of them to the element type (last_roundoff). The error is 0
-  // for float32, which needs no such rounding.
+  // The results of a kernel (`values`), and the largest relative error that
+  // rounding to the element type adds to a result (`last_roundoff`). For
+  // float32 this error is 0.
   struct Found {
     std::vector<float> values;
     double last_roundoff = 0;

@@ -258,7 +258,7 @@ absl::Status MemoryDisk::RemoveNode(const std::string& path,
                                     const std::string& name) {
   const std::shared_ptr<Node> node = above->names.at(name);
   // Remove the folder's files one by one, and then the empty folder, as a real
-  // disk does. So a test can stop the disk between two removals.
+  // disk does. StopAt can then end the removal halfway.
   while (!node->names.empty()) {
     const std::string child = node->names.begin()->first;
     absl::Status status =

@@ -15,8 +15,8 @@
 namespace muster {
 
 // A file system in memory, for tests. A test can stop the file system after any
-// written byte, and then get a copy with the data that survives. After the end
-// of a process, this is all written data. After a power loss, it is all synced
+// written byte, and then get a copy with the data that survives. A copy for the
+// end of a process has all written data. A copy for a power loss has all synced
 // data and a random part of the unsynced data. Thread-safe.
 class MemoryDisk : public FileSystem {
  public:
@@ -28,7 +28,7 @@ class MemoryDisk : public FileSystem {
   // Simulates that the process ends before the change with number `operation`
   // (from 0): this change and all later operations fail and change nothing.
   void StopAt(int64_t operation);
-  // Simulates a full disk during `count` changes, starting with number `first`:
+  // Simulates a full disk from change number `first` on, for `count` changes:
   // no name and no byte can be added; all other operations work.
   void FillUp(int64_t first, int64_t count);
 

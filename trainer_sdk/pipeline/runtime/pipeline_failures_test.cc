@@ -157,8 +157,8 @@ TEST(PipelineFailuresTest, DeadRankIsNamed) {
     EXPECT_THAT(Text(statuses[neighbour]), HasSubstr("stage 2 on rank 2: "));
     EXPECT_THAT(Text(statuses[neighbour]), HasSubstr("died"));
   }
-  // Rank 0 is not a neighbour of the dead rank 2, so it gets the error from
-  // rank 1.
+  // Rank 0 has no connection to the dead rank 2, so it must get the error
+  // through rank 1, its neighbour.
   EXPECT_THAT(Text(statuses[0]),
               HasSubstr("but the pipeline broke: stage 1 on rank 1 "));
   EXPECT_THAT(Text(statuses[0]), HasSubstr("died"));

@@ -64,11 +64,10 @@ struct Pipeline {
   }
 };
 
-// Returns the largest number of buffers that a rank may need, as the sum of
-// three numbers: the largest number of inputs that are being received or have
-// arrived, and are not used yet; the number of micro-batches in flight on this
-// rank and on the previous rank; and two, for the input and the output of the
-// current pass.
+// Returns an upper bound of the number of buffers that a rank may need. It is
+// the sum of: the largest number of inputs that are being received or wait to
+// be used; the numbers of micro-batches in flight on this rank and on the
+// previous rank; and two, for the input and the output of the current pass.
 int MaxBuffers(const PipelineSchedule& lowered, int rank) {
   const PipelineShape& shape = lowered.shape;
   int asked = 0;
@@ -140,9 +139,9 @@ void ExpectPerformed(const PipelineSchedule& schedule, TransportChoice choice,
           EXPECT_EQ(stage->last_weight_passes.size(), 3u);
         }
         if (group.rank() == shape.ranks - 1) {
-          // Each Step has the argument 8, so Loss must get the factor 8 /
-          // micro_batches: the runtime must divide by the number of
-          // micro-batches exactly once.
+          // Each call of Step has the argument 8. Loss must get the factor 8 /
+          // micro_batches, that is, divided by the number of micro-batches
+          // exactly once.
           auto& factors = mine.stages.back()->factors;
           std::sort(factors.begin(), factors.end(), std::greater<>());
           const size_t steps = static_cast<size_t>(shape.micro_batches) * 3;

@@ -99,9 +99,9 @@ std::vector<std::vector<Neighbours>> ChannelRounds(const PipelineShape& shape) {
     add(static_cast<size_t>(rank % 2), {rank, rank + 1});
   }
   if (shape.stages_per_rank > 1) {
-    // Adds the pair of the last rank and rank 0. If the number of ranks is odd,
+    // Add the pair of the last rank and rank 0. If the number of ranks is odd,
     // this pair needs a third round, because the last rank is already in a pair
-    // of round 1 and rank 0 is in a pair of round 0.
+    // of round 1, and rank 0 in a pair of round 0.
     add(shape.ranks % 2 == 0 ? 1 : 2, {shape.ranks - 1, 0});
   }
   return rounds;

@@ -159,8 +159,8 @@ TEST(ChannelRoundsTest, TheEndsAreNeighboursOnlyWithSeveralStages) {
   EXPECT_THAT(ChannelRounds({2, 1, 4}),
               ElementsAre(ElementsAre(Neighbours{0, 1})));
   // With two ranks and two stages on each rank, the output of stage 1 (on rank
-  // 1) goes to stage 2 (on rank 0). So there is a second pair of neighbours,
-  // from rank 1 to rank 0.
+  // 1) goes to stage 2 (on rank 0). So the result must have a second pair of
+  // neighbours, from rank 1 to rank 0.
   EXPECT_THAT(ChannelRounds({2, 2, 4}),
               ElementsAre(ElementsAre(Neighbours{0, 1}),
                           ElementsAre(Neighbours{1, 0})));

@@ -90,9 +90,9 @@ struct StreamBuffer {
 
 // Transfers and holds the data that flows between one rank's stages and their
 // neighbours, in a pool of buffers. A buffer becomes free when its content has
-// been used or sent. So the pool grows only with the number of micro-batches in
-// flight at this rank and its neighbours. (A message that was sent but not
-// received is in flight at the receiver.) Not thread-safe.
+// been used or sent. So the number of buffers is bounded by the number of
+// micro-batches in flight at this rank and its neighbours. A message that was
+// sent but not received counts as in flight at the receiver. Not thread-safe.
 class PipelineStreams {
  public:
   // `inputs`: the input shapes, indexed by stage; the shape of stage 0 is
@@ -160,9 +160,9 @@ class PipelineStreams {
   // for actions of this kind.
   std::map<ActionKind, std::vector<std::byte*>> channel_buffers_;
   // The inputs of this rank's stages that have arrived or are being received.
-  // Key: the receive action of the input. An input that another stage on this
-  // rank computes is not received. Its key is the receive action that it would
-  // need if it came from another rank.
+  // Key: the receive action of the input. For an input that another stage on
+  // this rank computes, the key is the receive action that would be needed if
+  // the other stage were on another rank.
   std::map<Action, Arrival> arrivals_;
   // The outputs that Put has stored and Send has not sent yet. Key: the send
   // action.

@@ -58,9 +58,9 @@ class RankOrder {
 
   const PipelineShape& shape_;
   const int rank_;
-  // The number of micro-batches in a group. Each of the rank's stages does the
+  // The number of micro-batches in a group. One of the rank's stages does its
   // passes of all micro-batches of a group before the rank's next stage begins
-  // with that group.
+  // with the group.
   const int group_;
 };
 

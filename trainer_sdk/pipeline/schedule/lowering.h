@@ -7,11 +7,12 @@
 namespace muster {
 
 // Adds communication to a schedule. A send directly follows each computation
-// whose result another rank needs. The position of the receive is found by a
-// simulation in which all actions take equally long. The receive is inserted at
+// whose result another rank needs. The positions of the receives come from a
+// simulation in which all actions take equally long: a receive is inserted at
 // the position that the receiving rank has reached when the message is sent. So
 // receives are posted early, and the receives from one rank have the order of
-// its sends. InvalidArgument: the schedule is invalid (CheckComputations).
+// that rank's sends. InvalidArgument: the schedule is invalid
+// (CheckComputations).
 absl::StatusOr<PipelineSchedule> AddCommunication(
     const PipelineSchedule& schedule);
 

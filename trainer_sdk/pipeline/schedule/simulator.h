@@ -49,9 +49,9 @@ struct PipelineTimeline {
   // including the computation of weight gradients.
   std::vector<int> max_held;
 
-  // The pipeline bubble: the idle time of the busiest rank, divided by its
-  // computing time. For 1F1B with p ranks, m micro-batches and equal stages,
-  // the bubble is (p-1)/m.
+  // The idle time of the busiest rank (the pipeline bubble), divided by that
+  // rank's computing time. For 1F1B with p ranks, m micro-batches and equal
+  // stages: (p-1)/m.
   double BubbleOverIdeal() const;
 };
 

@@ -24,7 +24,7 @@ enum class Arrival {
   kWhenSent,
 };
 
-// The computation whose result the action `send` sends.
+// Returns the computation whose result the action `send` transfers.
 Action ComputationOf(const Action& send) {
   return {send.stage,
           send.kind == ActionKind::kSendForward ? ActionKind::kForward

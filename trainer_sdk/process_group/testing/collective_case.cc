@@ -169,9 +169,10 @@ std::vector<double> ExpectedOutput(const CollectiveCase& test, int rank,
 }
 
 double Tolerance(const CollectiveCase& test, int size) {
-  // NCCL multiplies by 1/size before it adds. So each summand and each sum may
-  // have a rounding error of half a unit in the last place. No value is larger
-  // than 15, so this bound covers the sum of these errors.
+  // NCCL multiplies each element by 1/size before it adds the elements. So each
+  // of these products and each sum may be rounded. No value is larger than 15.
+  // So each rounding error is at most 15 * epsilon / 2, and there are fewer
+  // than 2 * size of them.
   return IsReduction(test.kind) && test.op == ReduceOp::kAvg
              ? size * 16 * EpsilonOf(test.dtype)
              : 0;
@@ -267,10 +268,10 @@ CollectiveCase CaseOf(const Stratum& stratum, const Variant& variant, int size,
   return test;
 }
 
-// Returns the cases in another order, with barriers in between. The order takes
-// every `step`-th case, and wraps around at the end of the list. `step` is
-// coprime to the number of cases. So each case occurs once, and similar cases
-// are separated.
+// Returns the cases in another order, with barriers in between. The new order
+// takes every `step`-th case, and continues from the beginning at the end of
+// the list. `step` is coprime to the number of cases, so each case occurs once.
+// Similar cases are thus separated.
 std::vector<CollectiveCase> Shuffled(const std::vector<CollectiveCase>& cases) {
   std::vector<CollectiveCase> mixed;
   if (cases.empty()) return mixed;

@@ -38,7 +38,8 @@ struct CollectiveCase {
 std::string Describe(const CollectiveCase& test);
 
 // Whether the longer buffer of an operation of this kind consists of one part
-// per rank. If so, `count` is the length of a part, and parts may be uneven.
+// per rank. If so, CollectiveCase::count is the length of each part, or, with
+// Parts::kUneven, the length from which the parts' lengths are computed.
 bool HasParts(OperationKind kind);
 
 // One rank's role in a case, according to the table in operation.h. Lengths and

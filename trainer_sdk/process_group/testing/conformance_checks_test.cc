@@ -30,7 +30,7 @@ ConformanceSubject Reference() {
   subject.factory = ReferenceTransports();
   subject.every_nth = 23;
   // The reference transport has no staging buffers, so it treats long data like
-  // short data. So the longest cases are tried as rarely as the others.
+  // short data. So one in 23 is enough for the longest cases, too.
   subject.longest_every_nth = 23;
   return subject;
 }
@@ -63,7 +63,8 @@ TEST(ReferenceTransportTest, ARankThatEntersLastFindsItBroken) {
   EXPECT_TRUE(absl::IsAborted((*last)->Execute(Barrier(), context)));
 }
 
-// A transport that works correctly except for a defect on one rank.
+// A transport whose Execute is replaced by a function of the test, which plants
+// a defect.
 class Spoiled : public Transport {
  public:
   using Execution = std::function<absl::Status(

@@ -22,8 +22,8 @@ class ConformanceMemory {
 };
 
 // Fewer cases run under sanitizers: ThreadSanitizer makes a case about 20 times
-// slower, AddressSanitizer about two times. A defect that a sanitizer finds
-// shows in more than one case.
+// slower, AddressSanitizer about two times. A defect that a sanitizer can find
+// shows in several cases, so it is still found if some cases are left out.
 #if defined(__SANITIZE_THREAD__)
 inline constexpr int kUsualNth = 23;
 #elif defined(__SANITIZE_ADDRESS__)
@@ -75,8 +75,8 @@ struct ConformanceSubject {
   };
   Tags tags = Tags::kMatch;
 
-  // The operations that fail on a rank that arrives after another rank has
-  // given up.
+  // The operations that fail at once on a rank that calls them after another
+  // rank has given up and broken the group.
   enum class Late {
     kOfEverything,  // every operation of the late rank fails
     // barriers fail at once; other operations are only launched, and fail later

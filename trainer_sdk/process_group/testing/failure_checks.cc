@@ -299,8 +299,8 @@ absl::Status CheckDeadline(const ConformanceSubject& subject, int size) {
 absl::Status CheckAbort(const ConformanceSubject& subject, int size) {
   auto transports = MakeTransports(subject.factory, size, "abort");
   if (!transports.ok()) return transports.status();
-  // In a group of one rank no operation ever waits, so only the operations
-  // after Abort are checked.
+  // In a group of one rank no operation ever waits for a peer. So only the
+  // operations after Abort are checked, and no thread waits.
   std::vector<std::thread> waiting;
   std::vector<absl::Status> statuses(size);
   if (size > 1) {

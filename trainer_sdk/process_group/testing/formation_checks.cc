@@ -114,8 +114,8 @@ absl::StatusOr<bool> FailingStore::Check(const std::vector<std::string>& keys) {
   return store_->Check(keys);
 }
 
-// A timeout much longer than any step of a check takes. If a rank's call
-// reaches this timeout, the rank was not notified of the failure.
+// A timeout that is much longer than any step of a check takes. So a rank whose
+// call reaches this timeout was not notified of the failure.
 constexpr Duration kFar = std::chrono::minutes(2);
 // The size of the largest group that is checked. Larger groups form, and fail,
 // in the same way.

@@ -148,7 +148,8 @@ absl::Status CheckInterleavings(const ConformanceSubject& subject, int size,
 
 namespace {
 
-// The number of steps in flight at the same time.
+// The number of steps (operations) that one call of DoWindow performs: it
+// starts all but the last without waiting.
 constexpr size_t kWindow = 10;
 
 // One rank of the test, which is a member of several groups.

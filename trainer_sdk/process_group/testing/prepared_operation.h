@@ -39,8 +39,8 @@ class PreparedOperation {
   const std::string what_;
 };
 
-// One message of `count` elements from rank `from` to rank `to`. Other ranks do
-// nothing.
+// One message of `count` elements from rank `from` to rank `to`. The other
+// ranks of the group take no part.
 struct MessageCase {
   int from = 0;
   int to = 0;

@@ -228,8 +228,8 @@ class Room {
   struct Posted {
     int rank;
     PointToPoint message;
-    // A counter of the undelivered messages of one operation: the send, receive
-    // or batch that contains this message.
+    // Points to the number of undelivered messages of the operation (a send,
+    // receive or batch) to which this message belongs.
     int* open;
   };
 

@@ -82,8 +82,9 @@ ForkedRanks::ForkedRanks(
   close(told[0]);
   for (int rank = 0; rank < size; ++rank) {
     int ends[2];
-    // Make reads from the pipe non-blocking: a child of the rank may keep the
-    // pipe open, and then a blocking read might never end.
+    // Make reads from the pipe non-blocking. A child of the rank may keep the
+    // pipe open after the rank's death, and then a blocking read might never
+    // end.
     MUSTER_CHECK(pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0)
         << std::strerror(errno);
     if (Fork(&ranks_[rank].pid)) {

@@ -91,8 +91,9 @@ void ForkedStore::Changed() {
 }
 
 void ForkedStore::AwaitChange(uint32_t seen, Instant deadline) const {
-  // Wait for a short time only; the caller repeats the wait. A process may be
-  // killed after it changed the store and before it woke the waiting processes.
+  // Wait for a short time only, because a wake-up may be missing: a process may
+  // be killed after it changed the store and before it woke the waiting
+  // processes. The caller repeats the wait.
   const Duration left =
       std::clamp<Duration>(deadline - MonotonicNow(), Duration::zero(),
                            std::chrono::milliseconds(100));

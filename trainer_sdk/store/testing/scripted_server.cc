@@ -72,7 +72,7 @@ ScriptedServer::ScriptedServer(
 }
 
 ScriptedServer::~ScriptedServer() {
-  // make accept return in the thread that accepts connections
+  // shutdown makes accept return in the thread that accepts connections
   shutdown(listener_.get(), SHUT_RDWR);
   accepting_.join();
   for (std::thread& script : scripts_) script.join();
