@@ -57,8 +57,8 @@ class LocalCluster {
   const std::vector<std::string> daemon_flags_;
   std::unique_ptr<Subprocess> daemon_;
   std::string endpoint_;
-  std::string standby_;          // second endpoint of the daemon (AddStandby);
-                                 // "": none
+  std::string standby_;  // second endpoint of the daemon (AddStandby);
+                         // "": none
 
   std::string given_endpoints_;  // value of --rdzv-endpoint and --endpoint
 };
