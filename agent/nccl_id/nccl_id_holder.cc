@@ -1,145 +1,19 @@
 #include "agent/nccl_id/nccl_id_holder.h"
 
-#include <fcntl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
-#include <csignal>
-#include <cstring>
 #include <string>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "agent/guardian/descendants.h"
 #include "agent/nccl_id/nccl_id_process.h"
 #include "base/environment_value.h"
-#include "base/monotonic_clock.h"
-#include "base/subprocess.h"
 #include "base/time.h"
 #include "nccl/unique_id.h"
-#include "rendezvous/protocol/signal_names.h"
 
 namespace muster::agent {
-namespace {
-
-// The longest wait for the exit of a process that was killed or has closed its
-// files.
-constexpr Duration kReapTimeout = std::chrono::seconds(2);
-
-// Waits until the process exits, reaps it and returns its wait status. nullopt:
-// another part of the agent has reaped the process, or the process has not
-// exited within kReapTimeout and was killed.
-std::optional<int> Reap(pid_t pid) {
-  if (AwaitSubprocess(pid, MonotonicNow() + kReapTimeout)) {
-    return ReapSubprocess(pid);
-  }
-  // The signal cannot hit another process: this pid is not free before the
-  // process is reaped.
-  kill(pid, SIGKILL);
-  return std::nullopt;
-}
-
-std::string InWords(std::optional<int> status) {
-  if (!status.has_value()) return "ended";
-  if (WIFSIGNALED(*status)) {
-    return absl::StrCat("was killed by ",
-                        rendezvous::SignalName(WTERMSIG(*status)));
-  }
-  return absl::StrCat("ended with exit code ", WEXITSTATUS(*status));
-}
-
-absl::Status Failed(absl::string_view why) {
-  return absl::InternalError(absl::StrCat(
-      "the process that makes an NCCL id cannot be started: ", why));
-}
-
-absl::Status NoPipe() {
-  return Failed(absl::StrCat("pipe: ", std::strerror(errno)));
-}
-
-}  // namespace
-
-absl::StatusOr<std::unique_ptr<NcclIdChild>> NcclIdChild::Start(
-    const std::string& program) {
-  int life[2];
-  if (pipe2(life, O_CLOEXEC) != 0) return NoPipe();
-  OwnedFd life_read(life[0]);
-  OwnedFd life_write(life[1]);
-  int answer[2];
-  if (pipe2(answer, O_CLOEXEC) != 0) return NoPipe();
-  OwnedFd answer_read(answer[0]);
-  OwnedFd answer_write(answer[1]);
-  fcntl(answer_read.get(), F_SETFL, O_NONBLOCK);
-
-  SubprocessPlan plan;
-  plan.argv = {program, kNcclIdArgument};
-  plan.environment = EnvironmentWith({});
-  plan.descriptors = {life_read.get(), answer_write.get()};
-  // The NCCL id process gets its own session, so that a Ctrl-C at the terminal
-  // does not end the process before the workers.
-  plan.group = SubprocessPlan::Group::kOwnSession;
-  const absl::StatusOr<pid_t> pid = StartSubprocess(plan);
-  if (!pid.ok()) return Failed(pid.status().message());
-  SparedChildren::OfThisProcess().Add(*pid);
-  return std::unique_ptr<NcclIdChild>(
-      new NcclIdChild(*pid, std::move(life_write), std::move(answer_read)));
-}
-
-NcclIdChild::NcclIdChild(pid_t pid, OwnedFd life, OwnedFd answer)
-    : pid_(pid), life_(std::move(life)), answer_(std::move(answer)) {}
-
-NcclIdChild::~NcclIdChild() {
-  // A process whose end is known (end_) has been reaped. It must not be killed
-  // again, because another process may have its pid now.
-  if (!end_.empty()) return;
-  life_.Close();
-  kill(pid_, SIGKILL);
-  Reap(pid_);
-  SparedChildren::OfThisProcess().Remove(pid_);
-}
-
-std::optional<std::string> NcclIdChild::End() {
-  if (!end_.empty()) return end_;
-  char byte;
-  ssize_t n;
-  // Reads until end of file; only the first line is used, so the bytes read
-  // here are ignored.
-  do {
-    n = read(answer_.get(), &byte, 1);
-  } while (n > 0 || (n < 0 && errno == EINTR));
-  if (n < 0) return std::nullopt;
-  // The process has closed its files and will exit soon: waits until it can be
-  // reaped.
-  end_ = InWords(Reap(pid_));
-  SparedChildren::OfThisProcess().Remove(pid_);
-  return end_;
-}
-
-const NcclIdChild::Answer& NcclIdChild::Read() {
-  char buffer[512];
-  while (!heard_.whole) {
-    const ssize_t n = read(answer_.get(), buffer, sizeof buffer);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
-    if (n <= 0) {
-      heard_.whole = true;
-      break;
-    }
-    heard_.text.append(buffer, static_cast<size_t>(n));
-    const size_t end = heard_.text.find('\n');
-    if (end != std::string::npos) {
-      heard_.text.resize(end);
-      heard_.whole = true;
-    } else if (heard_.text.size() > kMaxAnswer) {
-      heard_.whole = true;
-    }
-  }
-  return heard_;
-}
-
 namespace {
 
 constexpr char kId[] = "id ";
@@ -181,8 +55,12 @@ NcclIdHolder::Outcome NcclIdHolder::Fail(std::string why) {
 
 std::optional<NcclIdHolder::Outcome> NcclIdHolder::Make(Instant now) {
   if (program_.empty() || failed_ || next_ != nullptr) return std::nullopt;
-  auto child = NcclIdChild::Start(program_);
-  if (!child.ok()) return Fail(std::string(child.status().message()));
+  auto child = ChildProgram::Start(program_, kNcclIdArgument);
+  if (!child.ok()) {
+    return Fail(
+        absl::StrCat("the process that makes an NCCL id cannot be started: ",
+                     child.status().message()));
+  }
   next_ = *std::move(child);
   next_id_.clear();
   deadline_ = now + kCreationTimeout;
@@ -199,7 +77,7 @@ std::optional<Instant> NcclIdHolder::NextDeadline() const {
 std::optional<NcclIdHolder::Outcome> NcclIdHolder::Look(Instant now) {
   if (next_ == nullptr) return std::nullopt;
   if (!next_id_.empty()) return LookAtHeld(now);
-  const NcclIdChild::Answer& answer = next_->Read();
+  const ChildProgram::Line& answer = next_->Read();
   if (!answer.whole) {
     if (now < deadline_) return std::nullopt;
     return Fail(absl::StrCat("NCCL took longer than ",

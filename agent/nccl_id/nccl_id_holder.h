@@ -1,64 +1,16 @@
 #ifndef MUSTER_AGENT_NCCL_ID_NCCL_ID_HOLDER_H_
 #define MUSTER_AGENT_NCCL_ID_NCCL_ID_HOLDER_H_
 
-#include <sys/types.h>
-
 #include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 
-#include "absl/status/statusor.h"
-#include "base/owned_fd.h"
+#include "agent/commands/child_program.h"
 #include "base/time.h"
 
 namespace muster::agent {
-
-// The agent's handle of one process that hosts the root of an NCCL id. The
-// destructor kills the process. The process is not a worker, and the guardian's
-// clean-up spares it.
-class NcclIdChild {
- public:
-  // Starts the process. Internal: names the step that failed.
-  static absl::StatusOr<std::unique_ptr<NcclIdChild>> Start(
-      const std::string& program);
-  // Kills the process, and waits a short time for its exit.
-  ~NcclIdChild();
-  NcclIdChild(const NcclIdChild&) = delete;
-  NcclIdChild& operator=(const NcclIdChild&) = delete;
-
-  pid_t pid() const { return pid_; }
-  // A descriptor that becomes readable when the process has written or exited.
-  int fd() const { return answer_.get(); }
-  // How the process ended, such as "was killed by SIGKILL"; nullopt while it
-  // runs. Call it after the answer is complete. Blocks only for the short time
-  // until the process can be reaped.
-  std::optional<std::string> End();
-
-  // The first line of the process's output so far. `whole`: the line is
-  // complete, or too long, or no more output will arrive. Read does not block.
-  struct Answer {
-    std::string text;
-    bool whole = false;
-  };
-  const Answer& Read();
-
- private:
-  static constexpr size_t kMaxAnswer = 4096;
-
-  NcclIdChild(pid_t pid, OwnedFd life, OwnedFd answer);
-
-  const pid_t pid_;
-  // write end of the process's stdin; closing it ends the process
-  OwnedFd life_;
-  // read end of the process's stdout; end of file: the process has exited
-  OwnedFd answer_;
-  Answer heard_;
-  std::string end_;  // how the process ended; set once it has been reaped
-};
-
-class NcclIdChild;
 
 // The program that makes NCCL ids for this node's agent: this program itself.
 // Empty if an id is of no use: there is no NVIDIA driver, all GPUs are hidden,
@@ -127,12 +79,12 @@ class NcclIdHolder {
   std::optional<Outcome> LookAtHeld(Instant now);
 
   const std::string program_;
-  std::unique_ptr<NcclIdChild> next_;
+  std::unique_ptr<ChildProgram> next_;
   // the id for the next round; empty while it is being made
   std::string next_id_;
   // deadline for making the id; valid while it is being made
   Instant deadline_;
-  std::unique_ptr<NcclIdChild> in_use_;
+  std::unique_ptr<ChildProgram> in_use_;
   // number of NCCL ids that were lost before a round used them, because the
   // process that made the id died; counted anew when a round uses an id
   int losses_ = 0;

@@ -194,7 +194,7 @@ TEST(NcclIdProgramTest, NoProgramIfAnIdIsOfNoUse) {
 
 // The NCCL id process exits when its stdin is closed, as after the agent's
 // death.
-TEST(NcclIdChildTest, EndsWithItsInput) {
+TEST(NcclIdProcess, EndsWithItsInput) {
   setenv("FAKE_NVML_GPUS", "1", 1);
   int life[2];
   int answer[2];
