@@ -625,6 +625,7 @@ void Lifecycle::SendReport() {
   report.unhealthy = health_.unhealthy();
   report.faults = faults_;
   report.check_port = config_.check_port;
+  report.check_gpus = config_.check_gpus;
   report.measurement = measurement_;
   report.check_fault = check_fault_;
   step_.report = std::move(report);

@@ -63,6 +63,8 @@ class Lifecycle {
     // The port that is reserved for measurements of the connection to another
     // node (--network-check); 0: none.
     int check_port = 0;
+    // The maximum number of GPUs in such a measurement.
+    int check_gpus = 0;
   };
 
   Lifecycle(Config config, Instant now);

@@ -181,6 +181,7 @@ std::optional<PairCheck> PairCheckOf(const JobState& state, const Node& node) {
                    .partner = other->identity.host,
                    .address = other->identity.address,
                    .port = other->check_port,
+                   .gpus = std::min(node.check_gpus, other->check_gpus),
                    .key = ""};
 }
 

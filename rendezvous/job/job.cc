@@ -457,6 +457,7 @@ void Job::TakeOver(Node& node, const Report& report) {
     n.health = report.health;
     n.unhealthy = report.unhealthy;
     n.check_port = report.check_port;
+    n.check_gpus = report.check_gpus;
     if (takes_fault) n.check_fault = report.check_fault;
     // `seen` never decreases: on a new stream a node may report an older
     // revision than before, in order to receive the newest directive again.

@@ -46,7 +46,8 @@ bool Job::CheckDelaysWorld() {
   if (check.is_measuring()) return true;
   std::vector<NetworkCheck::Participant> present;
   for (const auto& [id, node] : state_.nodes.nodes()) {
-    if (node.checkable()) present.push_back({id, node.identity.host});
+    if (!node.checkable()) continue;
+    present.push_back({id, node.identity.host, node.check_gpus});
   }
   const uint64_t number = state_.measurements + 1;
   if (!check.BeginRound(state_.now, number, present)) return false;

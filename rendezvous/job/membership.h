@@ -97,6 +97,9 @@ struct Node {
   // The port at which the node takes part in measurements between pairs of
   // nodes (newest Report::check_port).
   int check_port = 0;
+  // The maximum number of the node's GPUs in such a measurement (newest
+  // Report::check_gpus).
+  int check_gpus = 0;
   // Why the check by pairs found the node bad; empty: it has not found the node
   // bad. fault_is_waived: the node may get a place although the check found it
   // bad, because too few other nodes can get one.

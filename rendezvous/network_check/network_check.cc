@@ -36,6 +36,19 @@ std::string RateText(double bytes_per_s) {
 std::string TimeText(double seconds) {
   return absl::StrFormat("%.3g ms", seconds * 1e3);
 }
+// The same for the rate between GPUs, as the end of an enumeration; "" if they
+// were not measured.
+std::string GpuRateText(double bytes_per_s) {
+  if (bytes_per_s == 0) return "";
+  return absl::StrCat(" and ", RateText(bytes_per_s), " between GPUs");
+}
+
+// Sets `shortest` to `time_s` if that is a valid time, and shorter than
+// `shortest` or the first one (`shortest` is 0).
+void KeepShortest(double time_s, double& shortest) {
+  if (!IsPositive(time_s)) return;
+  shortest = shortest > 0 ? std::min(shortest, time_s) : time_s;
+}
 
 // Returns why a node's answer contains no usable values; "": its values are
 // usable. `came`: whether the answer has arrived.
@@ -60,7 +73,12 @@ std::optional<NetworkCheck::Values> NetworkCheck::ValuesOf(
   }
   return Values{
       .round_trip_s = std::max(server.round_trip_s, client.round_trip_s),
-      .bytes_per_s = std::min(server.bytes_per_s, client.bytes_per_s)};
+      .bytes_per_s = std::min(server.bytes_per_s, client.bytes_per_s),
+      .gpu_bytes_per_s =
+          IsPositive(server.gpu_bytes_per_s) &&
+                  IsPositive(client.gpu_bytes_per_s)
+              ? std::min(server.gpu_bytes_per_s, client.gpu_bytes_per_s)
+              : 0};
 }
 
 bool NetworkCheck::IsGood(const Pairing& pairing, const Medians& medians) {
@@ -69,16 +87,24 @@ bool NetworkCheck::IsGood(const Pairing& pairing, const Medians& medians) {
   const double longest =
       std::max(kSlowFactor * medians.network.round_trip_s,
                medians.network.round_trip_s + kMinExcessRoundTrip);
-  return values->round_trip_s <= longest &&
+  const bool are_gpus_good =
+      values->gpu_bytes_per_s == 0 ||
+      values->gpu_bytes_per_s >= medians.network.gpu_bytes_per_s / kSlowFactor;
+  return values->round_trip_s <= longest && are_gpus_good &&
          values->bytes_per_s >= medians.network.bytes_per_s / kSlowFactor;
 }
 
 NetworkCheck::Medians NetworkCheck::ComputeMedians() const {
   std::vector<double> round_trips;
   std::vector<double> rates;
+  std::vector<double> gpu_rates;
   std::vector<double> computes;
+  std::vector<double> gpu_computes;
   for (const auto& [id, subject] : subjects_) {
     if (subject.compute_s > 0) computes.push_back(subject.compute_s);
+    if (subject.gpu_compute_s > 0) {
+      gpu_computes.push_back(subject.gpu_compute_s);
+    }
     std::optional<Values> best;
     for (const size_t i : subject.pairings) {
       const std::optional<Values> values = ValuesOf(pairings_[i]);
@@ -86,10 +112,13 @@ NetworkCheck::Medians NetworkCheck::ComputeMedians() const {
       if (!best.has_value()) best = values;
       best->round_trip_s = std::min(best->round_trip_s, values->round_trip_s);
       best->bytes_per_s = std::max(best->bytes_per_s, values->bytes_per_s);
+      best->gpu_bytes_per_s =
+          std::max(best->gpu_bytes_per_s, values->gpu_bytes_per_s);
     }
     if (!best.has_value()) continue;
     round_trips.push_back(best->round_trip_s);
     rates.push_back(best->bytes_per_s);
+    if (best->gpu_bytes_per_s > 0) gpu_rates.push_back(best->gpu_bytes_per_s);
   }
   Medians medians;
   medians.nodes = static_cast<int>(rates.size());
@@ -97,7 +126,10 @@ NetworkCheck::Medians NetworkCheck::ComputeMedians() const {
       Median(std::move(round_trips), std::less<double>());
   medians.network.bytes_per_s =
       Median(std::move(rates), std::greater<double>());
+  medians.network.gpu_bytes_per_s =
+      Median(std::move(gpu_rates), std::greater<double>());
   medians.compute_s = Median(std::move(computes), std::less<double>());
+  medians.gpu_compute_s = Median(std::move(gpu_computes), std::less<double>());
   return medians;
 }
 
@@ -250,7 +282,13 @@ bool NetworkCheck::BeginRound(Instant now, uint64_t number,
   number_ = number;
   is_measuring_ = true;
   is_forgiven_ = false;
-  deadline_ = now + kRoundTimeout;
+  // Participants that have GPUs, and a partner.
+  const auto has_gpus = [&](const Participant& one) {
+    return one.gpus > 0 && current_.contains(one.node_id);
+  };
+  timeout_ = std::ranges::count_if(present, has_gpus) > 1 ? kGpuRoundTimeout
+                                                          : kRoundTimeout;
+  deadline_ = now + timeout_;
   return true;
 }
 
@@ -266,9 +304,9 @@ void NetworkCheck::Take(const std::string& node_id,
   if (own.came) return;
   own = {.came = true, .value = answer};
   --awaited_;
-  if (!IsPositive(answer.compute_s)) return;
-  double& best = subjects_[node_id].compute_s;
-  best = best > 0 ? std::min(best, answer.compute_s) : answer.compute_s;
+  Subject& subject = subjects_[node_id];
+  KeepShortest(answer.compute_s, subject.compute_s);
+  KeepShortest(answer.gpu_compute_s, subject.gpu_compute_s);
 }
 
 void NetworkCheck::Lose(const std::string& node_id) {
@@ -286,7 +324,7 @@ void NetworkCheck::EndRoundIfDue(Instant now) {
 void NetworkCheck::ForgiveStandstill(Instant now) {
   if (!is_measuring_ || is_forgiven_) return;
   is_forgiven_ = true;
-  deadline_ = now + kRoundTimeout;
+  deadline_ = now + timeout_;
 }
 
 std::optional<Instant> NetworkCheck::Deadline() const {
@@ -317,7 +355,8 @@ std::string NetworkCheck::Describe(const std::string& node_id,
     absl::StrAppend(&text, text.empty() ? "" : ", ");
     if (const std::optional<Values> values = ValuesOf(pairing)) {
       absl::StrAppend(&text, RateText(values->bytes_per_s), " and ",
-                      TimeText(values->round_trip_s), " with ", other);
+                      TimeText(values->round_trip_s),
+                      GpuRateText(values->gpu_bytes_per_s), " with ", other);
       continue;
     }
     const Answer& own = serves ? pairing.of_server : pairing.of_client;
@@ -337,7 +376,8 @@ std::string NetworkCheck::DescribeMedians(const Medians& medians) const {
   if (medians.nodes == 0) return "";
   return absl::StrCat("; the medians of ", medians.nodes, " nodes are ",
                       RateText(medians.network.bytes_per_s), " and ",
-                      TimeText(medians.network.round_trip_s));
+                      TimeText(medians.network.round_trip_s),
+                      GpuRateText(medians.network.gpu_bytes_per_s));
 }
 
 std::vector<NetworkCheck::Finding> NetworkCheck::Judge() const {
@@ -359,14 +399,18 @@ std::vector<NetworkCheck::Finding> NetworkCheck::Judge() const {
       finding.grade = Grade::kUndecided;
       finding.why = Describe(id, subject);
     }
-    const double longest = std::max(kSlowComputeFactor * medians.compute_s,
-                                    medians.compute_s + kMinExcessCompute);
-    if (subject.compute_s > longest && standing != Standing::kBad) {
+    const auto judge_kernel = [&](double time_s, double median_s,
+                                  const char* where) {
+      const double longest =
+          std::max(kSlowComputeFactor * median_s, median_s + kMinExcessCompute);
+      if (time_s <= longest || standing == Standing::kBad) return;
       finding.grade = Grade::kSlow;
-      finding.why =
-          absl::StrCat("its compute kernel takes ", TimeText(subject.compute_s),
-                       ", the median is ", TimeText(medians.compute_s));
-    }
+      finding.why = absl::StrCat("its compute kernel takes ", TimeText(time_s),
+                                 where, ", the median is ", TimeText(median_s));
+    };
+    judge_kernel(subject.compute_s, medians.compute_s, "");
+    judge_kernel(subject.gpu_compute_s, medians.gpu_compute_s,
+                 " on its slowest GPU");
     findings.push_back(std::move(finding));
   }
   return findings;

@@ -29,13 +29,14 @@ namespace muster::rendezvous {
 // With at most 3 nodes, all pairs are measured one after another, because a
 // median of fewer pairs proves nothing.
 //
-// A pair is good if its round trip and its rate are not worse than kSlowFactor
-// times the median of the nodes' best values. A node is good if one of its
+// A pair is good if its round trip, its rate and the rate of its GPUs are not
+// worse than kSlowFactor times the median of the nodes' best values. The GPUs
+// of a pair count only if they were measured. A node is good if one of its
 // pairs is good. A node is bad if none of its pairs is good, and either at
 // least two of its partners are good, or the node never answered although a
 // partner did. Otherwise the node is undecided: for example, both of two nodes
 // whose only pair is bad. Whatever its pairs, a node is bad if its compute
-// kernel is much slower than the median.
+// kernel, on the processor or on a GPU, is much slower than the median.
 //
 // Pure. Not thread-safe. A round costs O(n log n) for n nodes; there are
 // O(log n) rounds.
@@ -56,10 +57,13 @@ class NetworkCheck {
   // the nodes, so that a node can still report that its partner does not
   // answer.
   static constexpr Duration kRoundTimeout = std::chrono::seconds(10);
+  // The same if a pair has GPUs: CUDA and NCCL need seconds to start.
+  static constexpr Duration kGpuRoundTimeout = std::chrono::seconds(40);
 
   struct Participant {
     std::string node_id;
     std::string host;
+    int gpus = 0;  // Report::check_gpus
   };
   struct Partner {
     std::string node_id;
@@ -132,20 +136,24 @@ class NetworkCheck {
   struct Values {
     double round_trip_s = 0;
     double bytes_per_s = 0;
+    double gpu_bytes_per_s = 0;  // 0: not measured
   };
   enum class Standing { kUnmeasured, kGood, kUndecided, kBad };
   struct Subject {
     std::string host;
     std::vector<size_t> pairings;  // the node's pairs, by index in pairings_
-    // shortest time of the node's compute kernel so far; 0: unknown
+    // shortest times of the compute kernel so far, on the node's processor and
+    // on its GPUs; 0: unknown
     double compute_s = 0;
+    double gpu_compute_s = 0;
   };
   // Medians over all nodes. `network`: of each node's shortest round trip and
-  // highest rate. `compute_s`: of each node's shortest time of the compute
-  // kernel. A median is 0 if no node has a value.
+  // highest rates. `compute_s`, `gpu_compute_s`: of each node's shortest time
+  // of the compute kernel. A median is 0 if no node has a value.
   struct Medians {
     Values network;
     double compute_s = 0;
+    double gpu_compute_s = 0;
     int nodes = 0;  // number of nodes with a measured pair
   };
 
@@ -176,6 +184,7 @@ class NetworkCheck {
   uint64_t number_ = 0;  // number of the newest round
   bool is_measuring_ = false;
   bool is_forgiven_ = false;
+  Duration timeout_ = kRoundTimeout;  // time limit of the newest round
   Instant deadline_;
 };
 

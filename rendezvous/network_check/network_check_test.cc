@@ -44,13 +44,17 @@ class Runner {
   }
 
   void Join(const std::string& name) { present_.push_back({name, name}); }
+  // Gives the first `count` nodes GPUs.
+  void GiveGpus(size_t count) {
+    for (size_t i = 0; i < count; ++i) present_[i].gpus = 8;
+  }
 
   // Returns whether a round began.
   bool Begin() { return check_.BeginRound(now_, ++number_, present_); }
 
   void AnswerAll(const Answer& answer) {
     std::set<std::pair<std::string, std::string>> pairs;
-    for (const auto& [id, host] : present_) {
+    for (const auto& [id, host, gpus] : present_) {
       const auto partner = check_.PartnerOf(id);
       if (!partner.has_value()) continue;
       const auto back = check_.PartnerOf(partner->node_id);
@@ -63,7 +67,7 @@ class Runner {
           << id << " meets " << partner->node_id << " again";
     }
     for (const auto& pair : pairs) met_.insert(pair);
-    for (const auto& [id, host] : present_) {
+    for (const auto& [id, host, gpus] : present_) {
       const auto partner = check_.PartnerOf(id);
       if (!partner.has_value()) continue;
       std::optional<PairMeasurement> value = answer(id, partner->node_id);
@@ -73,7 +77,7 @@ class Runner {
     }
     check_.EndRoundIfDue(now_);
     if (!check_.is_measuring()) return;
-    now_ += NetworkCheck::kRoundTimeout;
+    now_ = *check_.Deadline();
     check_.EndRoundIfDue(now_);
     EXPECT_FALSE(check_.is_measuring());
   }
@@ -236,6 +240,76 @@ TEST(NetworkCheck, LongRoundTripIsSlow) {
   });
   EXPECT_THAT(run.Grades(), ElementsAre(testing::Pair("ad", Grade::kSlow)));
   EXPECT_THAT(run.Why("ad"), HasSubstr("50 ms"));
+}
+
+// The values of nodes with good GPUs.
+PairMeasurement GoodGpus() {
+  PairMeasurement value = Good();
+  value.gpu_bytes_per_s = 100e9;
+  value.gpu_compute_s = 0.020;
+  return value;
+}
+
+TEST(NetworkCheck, ALowRateBetweenGpusIsSlow) {
+  Runner run(6);
+  run.Run([](const std::string& node, const std::string& partner) {
+    PairMeasurement value = GoodGpus();
+    if (node == "ad" || partner == "ad") value.gpu_bytes_per_s = 30e9;
+    return value;
+  });
+  EXPECT_THAT(run.Grades(), ElementsAre(testing::Pair("ad", Grade::kSlow)));
+  EXPECT_THAT(run.Why("ad"),
+              AllOf(HasSubstr("1 GB/s and 0.2 ms and 30 GB/s between GPUs "
+                              "with"),
+                    HasSubstr("are 1 GB/s and 0.2 ms and 100 GB/s between")));
+}
+
+TEST(NetworkCheck, SmallDifferencesBetweenGpusAreGood) {
+  Runner run(6);
+  run.Run([](const std::string& node, const std::string& partner) {
+    PairMeasurement value = GoodGpus();
+    if (node == "ad" || partner == "ad") value.gpu_bytes_per_s = 35e9;
+    if (node == "ad") value.gpu_compute_s = 0.039;
+    return value;
+  });
+  EXPECT_THAT(run.Grades(), IsEmpty());
+}
+
+// Node "ad" has no NCCL, so its pairs have no rate between GPUs. One of its
+// partners reports a rate nevertheless.
+TEST(NetworkCheck, GpusThatWereNotMeasuredAreGood) {
+  Runner run(6);
+  run.Run([](const std::string& node, const std::string& partner) {
+    PairMeasurement value = GoodGpus();
+    if (partner == "ad") value.gpu_bytes_per_s = 1;
+    if (node == "ad") value.gpu_bytes_per_s = 0;
+    return value;
+  });
+  EXPECT_THAT(run.Grades(), IsEmpty());
+}
+
+TEST(NetworkCheck, ASlowGpuIsSlow) {
+  Runner run(6);
+  run.Run([](const std::string& node, const std::string&) {
+    PairMeasurement value = GoodGpus();
+    if (node == "ad") value.gpu_compute_s = 0.050;
+    return value;
+  });
+  EXPECT_THAT(run.Grades(), ElementsAre(testing::Pair("ad", Grade::kSlow)));
+  EXPECT_EQ(run.Why("ad"),
+            "its compute kernel takes 50 ms on its slowest GPU, the median is "
+            "20 ms");
+}
+
+TEST(NetworkCheck, RoundsWithPairsOfGpusMayLastLonger) {
+  for (const size_t with_gpus : {0, 1, 2, 4}) {
+    Runner run(4);
+    run.GiveGpus(with_gpus);
+    ASSERT_TRUE(run.Begin());
+    EXPECT_EQ(run.check().LastedUntil(*run.check().Deadline()),
+              with_gpus > 1 ? NetworkCheck::kGpuRoundTimeout
+                            : NetworkCheck::kRoundTimeout);
+  }
 }
 
 TEST(NetworkCheck, SmallDifferencesAreGood) {

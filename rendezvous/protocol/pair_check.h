@@ -11,9 +11,9 @@ namespace muster::rendezvous {
 // measurements.
 inline constexpr size_t kMaxCheckFaultBytes = 1000;
 
-// An order to a node to measure its processor and its connection to another
-// node, the partner (--network-check). Part of a directive. The partner gets an
-// order with the opposite role.
+// An order to a node to measure its processor and GPUs, and its connection to
+// another node, the partner (--network-check). Part of a directive. The partner
+// gets an order with the opposite role.
 struct PairCheck {
   // The sequence of two steps. Each partner accepts a connection from the other
   // partner, and opens a connection to it. kServe: accept first. kConnect: open
@@ -28,6 +28,9 @@ struct PairCheck {
   // The address and port at which the partner listens.
   std::string address;
   int port = 0;
+  // The maximum number of GPUs of each partner that are measured together, by
+  // NCCL. 0: no GPUs are measured.
+  int gpus = 0;
   // Secret of kChannelKeyBytes random bytes by which the partners recognise
   // each other. Set by DrivenJob.
   std::string key;
@@ -40,14 +43,21 @@ struct PairCheck {
 struct PairMeasurement {
   uint64_t epoch = 0;   // epoch of the directive with the order
   uint64_t number = 0;  // PairCheck::number of the order
-  // Why the connection could not be measured: one line, cut to kMaxLineBytes;
-  // empty: it was measured.
+  // Why the connection, or the GPUs, could not be measured: one line, cut to
+  // kMaxLineBytes; empty: they were measured, or the partners have no GPUs that
+  // can be measured.
   std::string failure;
   double round_trip_s = 0;  // median time of a round trip, in seconds
   double bytes_per_s = 0;   // rate at which data from the partner arrived
   // Time of the compute kernel on the node's slowest core, in seconds; 0: not
   // measured.
   double compute_s = 0;
+  // Bus bandwidth, in bytes per second, of an all-reduce by NCCL over the GPUs
+  // of both partners; 0: not measured.
+  double gpu_bytes_per_s = 0;
+  // Time of a compute kernel on the node's slowest GPU, in seconds; 0: not
+  // measured.
+  double gpu_compute_s = 0;
 
   friend bool operator==(const PairMeasurement&,
                          const PairMeasurement&) = default;

@@ -209,6 +209,9 @@ struct Report {
   // The port that this node keeps free to measure connections with other nodes
   // (PairCheck). 0: the node takes part in no measurement.
   int check_port = 0;
+  // The maximum number of this node's GPUs that take part in such a
+  // measurement. 0: the node has no GPU.
+  int check_gpus = 0;
   // The result of this node's newest measurement with another node (PairCheck);
   // nullopt: there was none, or it is in progress.
   std::optional<PairMeasurement> measurement;

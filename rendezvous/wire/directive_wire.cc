@@ -99,6 +99,7 @@ void ToWire(const PairCheck& check, v1::PairCheck* wire) {
   wire->set_address(check.address);
   wire->set_port(check.port);
   wire->set_key(check.key);
+  wire->set_gpus(check.gpus);
 }
 
 void FromWire(const v1::PairCheck& wire, BoundedReader* reader,
@@ -113,6 +114,7 @@ void FromWire(const v1::PairCheck& wire, BoundedReader* reader,
   reader->Integer("port", wire.port(), 0, kMaxPort, &check->port);
   reader->Text("key", wire.key(), kChannelKeyBytes, TextKind::kWords,
                &check->key);
+  reader->Integer("gpus", wire.gpus(), 0, kMaxSlots, &check->gpus);
 }
 
 bool Stops(DirectiveKind kind) {

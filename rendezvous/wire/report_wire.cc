@@ -46,6 +46,8 @@ void ToWire(const PairMeasurement& measurement, v1::PairMeasurement* wire) {
   wire->set_round_trip_s(measurement.round_trip_s);
   wire->set_bytes_per_s(measurement.bytes_per_s);
   wire->set_compute_s(measurement.compute_s);
+  wire->set_gpu_bytes_per_s(measurement.gpu_bytes_per_s);
+  wire->set_gpu_compute_s(measurement.gpu_compute_s);
 }
 
 void FromWire(const v1::PairMeasurement& wire, BoundedReader* reader,
@@ -59,6 +61,8 @@ void FromWire(const v1::PairMeasurement& wire, BoundedReader* reader,
   measurement->round_trip_s = wire.round_trip_s();
   measurement->bytes_per_s = wire.bytes_per_s();
   measurement->compute_s = wire.compute_s();
+  measurement->gpu_bytes_per_s = wire.gpu_bytes_per_s();
+  measurement->gpu_compute_s = wire.gpu_compute_s();
 }
 
 void FromWire(const v1::RankTimes& wire, BoundedReader* reader,
@@ -604,6 +608,7 @@ void ToWire(const Report& report, v1::Report* wire) {
     fault->set_text(report.faults[i].text.substr(0, kMaxFaultBytes));
   }
   wire->set_check_port(report.check_port);
+  wire->set_check_gpus(report.check_gpus);
   if (report.measurement.has_value()) {
     ToWire(*report.measurement, wire->mutable_measurement());
   }
@@ -725,6 +730,8 @@ absl::Status FromWire(const v1::Report& wire, Report* report) {
   }
   reader.Integer("check_port", wire.check_port(), 0, kMaxPort,
                  &report->check_port);
+  reader.Integer("check_gpus", wire.check_gpus(), 0, kMaxSlots,
+                 &report->check_gpus);
   if (wire.has_measurement()) {
     BoundedReader::Within within(&reader, "measurement");
     FromWire(wire.measurement(), &reader, &report->measurement.emplace());

@@ -34,11 +34,14 @@ bool IsBadByPairs(const rendezvous::NodeStatus& node) {
 }
 
 // Maximum time of the network check before a round. The check has O(log n)
-// steps, each of at most kRoundTimeout.
+// rounds, each with a time limit.
 Duration CheckBound(const Plan& plan) {
-  return plan.spec.network_check == rendezvous::NetworkCheckTime::kNever
-             ? Duration::zero()
-             : 8 * rendezvous::NetworkCheck::kRoundTimeout;
+  using rendezvous::NetworkCheck;
+  if (plan.spec.network_check == rendezvous::NetworkCheckTime::kNever) {
+    return Duration::zero();
+  }
+  return 8 * (plan.check_gpus() > 0 ? NetworkCheck::kGpuRoundTimeout
+                                    : NetworkCheck::kRoundTimeout);
 }
 
 }  // namespace

@@ -106,6 +106,9 @@ struct Plan {
   // --- check by pairs (JobSpec::network_check), if the plan has one
   // The slot whose connections are slow until the faults end; -1: none.
   int slow_slot = -1;
+  // The number of GPUs that each node can measure with its partner: 8, if the
+  // number of slots is even, else 0.
+  int check_gpus() const { return slots % 2 == 0 ? 8 : 0; }
   // Shares (per mille) of the measurements that fail (failed_measurement) or
   // that get no answer (lost_measurement).
   int failed_measurement = 0;

@@ -40,6 +40,7 @@ void SimNode::StartAgent() {
   if (plan.checked) config.health_interval = plan.check_interval;
   if (plan.spec.network_check != rendezvous::NetworkCheckTime::kNever) {
     config.check_port = 30000 + slot_;
+    config.check_gpus = stage_->plan.check_gpus();
   }
   rendezvous::NodeIdentity& node = config.node;
   node.node_id = absl::StrCat("n", slot_);
@@ -133,8 +134,16 @@ void SimNode::MeasurePair(const agent::MeasurePair& action) {
                                        .compute_s = 0.01};
   const std::string slow = absl::StrCat("h", plan.slow_slot);
   const bool is_slow = slot_ == plan.slow_slot || action.check.partner == slow;
+  if (action.check.gpus > 0) {
+    measured.gpu_bytes_per_s = 1e11;
+    measured.gpu_compute_s = 0.02;
+  }
   if (!stage_->healed) {
-    if (is_slow) measured.bytes_per_s = 1e7;
+    if (is_slow && action.check.gpus > 0) {
+      measured.gpu_bytes_per_s = 1e9;
+    } else if (is_slow) {
+      measured.bytes_per_s = 1e7;
+    }
     if (stage_->random.Chance(plan.failed_measurement)) {
       measured.failure = "the connection broke";
     }

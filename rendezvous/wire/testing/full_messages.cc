@@ -223,12 +223,15 @@ Report FullReport() {
   report.faults = {{.ordinal = 1, .kind = FaultKind::kXid, .text = "XID 79"},
                    {.ordinal = 2, .kind = FaultKind::kLost, .text = "no"}};
   report.check_port = 29502;
+  report.check_gpus = 8;
   report.measurement = PairMeasurement{.epoch = 33,
                                        .number = 34,
                                        .failure = "timed out\xff",
                                        .round_trip_s = 0.5,
                                        .bytes_per_s = 1.5,
-                                       .compute_s = 2.5};
+                                       .compute_s = 2.5,
+                                       .gpu_bytes_per_s = 3.5,
+                                       .gpu_compute_s = 4.5};
   report.check_fault = "slow with h2";
   report.progress = {FullProgress(1), FullProgress(2)};
   report.times = {{.local_rank = 1,
@@ -283,6 +286,7 @@ Directive FullDirective(DirectiveKind kind) {
                                    .partner = "h2",
                                    .address = "10.0.0.8",
                                    .port = 29503,
+                                   .gpus = 4,
                                    .key = "sixteen bytes \xff\n of 32"};
   directive.check_fault = "slow with h2";
   directive.inquiries = {FullInquiry()};
