@@ -131,6 +131,8 @@ Lifecycle::Config ConfigOf(const AgentOptions& options, int check_port) {
     config.health_interval = options.health.interval;
   }
   config.check_port = check_port;
+  // Each worker uses one GPU.
+  if (!options.gpu_pair_program.empty()) config.check_gpus = options.node.slots;
   return config;
 }
 
@@ -217,7 +219,7 @@ class Agent::Impl {
                  observer_.on_notice),
         store_(StoreOptions(options_, observer_.on_notice)),
         nccl_ids_(options_.nccl_id_program),
-        pair_meter_(options_.spec),
+        pair_meter_(options_.spec, options_.gpu_pair_program),
         lifecycle_(ConfigOf(options_, pair_meter_.port()), MonotonicNow()),
         announcer_(AnnouncerOptions(options_, observer_.on_notice)),
         gate_(GateOptions(options_)),

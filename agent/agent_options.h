@@ -86,6 +86,9 @@ struct AgentOptions {
   // The program that the agent starts to create NCCL ids (see agent/nccl_id);
   // empty: none are created.
   std::string nccl_id_program;
+  // The program that the agent starts to measure this node's GPUs for the check
+  // by pairs (agent/pair_check/gpu_pair.h); empty: there is no GPU.
+  std::string gpu_pair_program;
 };
 
 }  // namespace muster::agent

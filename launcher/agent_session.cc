@@ -353,6 +353,7 @@ agent::AgentResult RunAgentSession(const Voice& voice,
     }
   }
   options.nccl_id_program = agent::NcclIdProgram(ReadEnvironment());
+  options.gpu_pair_program = agent::GpuProgram(ReadEnvironment());
   if (options.profiles_collectives) OfferProfiler(voice, options.environment);
   const agent::Requeue requeue = options.preemption.requeue;
   const agent::JobMessages job_messages = options.policy.job_messages;

@@ -17,6 +17,7 @@
 #include "base/process_secrets.h"
 #include "base/resource_room.h"
 #include "base/standard_descriptors.h"
+#include "launcher/gpu_pair/gpu_pair_process.h"
 #include "launcher/options/machine.h"
 #include "launcher/options/program_check.h"
 #include "rendezvous/tls/tls_files.h"
@@ -33,6 +34,7 @@ int StartProgram(const char* name, int argc, char** argv,
   ReduceThreadMemory();
   InstallOutOfResourceHandler(name);
   if (agent::IsNcclIdProcess(argc, argv)) return agent::RunNcclIdProcess();
+  if (IsGpuPairProcess(argc, argv)) RunGpuPairProcess();
   if (agent::IsFrameworkProcess(argc, argv))
     return agent::RunFrameworkProcess(argv);
   HideFromOtherProcesses();

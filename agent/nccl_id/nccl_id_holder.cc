@@ -25,18 +25,21 @@ bool StartsWith(const std::string& text, const std::string& start) {
 
 }  // namespace
 
-std::string NcclIdProgram(
-    const std::map<std::string, std::string>& environment) {
+std::string GpuProgram(const std::map<std::string, std::string>& environment) {
   const auto visible = EnvironmentValue(environment, "CUDA_VISIBLE_DEVICES");
   if (visible && (visible->empty() || *visible == "-1")) return "";
-  if (NonEmptyEnvironmentValue(environment, "NCCL_COMM_ID")) return "";
-  // Without NVIDIA's driver an NCCL id is of no use. The driver is absent if
-  // neither its device file exists nor the device file of the Windows Subsystem
-  // for Linux.
+  // The driver is absent if neither its device file exists nor the device file
+  // of the Windows Subsystem for Linux.
   if (access("/dev/nvidiactl", F_OK) != 0 && access("/dev/dxg", F_OK) != 0) {
     return "";
   }
   return "/proc/self/exe";
+}
+
+std::string NcclIdProgram(
+    const std::map<std::string, std::string>& environment) {
+  if (NonEmptyEnvironmentValue(environment, "NCCL_COMM_ID")) return "";
+  return GpuProgram(environment);
 }
 
 NcclIdHolder::NcclIdHolder(std::string program)

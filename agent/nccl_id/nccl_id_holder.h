@@ -12,10 +12,13 @@
 
 namespace muster::agent {
 
-// The program that makes NCCL ids for this node's agent: this program itself.
-// Empty if an id is of no use: there is no NVIDIA driver, all GPUs are hidden,
-// or NCCL_COMM_ID gives the root. Examines only /dev and the environment
-// variables.
+// The program that uses this node's GPUs for the agent: this program itself.
+// Empty if the node has no NVIDIA driver, or all GPUs are hidden. Examines only
+// /dev and the environment variables.
+std::string GpuProgram(const std::map<std::string, std::string>& environment);
+
+// The program that makes NCCL ids for this node's agent: GpuProgram. Empty also
+// if an id is of no use, because NCCL_COMM_ID gives the root.
 std::string NcclIdProgram(
     const std::map<std::string, std::string>& environment);
 

@@ -136,6 +136,9 @@ class Conversation {
                sizeof(bytes));
   }
 
+  // Replaces the limit that the constructor has set.
+  void SetLimit(const Limit& limit) { limit_ = limit; }
+
   absl::Status Send(const char* data, size_t bytes) {
     while (bytes > 0) {
       iovec piece{const_cast<char*>(data), bytes};
@@ -264,7 +267,13 @@ class Conversation {
   }
 
   StreamSocket socket_;
-  const Limit limit_;
+  Limit limit_;
+};
+
+// The end of a measured connection: the connection, and the measured value.
+struct Measured {
+  Conversation partner;
+  double value = 0;
 };
 
 absl::StatusOr<OwnedFd> Listen(int port) {
@@ -390,10 +399,10 @@ absl::StatusOr<StreamSocket> Dial(const PairCheck& check,
 
 // Accepts the partner's connection, answers the partner's hello and pings, and
 // receives its data. Returns the rate of the data in bytes per second.
-absl::StatusOr<double> Serve(const PairCheck& check,
-                             const std::optional<TlsContext>& tls, int port,
-                             const Limit& total,
-                             const ConnectionLimits& limits) {
+absl::StatusOr<Measured> Serve(const PairCheck& check,
+                               const std::optional<TlsContext>& tls, int port,
+                               const Limit& total,
+                               const ConnectionLimits& limits) {
   absl::StatusOr<StreamSocket> socket =
       Accept(check, tls, port, total.Within(limits.meet));
   if (!socket.ok()) return socket.status();
@@ -402,15 +411,17 @@ absl::StatusOr<double> Serve(const PairCheck& check,
   absl::Status done = partner.Send(own.data(), own.size());
   if (done.ok()) done = partner.AnswerPings();
   if (!done.ok()) return done;
-  return partner.ReceiveBulk(limits);
+  const absl::StatusOr<double> rate = partner.ReceiveBulk(limits);
+  if (!rate.ok()) return rate.status();
+  return Measured{std::move(partner), *rate};
 }
 
 // Connects to the partner, exchanges hellos, measures the round trip, and sends
 // data, whose rate the partner measures. Returns the round trip in seconds.
-absl::StatusOr<double> Connect(const PairCheck& check,
-                               const std::optional<TlsContext>& tls,
-                               const Limit& total,
-                               const ConnectionLimits& limits) {
+absl::StatusOr<Measured> Connect(const PairCheck& check,
+                                 const std::optional<TlsContext>& tls,
+                                 const Limit& total,
+                                 const ConnectionLimits& limits) {
   absl::StatusOr<StreamSocket> socket =
       Dial(check, tls, total.Within(limits.meet));
   if (!socket.ok()) return socket.status();
@@ -425,17 +436,18 @@ absl::StatusOr<double> Connect(const PairCheck& check,
         "another program answers at ", HostPort(check.address, check.port)));
   }
   const absl::StatusOr<double> round_trip = partner.MeasureRoundTrip();
-  if (!round_trip.ok()) return round_trip;
+  if (!round_trip.ok()) return round_trip.status();
   done = partner.SendBulk();
   if (!done.ok()) return done;
-  return round_trip;
+  return Measured{std::move(partner), *round_trip};
 }
 
 }  // namespace
 
 absl::StatusOr<ConnectionValues> MeasureConnection(
     const PairCheck& check, rendezvous::Encryption encryption, int port,
-    int cancel_fd, const ConnectionLimits& limits) {
+    const std::string& gpu_program, int cancel_fd,
+    const ConnectionLimits& limits) {
   if (check.key.size() != kChannelKeyBytes) {
     return absl::FailedPreconditionError("the coordinator sent no key");
   }
@@ -447,22 +459,33 @@ absl::StatusOr<ConnectionValues> MeasureConnection(
   }
   const Limit total{.deadline = MonotonicNow() + limits.total,
                     .cancel_fd = cancel_fd};
-  ConnectionValues values;
-  const auto serve = [&]() -> absl::Status {
-    const absl::StatusOr<double> rate = Serve(check, tls, port, total, limits);
-    if (rate.ok()) values.bytes_per_s = *rate;
-    return rate.status();
-  };
-  const auto connect = [&]() -> absl::Status {
-    const absl::StatusOr<double> round_trip =
-        Connect(check, tls, total, limits);
-    if (round_trip.ok()) values.round_trip_s = *round_trip;
-    return round_trip.status();
-  };
   const bool serves_first = check.role == PairCheck::Role::kServe;
-  absl::Status done = serves_first ? serve() : connect();
-  if (done.ok()) done = serves_first ? connect() : serve();
-  if (!done.ok()) return done;
+  absl::StatusOr<Measured> first = serves_first
+                                       ? Serve(check, tls, port, total, limits)
+                                       : Connect(check, tls, total, limits);
+  if (!first.ok()) return first.status();
+  absl::StatusOr<Measured> second =
+      serves_first ? Connect(check, tls, total, limits)
+                   : Serve(check, tls, port, total, limits);
+  if (!second.ok()) return second.status();
+  ConnectionValues values;
+  values.bytes_per_s = (serves_first ? first : second)->value;
+  values.round_trip_s = (serves_first ? second : first)->value;
+  if (check.gpus == 0) return values;
+
+  Conversation& partner = second->partner;
+  const Limit limit{.deadline = MonotonicNow() + limits.gpus,
+                    .cancel_fd = cancel_fd};
+  partner.SetLimit(limit);
+  const GpuPairChannel channel{
+      .send = [&](const char* data,
+                  size_t bytes) { return partner.Send(data, bytes); },
+      .receive = [&](char* data,
+                     size_t bytes) { return partner.Receive(data, bytes); }};
+  const absl::StatusOr<GpuPairValues> gpus =
+      MeasureGpuPair(check, gpu_program, channel, cancel_fd, limit.deadline);
+  if (!gpus.ok()) return gpus.status();
+  values.gpus = *gpus;
   return values;
 }
 

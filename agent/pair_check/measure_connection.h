@@ -2,8 +2,10 @@
 #define MUSTER_AGENT_PAIR_CHECK_MEASURE_CONNECTION_H_
 
 #include <chrono>
+#include <string>
 
 #include "absl/status/statusor.h"
+#include "agent/pair_check/gpu_pair.h"
 #include "base/time.h"
 #include "rendezvous/protocol/job_spec.h"
 #include "rendezvous/protocol/pair_check.h"
@@ -14,13 +16,16 @@ namespace muster::agent {
 struct ConnectionValues {
   double round_trip_s = 0;  // median of several round trips, in seconds
   double bytes_per_s = 0;   // rate at which this end received data
+  GpuPairValues gpus;
 };
 
 struct ConnectionLimits {
   // Time limit for connecting the two ends.
   Duration meet = std::chrono::seconds(4);
-  // Time limit of the whole measurement.
+  // Time limit of the measurement of the TCP connections.
   Duration total = std::chrono::seconds(8);
+  // Time limit of the measurement of the GPUs, which comes after it.
+  Duration gpus = kGpuPairTimeout + std::chrono::seconds(10);
   // Data that arrives within `warm_up` after the first byte does not count for
   // the rate. The rate is measured over the time `window` that follows.
   Duration warm_up = std::chrono::milliseconds(50);
@@ -36,17 +41,23 @@ struct ConnectionLimits {
 // of encrypted data. Connections of other programs are closed, and do not delay
 // the partner.
 //
-// Blocks for about half a second, at most for `limits.total`. Uses one core.
+// After that, if `check.gpus` is not 0, measures the GPUs of both nodes by
+// means of `gpu_program` (MeasureGpuPair).
+//
+// Blocks for about half a second, at most for `limits.total`; with GPUs for a
+// few seconds, at most for `limits.gpus` longer. Uses one core.
 // `port`: the port to listen on; other sockets that are bound to it must have
 // SO_REUSEADDR. `cancel_fd`: becomes readable if the result is not needed any
 // more.
 //   Cancelled           `cancel_fd` became readable
 //   DeadlineExceeded    the partner did not connect in time, or is too slow
-//   Unavailable         the connection cannot be made, or broke
+//   Unavailable         the connection cannot be made, or broke; or CUDA or
+//                       NCCL reports an error
 //   FailedPrecondition  this end cannot listen, or the check has no valid key
 absl::StatusOr<ConnectionValues> MeasureConnection(
     const rendezvous::PairCheck& check, rendezvous::Encryption encryption,
-    int port, int cancel_fd, const ConnectionLimits& limits);
+    int port, const std::string& gpu_program, int cancel_fd,
+    const ConnectionLimits& limits);
 
 }  // namespace muster::agent
 

@@ -56,7 +56,7 @@ class MeasureConnectionTest : public testing::Test {
   std::future<Result> Start(const PairCheck& check, Encryption encryption,
                             const ConnectionLimits& limits) {
     return std::async(std::launch::async, [=, this] {
-      return MeasureConnection(check, encryption, PortOf(check.role),
+      return MeasureConnection(check, encryption, PortOf(check.role), "",
                                cancel_.get(), limits);
     });
   }

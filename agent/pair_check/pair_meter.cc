@@ -10,6 +10,7 @@
 #include "agent/failures/bounded_text.h"
 #include "agent/pair_check/compute_kernel.h"
 #include "agent/pair_check/measure_connection.h"
+#include "rendezvous/network_check/network_check.h"
 #include "rendezvous/protocol/failure.h"
 
 namespace muster::agent {
@@ -18,10 +19,13 @@ namespace {
 using rendezvous::PairCheck;
 using rendezvous::PairMeasurement;
 
-// Time limit of a whole measurement, below NetworkCheck::kRoundTimeout. After
-// this time a measurement is abandoned, for instance if it hangs in the look-up
-// of a name.
+// Time limits of a whole measurement, without GPUs and with them. They are
+// below those of NetworkCheck. After this time a measurement is abandoned, for
+// instance if it hangs in the look-up of a name.
 constexpr Duration kTimeout = std::chrono::seconds(9);
+constexpr Duration kGpuTimeout = std::chrono::seconds(35);
+static_assert(kTimeout < rendezvous::NetworkCheck::kRoundTimeout &&
+              kGpuTimeout < rendezvous::NetworkCheck::kGpuRoundTimeout);
 
 std::string FailureText(const absl::Status& status) {
   const std::string text =
@@ -30,24 +34,27 @@ std::string FailureText(const absl::Status& status) {
 }
 
 void Measure(const PairCheck& check, rendezvous::Encryption encryption,
-             int port, int cancel_fd, PairMeasurement& result) {
+             int port, const std::string& gpu_program, int cancel_fd,
+             PairMeasurement& result) {
   // Times the arithmetic before the connection is measured, because computing
   // must not compete with sending. The partner node computes at the same time.
   result.compute_s = TimeComputeKernel();
   const absl::StatusOr<ConnectionValues> values =
-      MeasureConnection(check, encryption, port, cancel_fd, {});
+      MeasureConnection(check, encryption, port, gpu_program, cancel_fd, {});
   if (!values.ok()) {
     result.failure = FailureText(values.status());
     return;
   }
   result.round_trip_s = values->round_trip_s;
   result.bytes_per_s = values->bytes_per_s;
+  result.gpu_bytes_per_s = values->gpus.bytes_per_s;
+  result.gpu_compute_s = values->gpus.compute_s;
 }
 
 }  // namespace
 
-PairMeter::PairMeter(const rendezvous::JobSpec& spec)
-    : encryption_(spec.encryption) {
+PairMeter::PairMeter(const rendezvous::JobSpec& spec, std::string gpu_program)
+    : encryption_(spec.encryption), gpu_program_(std::move(gpu_program)) {
   if (spec.network_check == rendezvous::NetworkCheckTime::kNever) return;
   absl::StatusOr<PortReservation> port =
       PortReservation::Take(PortReservation::Sharing::kWithServers);
@@ -61,11 +68,13 @@ void PairMeter::Measure(uint64_t epoch, const PairCheck& check,
   // `*result` only after the task has ended.
   auto result = std::make_shared<PairMeasurement>(empty);
   task_.Start(
-      [=, encryption = encryption_, port = this->port()](int cancel_fd) {
-        agent::Measure(check, encryption, port, cancel_fd, *result);
+      [=, encryption = encryption_, gpu_program = gpu_program_,
+       port = this->port()](int cancel_fd) {
+        agent::Measure(check, encryption, port, gpu_program, cancel_fd,
+                       *result);
         return absl::OkStatus();
       },
-      kTimeout,
+      check.gpus > 0 ? kGpuTimeout : kTimeout,
       [=, done = std::move(done)](const absl::Status& outcome) {
         if (outcome.ok()) {
           done(*result);

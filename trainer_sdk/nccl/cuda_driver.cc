@@ -39,6 +39,9 @@ absl::StatusOr<std::shared_ptr<const CudaDriver>> CudaDriver::Load(
   needed("cuEventQuery", &cuda->query_event_);
   needed("cuMemAlloc_v2", &cuda->allocate_);
   needed("cuMemFree_v2", &cuda->free_);
+  needed("cuModuleLoadData", &cuda->load_module_);
+  needed("cuModuleGetFunction", &cuda->function_of_);
+  needed("cuLaunchKernel", &cuda->launch_);
   if (!missing.empty()) {
     return absl::NotFoundError(
         absl::StrCat(name, " is no CUDA driver: it has no ", missing));
@@ -128,6 +131,26 @@ absl::StatusOr<void*> CudaDriver::Allocate(size_t bytes) const {
 
 void CudaDriver::Free(void* memory) const {
   if (memory != nullptr) free_(reinterpret_cast<DevicePointer>(memory));
+}
+
+absl::StatusOr<CudaFunction> CudaDriver::Compile(const char* ptx,
+                                                 const char* name) const {
+  ::CUmod_st* module = nullptr;
+  Result result = load_module_(&module, ptx);
+  if (result != kSuccess) return Failed("cuModuleLoadData", result);
+  CudaFunction kernel = nullptr;
+  result = function_of_(&kernel, module, name);
+  if (result != kSuccess) return Failed("cuModuleGetFunction", result);
+  return kernel;
+}
+
+absl::Status CudaDriver::Launch(CudaFunction kernel, unsigned blocks,
+                                unsigned threads, void** arguments,
+                                nccl::CudaStream stream) const {
+  const Result result = launch_(kernel, blocks, 1, 1, threads, 1, 1, 0, stream,
+                                arguments, nullptr);
+  return result == kSuccess ? absl::OkStatus()
+                            : Failed("cuLaunchKernel", result);
 }
 
 }  // namespace muster

@@ -13,13 +13,16 @@
 // Declarations copied from NVIDIA's cuda.h, whose binary interface is stable.
 struct CUctx_st;
 struct CUevent_st;
+struct CUfunc_st;
+struct CUmod_st;
 
 namespace muster {
 
 using CudaContext = ::CUctx_st*;
 using CudaEvent = ::CUevent_st*;
+using CudaFunction = ::CUfunc_st*;
 
-// The CUDA functions that the NCCL transport needs. They are loaded from the
+// The CUDA functions that programs of Muster need beside NCCL. They are loaded from the
 // driver's library, which every machine with a working GPU has, whichever CUDA
 // runtime the program uses. Streams, events and memory of the driver and of the
 // runtime are interchangeable. Thread-safe.
@@ -57,6 +60,14 @@ class CudaDriver {
   absl::StatusOr<void*> Allocate(size_t bytes) const;
   void Free(void* memory) const;
 
+  // Compiles the PTX code `ptx` for the device of the current context, and
+  // returns its kernel `name`. The code is kept until the process ends.
+  absl::StatusOr<CudaFunction> Compile(const char* ptx, const char* name) const;
+  // Starts `blocks` blocks of `threads` threads of `kernel` on `stream`.
+  // `arguments`: pointers to the kernel's arguments, in order.
+  absl::Status Launch(CudaFunction kernel, unsigned blocks, unsigned threads,
+                      void** arguments, nccl::CudaStream stream) const;
+
  private:
   using Result = int;
   // an address in device memory; the same type as CUdeviceptr in cuda.h
@@ -80,6 +91,12 @@ class CudaDriver {
   Result (*query_event_)(CudaEvent) = nullptr;
   Result (*allocate_)(DevicePointer*, size_t) = nullptr;
   Result (*free_)(DevicePointer) = nullptr;
+  Result (*load_module_)(::CUmod_st**, const void*) = nullptr;
+  Result (*function_of_)(CudaFunction*, ::CUmod_st*, const char*) = nullptr;
+  Result (*launch_)(CudaFunction, unsigned blocks_x, unsigned blocks_y,
+                    unsigned blocks_z, unsigned threads_x, unsigned threads_y,
+                    unsigned threads_z, unsigned shared_bytes, nccl::CudaStream,
+                    void** arguments, void** extra) = nullptr;
 };
 
 // Makes `context` the calling thread's context while this object lives.

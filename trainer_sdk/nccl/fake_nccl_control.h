@@ -34,7 +34,8 @@ struct FakeNcclControl {
   std::atomic<int> aborts = 0;
   // number of communicators destroyed normally, after ncclCommFinalize
   std::atomic<int> destroyed = 0;
-  std::atomic<int> splits = 0;  // number of calls of ncclCommSplit
+  std::atomic<int> splits = 0;    // number of calls of ncclCommSplit
+  std::atomic<int> launches = 0;  // number of calls of cuLaunchKernel
 };
 
 // Creates a stream. It runs asynchronously on a thread of its own, like the

@@ -1,0 +1,91 @@
+#include "launcher/gpu_pair/gpu_pair_process.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <iostream>
+#include <memory>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "agent/commands/child_program.h"
+#include "agent/pair_check/gpu_pair.h"
+#include "base/monotonic_clock.h"
+#include "launcher/gpu_pair/measure_gpus.h"
+#include "nccl/unique_id.h"
+#include "trainer_sdk/nccl/cuda_driver.h"
+
+namespace muster::launcher {
+namespace {
+
+[[noreturn]] void Exit(int code) {
+  // Exits without joining the threads of CUDA and NCCL.
+  _exit(code);
+}
+
+void Say(const OwnedFd& output, std::string line) {
+  if (!agent::WriteLine(output, std::move(line))) Exit(1);
+}
+
+// Reads the agent's order, and returns the ranks of this node's GPUs. Sets `id`
+// to the NCCL id in the order. The root's order has none: the root makes the
+// id, and tells it to the agent.
+absl::StatusOr<GpuRanks> TakeOrder(const nccl::NcclLibrary& nccl,
+                                   const OwnedFd& output,
+                                   nccl::NcclUniqueId& id) {
+  std::string role;
+  GpuRanks ranks;
+  if (!(std::cin >> role >> ranks.count)) Exit(1);
+  ranks.size = 2 * ranks.count;
+  if (role == agent::kGpuPairRoot) {
+    const nccl::NcclResult result = nccl.GetUniqueId(&id);
+    if (result != nccl::kNcclSuccess) {
+      return absl::UnavailableError(
+          absl::StrCat("NCCL makes no id: ", nccl.Explain(result, nullptr)));
+    }
+    Say(output, absl::StrCat(agent::kGpuPairId, nccl::HexOf(id)));
+    return ranks;
+  }
+  std::string hex;
+  if (!(std::cin >> hex)) Exit(1);
+  absl::StatusOr<nccl::NcclUniqueId> given = nccl::NcclUniqueIdOf(hex);
+  if (!given.ok()) return given.status();
+  id = *given;
+  ranks.first = ranks.count;
+  return ranks;
+}
+
+}  // namespace
+
+bool IsGpuPairProcess(int argc, char** argv) {
+  return argc == 2 && std::strcmp(argv[1], agent::kGpuPairArgument) == 0;
+}
+
+void RunGpuPairProcess(const GpuPairProcessOptions& options) {
+  const OwnedFd output = agent::BecomeChildProgram("muster-gpu-pair");
+  const auto cuda = CudaDriver::Load(options.cuda_library);
+  const auto nccl = nccl::NcclLibrary::Load(options.nccl_library);
+  if (!cuda.ok() || !nccl.ok()) {
+    Say(output, absl::StrCat(agent::kGpuPairCount, 0));
+    Exit(0);
+  }
+  Say(output, absl::StrCat(agent::kGpuPairCount, (*cuda)->device_count()));
+  nccl::NcclUniqueId id;
+  const absl::StatusOr<GpuRanks> ranks = TakeOrder(**nccl, output, id);
+  absl::StatusOr<GpuValues> values = ranks.status();
+  if (ranks.ok()) {
+    values = MeasureGpus(*cuda, *nccl, id, *ranks,
+                         MonotonicNow() + agent::kGpuPairTimeout);
+  }
+  Say(output,
+      values.ok()
+          ? absl::StrFormat("%s%.9g %.9g", agent::kGpuPairValues,
+                            values->bytes_per_s, values->compute_s)
+          : absl::StrCat(agent::kGpuPairFailed, values.status().message()));
+  Exit(0);
+}
+
+}  // namespace muster::launcher
