@@ -100,10 +100,10 @@ std::vector<LifecycleEvent> Inbox::TakeAll() {
   return std::exchange(events_, {});
 }
 
-// The longest time by which the agent's first report to the coordinator is
-// delayed until this node has made an NCCL id, which the report offers for the
-// next round. Loading NCCL takes tens of milliseconds if its file is cached in
-// memory, hundreds of milliseconds from a disk.
+// The longest time for which the agent's first report to the coordinator waits
+// for an NCCL id. The report offers this id, which a process of this node
+// makes, for the next round. Loading NCCL takes tens of milliseconds if its
+// file is cached in memory, hundreds of milliseconds from a disk.
 constexpr Duration kNcclIdTimeout = std::chrono::seconds(5);
 // The time limit for writing the job files at a round's start, and for removing
 // them at the end of the run. Their file system may hang. A job file names the

@@ -21,12 +21,10 @@ namespace muster::agent {
 // How a job ended for this node: by itself, or because this node received a
 // signal that stops or preempts the job. Soon after such a signal the cluster
 // kills this process, so the agent must not wait long for its console.
-//
-// WaitLimitsAtEnd returns the limits for the wait for the console at the end of
-// the job. kByItself: `limits`, unchanged. kBySignal: `limits` with an
-// `end_signals` that returns one more than before, as if one more signal had
-// arrived, so that the wait is shorter.
 enum class JobEnd { kByItself, kBySignal };
+// Returns the limits for the wait for the console at the end of the job: with
+// kByItself, `limits` unchanged; with kBySignal, `limits` with an end_signals
+// function that counts one signal more, so that the wait is shorter.
 ConsoleWriter::WaitLimits WaitLimitsAtEnd(ConsoleWriter::WaitLimits limits,
                                           JobEnd end);
 
@@ -34,8 +32,8 @@ ConsoleWriter::WaitLimits WaitLimitsAtEnd(ConsoleWriter::WaitLimits limits,
 struct AgentResult {
   // The exit code for this process.
   int exit_code = 0;
-  // Whether the job has succeeded and no worker ever ran on this node; `reason`
-  // says why.
+  // Whether the job has succeeded while this node stayed a spare: no worker
+  // ever ran here. `reason` then says so.
   bool never_ran = false;
   // The job's verdict, if the coordinator gave one.
   std::optional<rendezvous::Verdict> verdict;

@@ -44,11 +44,11 @@ struct AgentOptions {
   // Which workers read the stdin of this process (--stdin).
   WorkerInput input;
   AgentPolicy policy;
-  // Signals that this agent handles. The effect depends on the first of these
-  // lists that contains the signal. PreemptionOptions::signals: announces a
-  // preemption. AgentPolicy::signals_to_leave: makes this node leave.
-  // AgentPolicy::signals_to_forward: forwards the signal to the workers. If
-  // none of these lists contains the signal, the signal stops the job.
+  // Signals that this agent handles. Three lists say what a signal does; the
+  // first list that contains the signal decides. PreemptionOptions::signals:
+  // the signal announces a preemption. AgentPolicy::signals_to_leave: it makes
+  // this node leave. AgentPolicy::signals_to_forward: it is forwarded to the
+  // workers. A signal in none of the lists stops the job.
   std::vector<int> signals_to_handle;
   PreemptionOptions preemption;
   HealthOptions health;

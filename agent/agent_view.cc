@@ -7,10 +7,10 @@
 namespace muster::agent {
 namespace {
 
-// The tolerated delay of the agent's loop: an agent counts as live if the
-// newest iteration of its loop began at most kLongestTurn plus this delay ago.
-// The value is generous, because on a busy machine the loop of a working agent
-// may be late.
+// The tolerated delay of the agent's loop, whose iterations are planned at most
+// kLongestTurn apart. An agent counts as live if the newest iteration began at
+// most kLongestTurn plus this delay ago. The delay is generous, because on a
+// busy machine the loop of a working agent may be late.
 constexpr Duration kMaxLoopDelay = std::chrono::seconds(30);
 
 }  // namespace

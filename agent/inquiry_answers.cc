@@ -101,8 +101,9 @@ struct StackReading {
 
 }  // namespace
 
-// One answer to an inquiry, shared by the answer's thread and the
-// InquiryAnswers. The last owner frees the object.
+// One answer to an inquiry, that is, to an operator's `launch logs` or `launch
+// stacks`. The object is shared by the thread that sends the answer and the
+// InquiryAnswers that started the thread. The last owner frees it.
 struct InquiryAnswers::Work {
   std::string run_id;
   Inquiry inquiry;
@@ -152,8 +153,8 @@ void InquiryAnswers::Work::Run() {
 }
 
 // Sends `part` in messages of limited size (SplitAnswer). Returns false if the
-// answer is no longer wanted or cannot be sent. Reads `sender` without the
-// lock, because only this thread changes `sender`.
+// answer is no longer wanted or cannot be sent. Reads the field Work::sender
+// without locking Work::mutex, because only this thread changes the field.
 bool InquiryAnswers::Work::Send(AnswerPart part) {
   for (const AnswerPart& one : SplitAnswer(std::move(part))) {
     if (!IsWanted() || !sender->Send(one)) return false;

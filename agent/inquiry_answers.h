@@ -15,9 +15,10 @@
 
 namespace muster::agent {
 
-// Answers the operators' inquiries that directives bring to this node. Each
-// answer has a thread of its own, so that the agent waits neither for an
-// operator nor for a tool.
+// Answers inquiries: the requests of operators for workers' output (`launch
+// logs`) or stacks (`launch stacks`), which reach this node in the
+// coordinator's directives. Each answer has a thread of its own, so that the
+// agent waits neither for an operator nor for a tool such as gdb.
 //
 // Not thread-safe: used by the agent's loop.
 class InquiryAnswers {

@@ -200,9 +200,10 @@ void RoundWorkers::GiveInput(int rank, LogRelay::Pipes& pipes,
     terminal_->Forward(
         OwnedFd(fcntl(pipes.stdout_terminal.get(), F_DUPFD_CLOEXEC, 3)));
   } else if (reads && stdin_is != Stdin::kBackground) {
-    // Gives the worker the agent's stdin, unless the agent is in the background
-    // of a terminal. There, typed keys are for the shell, but the kernel would
-    // let the worker read them, because a worker has no controlling terminal.
+    // Gives the worker the agent's stdin, unless the agent runs in the
+    // background of its terminal. The typed keys are then for the shell, but
+    // the worker could read them: the kernel prevents such reads only if the
+    // terminal is the reader's controlling terminal.
     spec.stdin_fd = STDIN_FILENO;
   }
   terminal_->FollowSize(std::move(pipes.stdout_terminal),

@@ -39,13 +39,14 @@ class RoundWorkers {
                                 const WorkerPaths& common);
 
   // Records that this node has `place` in a new round, and makes the folders of
-  // the round's workers, but starts no worker, because this node cannot serve
-  // the round.
+  // the round's workers, but starts no worker. Called instead of Start if the
+  // workers could not use the round's store, or the encryption key is missing.
   void Refuse(const rendezvous::Place& place);
 
-  // Converts the exit of a worker into a lifecycle event. `expired_timer`: the
-  // scope of the worker's timer (FileTimers) whose expiry made the agent send a
-  // signal to the worker; empty: no timer expired.
+  // Converts the exit of a worker into a lifecycle event. `expired_timer`: if
+  // the agent sent the worker a signal because a timer of the worker
+  // (FileTimers) had expired, the name that the worker gave this timer; else
+  // empty.
   WorkerDown Ended(const WorkerEnded& event,
                    const std::string& expired_timer) const;
   WorkerDown NotStarted(const WorkerNotStarted& event) const;

@@ -10,11 +10,11 @@
 namespace muster {
 
 // Reads the whole file at `path`, a path that the user has given. If the file
-// is a pipe with a writer, blocks until the writer closes the pipe. A pipe
-// without a writer counts as empty. NotFound: there is no such file.
-// InvalidArgument: the file is a folder, cannot be read, is larger than
-// `max_bytes`, or is a pipe that gives no byte for 10 s. The message is the
-// reason without the path.
+// is a pipe, reads until the writer closes the pipe, or sends no byte for 10 s,
+// which is an error. A pipe without a writer counts as empty. NotFound: there
+// is no such file. InvalidArgument: the file is a folder, cannot be read, is
+// larger than `max_bytes`, or is a pipe whose writer sent no byte for 10 s. The
+// message is the reason without the path.
 absl::StatusOr<std::string> ReadBoundedFile(const std::string& path,
                                             size_t max_bytes);
 

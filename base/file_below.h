@@ -10,21 +10,21 @@
 
 namespace muster {
 
-// Functions that open files in folders in which other users may write, too. The
-// root is the folder that the user has given. Links in the root's own path are
-// followed. Below the root another user may have placed a link to a file that
-// only this user can write. Therefore, below the root,
-//   - a symbolic link is followed only if this user or root owns it,
-//   - a folder or file is used only if its owner is this user, the user who
-//     owns the root, or the user who becomes the owner of new files that this
-//     process creates in the same parent folder (not this user on some network
-//     file systems).
+// The functions below open a file or folder below `root`, a folder that the
+// user has given and in which other users may write, too. Links in the path
+// `root` itself are followed. Below it, another user may have placed a link to
+// a file that only this user can write. Therefore, below `root`,
+//   - a symbolic link is followed only if this user or the superuser owns it,
+//   - a folder or file is used only if one of three users owns it: this user,
+//     the owner of the folder `root`, or the user whom the file system makes
+//     the owner of this process's new files. (On some network file systems that
+//     is another user than this one.)
 // The owner is checked on the opened descriptor, so that a folder which another
 // user replaces meanwhile is not used.
 
 // Opens the folder `path` and creates the folders that are missing. `path` is
-// `root` or lies below it. The descriptor can be used with openat(2) and
-// renameat(2) alone (O_PATH).
+// `root` or lies below it. The descriptor is opened with O_PATH: it cannot be
+// read, but openat(2), renameat(2) and similar calls accept it as their folder.
 //    PermissionDenied  a link, folder or file belongs to another user, or the
 //                      system denies access
 //    other codes       those of PathStatus (base/log_folder.h)

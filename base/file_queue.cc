@@ -53,9 +53,10 @@ struct FileQueue::State {
   // Calls `tell`, unless the queue was abandoned or destroyed.
   void Tell(const std::function<void()>& tell);
 
-  // Held while a callback of the queue's owner runs. The callbacks are
-  // destroyed when the queue is abandoned. Otherwise the objects that they own
-  // would live as long as the queue's thread, which hangs in a system call.
+  // Held while a callback of the queue's owner runs, and while an on_trouble
+  // callback is destroyed after the queue was abandoned. (If it were kept, the
+  // objects that it owns would live as long as the queue's thread, which hangs
+  // in a system call.)
   std::mutex tell_mutex;
   // whether no callback may run any more; guarded by tell_mutex
   bool silent = false;
@@ -214,8 +215,8 @@ bool FileQueue::Post(const std::string& path, std::function<void()> work) {
 bool FileQueue::Do(const std::string& path, std::function<void()> work,
                    Duration timeout) {
   struct Call {
-    // whether Do has stopped waiting, so that the task must not begin; guarded
-    // by state_->mutex, like `done`
+    // Whether Do has stopped waiting, so that the task must not begin. Both
+    // fields of Call are guarded by state_->mutex.
     bool cancelled = false;
     bool done = false;
   };
@@ -367,9 +368,9 @@ struct QueuedFile::State {
   std::string pending;
   // The number of bytes in `writing` that are not written yet.
   int64_t left = 0;
-  // The number of dropped bytes that are missing after the bytes in `pending`.
-  // Until the queue's thread has noted this gap in the file, all further bytes
-  // are dropped, too.
+  // The number of dropped bytes that are missing in the file after the bytes in
+  // `pending`, which are written next. Until the queue's thread takes this
+  // number, to note the gap in the file, all further bytes are dropped, too.
   int64_t gap = 0;
   bool scheduled = false;  // whether the queue has a task that calls WriteOut
   bool touched = false;  // whether any task for this file may have been queued

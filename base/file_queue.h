@@ -68,9 +68,10 @@ class FileQueue {
   void Look();
 
   struct WaitLimits : FileBacklog::WaitLimits {
-    // Returns how many signals have asked this process to end so far; such a
-    // signal shortens or ends the wait. Called about 20 times a second. Empty:
-    // no signals are counted.
+    // A function that returns how many signals have asked this process to end
+    // so far. The first signal shortens the wait of Finish, the second one ends
+    // it. Finish calls the function about 20 times a second. Empty: no signals
+    // are counted.
     std::function<int()> end_signals;
   };
   // Waits until all tasks are done, and returns true. If a limit is reached

@@ -125,8 +125,9 @@ absl::Status CheckDescriptors(int needed) {
           ", and needs ", needed, " more than it has open; raise the limit ",
           "(ulimit -n)"));
     }
-    // Only EMFILE and ENFILE mean that descriptors ran out. Any other error has
-    // another cause; for example, /dev/null may be missing.
+    // Only EMFILE, which is handled above, and ENFILE mean that descriptors ran
+    // out. Any other error has another cause, such as a missing /dev/null, and
+    // is ignored here.
     if (error != ENFILE) return absl::OkStatus();
     return absl::ResourceExhaustedError(
         "too few file descriptors: the machine's limit (fs.file-max) is "

@@ -45,11 +45,12 @@ class RotatingFile {
   // Receives whole sentences about errors, on the thread that writes.
   using OnTrouble = std::function<void(const std::string& sentence)>;
 
-  // Numbers of bytes that were passed to Write, and that no file contains when
-  // the RotatingFile is destroyed.
+  // Numbers of bytes that are missing from the files: bytes that were passed to
+  // Write and are in no file any more, and bytes passed to NoteMissing.
   struct Totals {
-    // Bytes that could not be written, or that were in a file which another
-    // program removed while it was open.
+    // Bytes that could not be written, that the caller has dropped
+    // (NoteMissing), or that were in a file which another program removed while
+    // it was open.
     int64_t lost = 0;
     int64_t dropped = 0;  // bytes in files that a rotation deleted
   };

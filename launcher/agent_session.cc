@@ -76,18 +76,19 @@ void ShowReason(const Voice& voice, const agent::AgentResult& result) {
 void Show(const Voice& voice, const agent::AgentResult& result,
           agent::JobMessages job_messages, const std::string& program_name) {
   if (!result.verdict || result.never_ran) return ShowReason(voice, result);
-  // Whether the outputs of all nodes are merged on one stderr. If verdict_fd is
-  // another descriptor, a `launch` that started this agent reads the verdict
-  // from there. Then every node writes its verdict, and that `launch` uses the
-  // first one.
+  // Whether the outputs of all nodes are merged on one stderr, so that not
+  // every node may print the verdict. If this agent writes its verdict to
+  // another descriptor than stderr, the `launch` that started the agent reads
+  // the verdict there. Then every node writes its verdict, and that `launch`
+  // uses the first one.
   const bool is_shared = job_messages != agent::JobMessages::kAll &&
                          voice.verdict_fd() == STDERR_FILENO;
   if (is_shared && !result.acts_for_job) {
-    // The outputs of all nodes are merged, so only the node with acts_for_job
-    // (which also requeues the job in Slurm) prints the verdict. If the job
-    // ended before this node joined, there may be no such node. So the one node
-    // with kAssignedAndGeneral, such as task 0 of a Slurm step, prints at least
-    // the reason.
+    // Only the node that acts for the job (it also requeues the job in Slurm)
+    // prints the verdict, because the outputs of all nodes are merged. If the
+    // job ended before this node joined, there may be no such node. So the node
+    // that prints the general messages (kAssignedAndGeneral; in a Slurm step,
+    // task 0) prints at least the reason.
     if (job_messages == agent::JobMessages::kAssignedAndGeneral) {
       ShowReason(voice, result);
     }
@@ -406,8 +407,10 @@ agent::AgentResult RunAgentSession(const Voice& voice,
         options.health.metrics_textfile, metrics,
         [&voice](const std::string& sentence) { voice.Notice(sentence); });
   }
-  // `linger` runs when this function returns, before the HTTP pages are closed.
-  // The pages are thus served for as long as this process coordinates the job.
+  // The result of this function. When the function returns, the cleanup
+  // `linger` below passes the exit code to own.linger, which waits until the
+  // other nodes need no coordinator here. The HTTP pages, declared above, are
+  // closed after that.
   agent::AgentResult result;
   const absl::Cleanup linger = [&own, &result] {
     if (own.linger) own.linger(result.exit_code);

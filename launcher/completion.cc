@@ -35,9 +35,9 @@ std::string SubcommandWords() {
   return words;
 }
 
-// Joins the names of the subcommands whose kind of flags is `flags`:
-// "status|watch|top|cancel|drain". If `flags` is kNone, joins the names of all
-// subcommands that have flags.
+// Joins the names of the subcommands whose Subcommand::flags has the value
+// `flags`: "status|watch|top|cancel|drain". The argument kNone is special: it
+// selects every subcommand that has flags of any kind.
 std::string NamesWith(SubcommandFlags flags, const char* separator) {
   std::string names;
   for (const Subcommand& subcommand : Subcommands()) {

@@ -187,10 +187,10 @@ absl::StatusOr<CoordinatorChoice> ChooseCoordinator(
   }
   if (choice.endpoints.size() > 1) {
     choice.place = CoordinatorPlace::kElsewhere;
-    // `are_nodes`: the endpoints belong to nodes, not to daemons. Only agents
-    // that a `launch` starts over ssh get endpoints of nodes: once the host of
-    // the first coordinator is lost, that `launch` passes the endpoints of its
-    // other agents to each new agent.
+    // `are_nodes`: the endpoints belong to nodes, not to rendezvousd daemons
+    // (coordinators that run as separate programs). Only a `launch` that starts
+    // agents over ssh passes endpoints of nodes to an agent, after the loss of
+    // the first coordinator's host.
     const bool are_nodes =
         options.remote.endpoint_fd >= 0 && options.hosting == Hosting::kNever;
     choice.is_taken_over = are_nodes && IsTakenOver(options);

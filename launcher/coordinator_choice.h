@@ -22,8 +22,9 @@ enum class CoordinatorPlace {
   kElsewhere,  // This process connects to a coordinator elsewhere.
 };
 
-// Whether this node hosts the coordinator, and the addresses to bind and to
-// dial.
+// Where the coordinator runs, as seen from this node: on this node or
+// elsewhere. Also the address to which this node binds it, and the addresses to
+// which other processes connect.
 struct CoordinatorChoice {
   CoordinatorPlace place = CoordinatorPlace::kElsewhere;
   // kHere, kHereIfFree: the address to bind. Host "0.0.0.0" or "::": every
@@ -65,16 +66,16 @@ absl::StatusOr<Meeting> DecideMeeting(const RunOptions& options,
 // decides:
 // - A lone node hosts the coordinator, on 127.0.0.1 and a free port.
 // - If several endpoints are given, this node does not host. They belong to
-//   daemons, or to other nodes that may take over as coordinator (in an agent
-//   that a `launch` starts over ssh after the loss of the first coordinator).
+//   rendezvousd daemons (coordinators that run as separate programs). If a
+//   `launch` has started this agent over ssh, they may also belong to other
+//   nodes, one of which has taken over as coordinator.
 // - If --rdzv-conf gives is_host, its value decides.
 // - In a static job (--master-addr) whose nodes have a --node-rank, node rank 0
 //   hosts.
-// - The owner of the address hosts.
-// The owner is the machine that has one of the addresses of the endpoint's
-// host. If that host does not resolve, the owner is the machine of that name.
-// `resolved` is used neither for a lone node nor if several endpoints are
-// given.
+// - The owner of the address hosts. The owner is the machine that has one of
+//   the addresses of the endpoint's host. If that host does not resolve, the
+//   owner is the machine of that name.
+// `resolved` is not used for a lone node, nor if several endpoints are given.
 //
 // Pure. Unavailable: the host does not resolve, and this node would have to
 // connect to it.

@@ -133,7 +133,8 @@ TEST(CoordinatorChoice, DaemonsHostAtSeveralEndpoints) {
                                      "--rdzv-endpoint=node1,node2:80"};
     args.insert(args.end(), more.begin(), more.end());
     // This machine is node1, the host of the first endpoint. Still it does not
-    // host the coordinator, because several endpoints belong to daemons.
+    // host the coordinator: if a user gives several endpoints, rendezvousd
+    // daemons (separate programs) at these endpoints host it.
     const CoordinatorChoice choice = Choice(args, {});
     EXPECT_EQ(choice.place, CoordinatorPlace::kElsewhere);
     EXPECT_EQ(rendezvous::EndpointsText(choice.endpoints),

@@ -195,9 +195,10 @@ absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> EmbeddedCoordinator::Start(
         [self](const std::string& run_id) {
           absl::StatusOr<rendezvous::JobStatus> job =
               self->coordinator_.GetJob(run_id);
-          // A JobStatus lacks the job's command, so the command of this process
-          // is added. The user who gave the command also owns the event log, so
-          // the command may be shown there.
+          // This status is written to the event log. The coordinator's
+          // JobStatus lacks the job's command, so add the command that the user
+          // of this process gave. This user also owns the event log, so the
+          // command is not revealed to others.
           if (job.ok()) job->spec.command = self->options_.job.spec.command;
           return job;
         },

@@ -64,9 +64,9 @@ struct LocalCoordinator {
 };
 
 // Finds the coordinator that `endpoint` names. It must be running, belong to
-// this user, and have a file in a folder of `parents`. If a file has the port
-// of `endpoint`, and the host of `endpoint` is a name, resolves the name, for
-// at most 5 s.
+// this user, and have a token file in a folder of `parents`. If one of these
+// files is for the port of `endpoint`, resolves the host name in `endpoint`,
+// which blocks for at most 5 s.
 std::optional<LocalCoordinator> FindLocalCoordinator(
     const rendezvous::Endpoint& endpoint,
     const std::vector<std::string>& parents);

@@ -123,10 +123,10 @@ int RunSubcommand(const Subcommand& subcommand,
   return 1;
 }
 
-// Returns the environment for srun, which passes it on to the tasks. The
-// environment contains the job's token. The token is a fresh one if the user
-// gives neither a token nor TLS files, and one of the tasks hosts the
-// coordinator.
+// Returns the environment for srun, which passes it on to the tasks. Adds the
+// job's token if the user gave it in MUSTER_TOKEN. Adds a fresh token if the
+// user gave neither a token nor TLS files nor the endpoint of a coordinator:
+// then one of the tasks hosts the coordinator.
 Environment WithJobToken(Environment environment, const RunOptions& options) {
   const bool has_access = !rendezvous::TakenToken().empty() ||
                           !options.token_file.empty() || options.tls.given();

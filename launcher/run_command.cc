@@ -312,10 +312,11 @@ int RunCommand(const std::string& name, const RunOptions& options,
     is_over = true;
     link.reset();
     node->guardian.reset();
-    // Whether a `launch` on another host started this agent, which has now lost
-    // its guardian, the process that starts workers. That `launch` starts the
-    // agent and its coordinator again at once, or ends the job. In both cases
-    // no node needs this coordinator any more.
+    // True if two things hold: a `launch` on another host started this agent,
+    // and this agent has lost its guardian, the process that starts workers.
+    // The other `launch` then starts a new agent with a new coordinator here,
+    // or ends the job. In both cases no node needs this process's coordinator
+    // any more.
     const bool is_started_again =
         code == agent::kWorkersLostExitCode && options.remote.endpoint_fd >= 0;
     if (here != nullptr && !is_started_again) {

@@ -10,8 +10,8 @@
 
 namespace muster::launcher {
 
-// Function that prints why the job was not started. Returns the exit code
-// (Voice::Refuse).
+// Function that prints `why`, the reason why the job was not started, and
+// returns the exit code of this program.
 using Refusal = std::function<int(const absl::Status& why)>;
 
 // Implements `launch PROGRAM`: runs this node's part of the job and, on the

@@ -80,8 +80,9 @@ std::string UserName() {
 }
 
 // Returns the secret from which the token is derived; "": none was given.
-// NotFound: no coordinator of this user listens at the request's endpoint, or
-// the user gave that coordinator its token.
+// NotFound: at the request's endpoint there is no coordinator of this user
+// whose secret was made by `launch`. (A secret that the user gave to the
+// coordinator cannot be found in this way.)
 absl::StatusOr<std::string> ReadSecret(const TokenRequest& request,
                                        const Voice& voice) {
   if (!request.endpoint.has_value()) {

@@ -17,13 +17,16 @@ namespace muster::launcher {
 
 // The parsed command line of `launch token`.
 struct TokenRequest {
+  // What is printed. kSecret: a fresh secret. kDerived: a token that is derived
+  // from a secret.
   enum class Way { kHelp, kSecret, kDerived };
   Way way = Way::kSecret;
-  // kDerived: path of the file with the secret from which the token is derived
+  // if `way` is kDerived: path of the file with the secret from which the token
+  // is derived
   std::string token_file;
-  // For kDerived: the endpoint of a coordinator that this user started on this
-  // host; the secret of this coordinator is used. nullopt: the secret is in
-  // token_file or in MUSTER_TOKEN.
+  // If `way` is kDerived: the endpoint of a coordinator that this user started
+  // on this host; the token is derived from the secret of this coordinator.
+  // nullopt: the secret is in token_file or in MUSTER_TOKEN.
   std::optional<rendezvous::Endpoint> endpoint;
   rendezvous::TokenGrant grant;  // kDerived: what the token permits
 };

@@ -13,7 +13,8 @@ namespace muster::launcher {
 // Shows a job on the terminal of stdin and stdout, and updates it once a second
 // until the user presses q. `read`: returns the job's current state. While
 // `read` fails, the screen shows the last state and the error. `inquire`:
-// follows the output of the rank that the user has opened.
+// delivers the output of one rank. Called when the user makes the screen show
+// that rank's output instead of the table.
 //
 // FailedPrecondition: stdin or stdout is no terminal that ncurses can use;
 // nothing was shown. Other errors: those of the first call of `read`.

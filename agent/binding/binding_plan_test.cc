@@ -210,8 +210,9 @@ TEST(BindingPlan, GpusAtAnUnknownNodeAreDistributedEvenly) {
   EXPECT_THAT(CpusOf(plan), ElementsAre("0-1", "0-1", "2-3", "2-3"));
   EXPECT_THAT(plan->how, HasSubstr("does not tell them, spread evenly"));
   EXPECT_THAT(plan->workers[3].reason, HasSubstr("GPU 3 is at is not known"));
-  // For each of these GPUs the firmware names the same two NUMA nodes, 2 and 3.
-  // The GPUs must be distributed over these two nodes.
+  // A machine with four NUMA nodes and two GPUs. For each GPU the firmware
+  // names two NUMA nodes, 2 and 3. The two workers must be distributed over
+  // these two nodes.
   MachineLayout clustered = Synthetic("pack:2 group:2 [numa] core:1 pu:1");
   const auto near = AddGpus({-1, -1}, &clustered);
   for (PciDevice& device : clustered.devices) device.numa_nodes = {2, 3};

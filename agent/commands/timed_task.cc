@@ -19,9 +19,9 @@ struct TimedTask::Work {
   // the task's result, once the task has returned; guarded by mutex
   std::optional<absl::Status> outcome;
   bool cancelled = false;  // whether Cancel was called; guarded by mutex
-  // Whether it is decided that `done` is called, because the task has ended or
-  // the deadline has passed. Cancel can then no longer prevent the call.
-  // Guarded by mutex.
+  // Whether the callback `done` will be called or was called: the task has
+  // ended, or its deadline has passed, before Cancel was called. Guarded by
+  // mutex.
   bool over = false;
 };
 

@@ -12,7 +12,8 @@
 
 namespace muster::agent {
 
-// What is left of a worker that exited, and explains why it exited.
+// The evidence that a worker left when it exited. DescribeEnd finds the reason
+// for the exit in it.
 struct WorkerRemains {
   // the last lines of stderr, oldest first
   std::vector<std::string> stderr_tail;

@@ -13,8 +13,10 @@
 namespace muster::agent {
 namespace {
 
-// The time limit for the request to the store which ranks have published no
-// address. The request is made after the exchange of addresses has timed out.
+// The time limit for a request to the store after the exchange of addresses has
+// timed out. The request finds the absent ranks: those that have published no
+// address. Also the shortest time limit for reading all addresses after a
+// successful exchange.
 constexpr Duration kAbsentRanksTimeout = std::chrono::seconds(5);
 constexpr size_t kLongestAddress = 300;
 

@@ -35,11 +35,12 @@ PeerVariables JaxVariables(const PeerWorld& world, int world_size);
 // empty.
 std::string PublishedAddress(const std::string& host, int port);
 
-// Converts `published`, the address that another node published, into an
-// address that works on this node, whose address is `own`. The node on the
-// coordinator's host may publish a loopback address. Other nodes then use the
-// host of `coordinator` ("HOST:PORT") instead. If `coordinator` lists several
-// endpoints, this host is unknown and `published` is returned. Pure.
+// Returns the address at which this node reaches the service that another node
+// publishes at `published`. A node on the coordinator's host may publish a
+// loopback address. If `own`, this node's address, is no loopback address, the
+// coordinator's host then replaces the loopback host. `coordinator` is
+// "HOST:PORT"; if it lists several endpoints, the coordinator's host is
+// unknown, and `published` is returned. Pure.
 std::string AddressFromHere(const std::string& published,
                             const std::string& own,
                             const std::string& coordinator);

@@ -1,12 +1,17 @@
-// A fake of NVIDIA's management library, for tests, configured by environment
-// variables. FAKE_NVML_GPUS: the number of GPUs; FAKE_NVML_MIG: the number of
-// MIG instances of the first GPU; FAKE_NVML_INIT: the result of nvmlInit;
-// FAKE_NVML_SET: faults, as "1.ecc=3,0.width=8,fallen=1": KEY=VALUE for every
-// GPU, or INDEX.KEY=VALUE for one. FAKE_NVML_HANG=1: nvmlInit never returns;
-// FAKE_NVML_HANG=2: nvmlDeviceGetUtilizationRates never returns. In
-// FAKE_NVML_SET, "unsupported=1" lets the functions for metrics say that the
-// GPU does not support them; "old=1" does so for the second version of
-// nvmlDeviceGetMemoryInfo; "xid=79" reports this Xid once to each event set.
+// A fake of NVIDIA's management library (NVML), for tests. Environment
+// variables configure it:
+//   FAKE_NVML_GPUS  the number of GPUs
+//   FAKE_NVML_MIG   the number of MIG instances of the first GPU
+//   FAKE_NVML_INIT  the result of nvmlInit
+//   FAKE_NVML_HANG  1: nvmlInit never returns
+//                   2: nvmlDeviceGetUtilizationRates never returns
+//   FAKE_NVML_SET   a list such as "1.ecc=3,0.width=8,fallen=1": KEY=VALUE for
+//                   every GPU, or INDEX.KEY=VALUE for one GPU
+// Some keys of FAKE_NVML_SET:
+//   unsupported=1  the functions for metrics and Xids return
+//                  NVML_ERROR_NOT_SUPPORTED
+//   old=1          nvmlDeviceGetMemoryInfo_v2 returns NVML_ERROR_NOT_SUPPORTED
+//   xid=79         each event set gets this Xid once
 
 #include <unistd.h>
 

@@ -14,8 +14,8 @@ struct Gpu {
   // can be used only through them.
   std::vector<std::string> mig_instances;
   std::string pci_address = "";  // such as "0000:3b:00.0"; empty: unknown
-  // The GPU instance of each MIG instance: the number by which nvidia-smi and
-  // DCGM name it; -1: unknown.
+  // For each MIG instance, the id of its GPU instance, as nvidia-smi and DCGM
+  // show it; -1: unknown.
   std::vector<int> gpu_instances = {};
 };
 

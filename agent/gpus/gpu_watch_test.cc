@@ -44,7 +44,8 @@ class GpuWatchTest : public ::testing::Test {
     });
   }
 
-  // Waits until `count` Xids were reported, and returns them.
+  // Waits until `count` Xids were reported, or kTimeout has passed. Returns all
+  // Xids that were reported.
   std::vector<XidSeen> AwaitXids(size_t count) {
     std::unique_lock<std::mutex> lock(mutex_);
     changed_.wait_until(lock, ToSteady(MonotonicNow() + kTimeout),
@@ -52,8 +53,8 @@ class GpuWatchTest : public ::testing::Test {
     return xids_;
   }
 
-  // Calls Look until `holds` accepts the snapshot, or the deadline passes.
-  // Returns the newest snapshot.
+  // Calls Look until the condition `holds` accepts the snapshot, or kTimeout
+  // has passed. Returns the newest snapshot.
   template <typename Condition>
   GpuSnapshot LookUntil(GpuWatch& watch, Condition holds) {
     const Instant deadline = MonotonicNow() + kTimeout;
@@ -143,8 +144,9 @@ TEST_F(GpuWatchTest, XidsThatNobodyHasFollowedAreToldLater) {
   });
   Follow(watch);
   EXPECT_THAT(AwaitXids(2), SizeIs(2));
-  // The callback is set again. The watch must not report the two Xids a second
-  // time, so AwaitXids must still return two.
+  // Sets the callback again. The watch has already reported both Xids, so it
+  // must not report them to the new callback: AwaitXids must find two, not
+  // four.
   Follow(watch);
   EXPECT_THAT(AwaitXids(2), SizeIs(2));
 }

@@ -133,8 +133,9 @@ std::vector<std::string> MachineGpuAddresses(const std::string& root) {
   DIR* const folder =
       opendir(absl::StrCat(root, "/sys/bus/pci/drivers/nvidia").c_str());
   if (folder == nullptr) return addresses;
-  // Besides an entry for each GPU, named by its PCI address (0000:3b:00.0), the
-  // folder has files such as "bind".
+  // The driver's folder has an entry for each GPU, named by its PCI address
+  // (0000:3b:00.0), and files such as "bind". Only names in the form of a PCI
+  // address are taken.
   while (const dirent* entry = readdir(folder)) {
     const std::string name = entry->d_name;
     if (name.size() == 12 && name[4] == ':' && name[7] == ':' &&

@@ -44,10 +44,11 @@ std::vector<std::string> JobFileNames(const std::vector<std::string>& visible,
 // addresses are unknown.
 std::vector<std::string> MachineGpuAddresses(const std::string& root = "");
 
-// Writes the files. Each file replaces an existing file or link with its name.
-// A link is never followed. The folder must exist. Unavailable: the reason,
-// with the path; the other files are written nevertheless. Blocks for as long
-// as the file system does.
+// Writes the job files. Each file replaces an existing file or link with its
+// name. A link is never followed. The folder must exist. If a file cannot be
+// written, the others are written nevertheless, and the result is Unavailable,
+// with the path of the file and the reason. Blocks for as long as the file
+// system does.
 absl::Status WriteJobFiles(const JobFiles& files);
 
 // Removes the files in `files` that contain this job. Keeps the files of other

@@ -71,8 +71,9 @@ TEST_F(NvmlTest, VisibleOnesAreThoseOfTheMachine) {
 }
 
 TEST_F(NvmlTest, TheLibraryIsNotAskedWhereAllIsHidden) {
-  // If ReadVisibleGpus loaded the library, nvmlInit would fail with code 18. It
-  // must succeed, because it must not load the library.
+  // Makes nvmlInit fail with code 18. ReadVisibleGpus must succeed
+  // nevertheless: if all GPUs are hidden, it must not load the library and call
+  // nvmlInit.
   Set("FAKE_NVML_INIT", "18");
   EXPECT_THAT(ReadVisibleGpus("", kFake)->names, IsEmpty());
   EXPECT_THAT(ReadVisibleGpus("-1", kFake)->names, IsEmpty());

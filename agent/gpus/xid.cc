@@ -22,7 +22,8 @@ struct Meaning {
 //     continue to use the GPU,
 //   - 109 (a context switch that timed out): programs cause this error, too,
 //   - 144 to 150 (NVLink of Blackwell): the number alone does not say whether
-//     the GPU needs a reset. If the GPU needs one, 48, 154 or 95 follows.
+//     the GPU needs a reset. A GPU that needs a reset then also reports Xid 48,
+//     95 or 154.
 constexpr Meaning kHardware[] = {
     {46, "the GPU has stopped processing"},
     {48, "a memory error could not be corrected"},

@@ -42,7 +42,8 @@ struct XidSeen {
 // the GPU has fallen off the bus". Pure.
 std::string XidText(const XidSeen& seen);
 
-// The Xids of one GPU since the watch began.
+// Counts of one GPU's Xids since the GpuWatch, which listens for Xids, was
+// constructed.
 struct XidCounts {
   std::array<int64_t, kXidKinds> by_kind = {};
   int last = 0;  // the newest Xid; 0: none

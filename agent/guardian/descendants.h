@@ -87,9 +87,10 @@ class OrphanSweep {
   std::string left_;
 };
 
-// The children of the agent that are not workers: the guardians (usually one)
-// and the NCCL id processes. After a guardian's death the agent kills the
-// orphaned workers, but must not kill the processes in this list. Thread-safe.
+// The children of the agent that are not workers: the guardians (usually one),
+// and the processes that host the bootstrap root of an NCCL id. After a
+// guardian's death the agent kills the orphaned workers, but must not kill the
+// processes in this list. Thread-safe.
 class SparedChildren {
  public:
   static SparedChildren& OfThisProcess();

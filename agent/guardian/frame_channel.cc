@@ -17,8 +17,8 @@ namespace {
 constexpr size_t kHeaderBytes = 4;
 constexpr size_t kChunkBytes = 64 << 10;
 // The maximum number of descriptors in one frame. The frame of a StartCommand
-// carries the worker's stdin, stdout and stderr, and the pipe with the channel
-// key.
+// carries the worker's stdin, stdout and stderr, and the pipe with the round's
+// encryption key (--encrypt=workers).
 constexpr size_t kMaxDescriptors = 4;
 // The maximum number of received descriptors that the caller has not taken yet.
 // At this number the channel stops reading, so that the process does not reach

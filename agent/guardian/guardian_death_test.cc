@@ -27,8 +27,9 @@ const Acts kDaemonOfADeadWorker = {"fork-and-exit", "setsid", "fork-and-exit",
                                    "say-pid", "pause"};
 const Acts kHopper = {"fork-and-exit", "setsid", "say-pid", "hop"};
 
-// Starts one worker for each element of `workers`, and waits until every worker
-// has printed a line, which it does just before its last step.
+// Starts one test worker for each element of `workers`, the list of actions
+// that the worker performs. Waits until every worker has printed its pid, which
+// is its last action but one.
 void StartAll(Guardian* guardian, const std::vector<Acts>& workers,
               OutputPipe* out) {
   for (size_t i = 0; i < workers.size(); ++i) {
@@ -41,9 +42,10 @@ void StartAll(Guardian* guardian, const std::vector<Acts>& workers,
 const std::vector<Acts> kAllKinds = {kPlain, kSession, kDaemon,
                                      kDaemonOfADeadWorker, kHopper};
 
-// Forks a process that acts as an agent: it starts a guardian and one worker of
-// each kind, and then calls the function `last` with the guardian. Returns the
-// pid of the process; `*guardian` becomes a pidfd of the process's guardian.
+// Forks a process that acts as an agent: it starts a guardian and one test
+// worker for each list of actions in kAllKinds, and then calls the function
+// `last` with the guardian. Returns the pid of the process; `*guardian` becomes
+// a pidfd of the process's guardian.
 pid_t StandInAgent(OutputPipe* out, OwnedFd* guardian,
                    const std::function<void(Guardian*)>& last) {
   const pid_t agent = fork();
@@ -279,9 +281,10 @@ TEST(GuardianDeath, AllGoneWaitsForTheLastDescendant) {
   StartAll(guardian.get(), {kDaemonOfADeadWorker}, &out);
   EventReader events(guardian.get());
   events.Await<WorkerEnded>();
-  // The first worker has ended, but its daemon is alive. Events arrive in
-  // order, so if the guardian had sent AllGone too early, AllGone would arrive
-  // before the start of the next worker.
+  // The first worker has exited, but a daemon that it has forked is alive, so
+  // the guardian must not have sent AllGone yet. Events arrive in the order in
+  // which they were sent: after a premature AllGone, the next event would be
+  // AllGone instead of WorkerStarted.
   ASSERT_TRUE(guardian->Start(Staged(1, {"exit", "0"}, out)).ok());
   EXPECT_TRUE(std::holds_alternative<WorkerStarted>(events.Next()));
   EXPECT_TRUE(std::holds_alternative<WorkerEnded>(events.Next()));

@@ -151,8 +151,9 @@ OwnedFd BecomeGuardianProcess(std::initializer_list<int> kept) {
 
 namespace {
 
-// The interval in milliseconds at which the search for descendants is repeated
-// if no SIGCHLD arrives. A process may have forked during the last search.
+// The first and the longest interval, in milliseconds, at which the search for
+// descendants is repeated if no SIGCHLD arrives. The search is repeated,
+// because a process may have forked during the last search.
 constexpr int kSweepMilliseconds = 20;
 constexpr int kLongestSweepMilliseconds = 1000;
 // The guardian reads no commands while more than this number of bytes of
@@ -163,10 +164,10 @@ constexpr size_t kMaxUnsentBytes = 1 << 20;
 // holds one descriptor for each such worker.
 constexpr int kMaxStarting = 32;
 
-// The interval in milliseconds that follows the interval `milliseconds` between
-// searches for descendants. The intervals grow, because a process in an
-// uninterruptible system call (a device, a dead file server) may take long to
-// die.
+// Returns the interval between searches for descendants that follows an
+// interval of `milliseconds`: twice as long, at most kLongestSweepMilliseconds.
+// The intervals grow, because a process in an uninterruptible system call (a
+// device, a dead file server) may take long to die.
 int Longer(int milliseconds) {
   return std::min(2 * milliseconds, kLongestSweepMilliseconds);
 }

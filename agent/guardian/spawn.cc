@@ -95,9 +95,9 @@ StartFailure BecomeProgram(const SpawnRequest& request, pid_t parent,
   // the child (SignalGroup).
   setsid();
 #ifdef PR_SET_PTRACER
-  // Allows the agent's debugger to attach to this worker where the Yama
-  // security module restricts tracing to ancestors. The permission survives
-  // exec.
+  // Allows gdb and py-spy, which the agent runs to read a worker's stack, to
+  // attach to this worker where the Yama security module restricts tracing to
+  // ancestors. The permission survives exec.
   prctl(PR_SET_PTRACER, agent);
 #endif
   prctl(PR_SET_PDEATHSIG, SIGKILL);

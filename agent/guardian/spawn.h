@@ -46,8 +46,8 @@ struct SpawnRequest {
   int stdin_fd = -1;   // the child's stdin; -1: this process's own stdin
   int stdout_fd = -1;  // the child's stdout; -1: this process's own stdout
   int stderr_fd = -1;  // the child's stderr; -1: this process's own stderr
-  // the pipe with the channel key, which the child inherits under the same
-  // number; -1: none
+  // the pipe with the round's encryption key (--encrypt=workers), which the
+  // child inherits under the same number; -1: none
   int key_fd = -1;
   // whether stdin becomes the child's controlling terminal
   bool controls_terminal = false;

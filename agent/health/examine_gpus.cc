@@ -310,10 +310,10 @@ std::string Summary(const NodeFacts& facts) {
   return Listed(parts, parts.size());
 }
 
-// Adds a finding if `wanted` is newer than `known`. `wanted`: the CUDA version
-// that `whose` (such as "PyTorch") needs. `known`: the CUDA version that the
-// driver supports; 12040 is CUDA 12.4. `too_old`: the kind of the finding if
-// the major versions differ.
+// Adds a finding if `whose` (such as "PyTorch") needs the CUDA version
+// `wanted`, and the driver supports only the older version `known`. Versions
+// are numbers: 12040 is CUDA 12.4. The id of the finding is `too_old` if
+// `wanted` has a higher major version than `known`, else "cuda-minor".
 void Compare(const std::string& whose, int wanted, int known,
              const char* too_old, std::vector<Finding>& findings) {
   if (wanted <= known) return;

@@ -107,9 +107,9 @@ struct FolderFacts {
   std::string error;
   bool writable = false;
   bool read_only = false;  // whether the file system or its mount is read-only
-  // Whether only the mount is read-only, by configuration, such as a
-  // container's root. (After errors the kernel makes the file system itself
-  // read-only.)
+  // Whether the mount is read-only although the file system is writable. The
+  // folder is then read-only by configuration, as a container's root may be.
+  // (After errors the kernel makes the file system itself read-only.)
   bool mounted_read_only = false;
   int64_t total = 0;  // size of the file system in bytes
   int64_t free = 0;   // bytes that this user may still write to the file system

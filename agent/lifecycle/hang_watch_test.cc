@@ -361,8 +361,8 @@ TEST(HangBlame, EqualWorkersGiveARemark) {
 }
 
 // Worker 1 has been silent 400 ms longer than worker 0, but is not overdue,
-// because its deadline is longer. Nevertheless the remark counts worker 1 among
-// the workers that fell silent together.
+// because its deadline is longer. Nevertheless the message about the hang
+// counts worker 1 among the workers that fell silent together.
 TEST(HangBlame, WorkerSilentSlightlyEarlierIsCounted) {
   SilentWorker patient = Silent(1, milliseconds(5400));
   patient.silence.deadline = seconds(6);

@@ -282,9 +282,9 @@ void Lifecycle::On(const GuardianDied& event) {
   kill_at_.reset();
   health_.RoundEnded();
   if (leave_.has_value()) return;
-  // The reports give the coordinator only the reason of the guardian's loss
-  // (leaving_). The text for GiveUp, which this node prints for the user, also
-  // says that the node leaves the job.
+  // The coordinator gets only the reason of the guardian's loss: leaving_,
+  // which the next report contains. The user gets the longer text that is
+  // passed to GiveUp below: it also says that this node leaves the job.
   leaving_ = leaving_.value_or(event.reason);
   GiveUp(kWorkersLostExitCode,
          absl::StrCat(event.reason,
@@ -500,9 +500,10 @@ void Lifecycle::CheckCoordinatorAbsence() {
                           directive_.has_value() &&
                           directive_->kind == rendezvous::DirectiveKind::kStop;
     if (!stopping) {
-      // The signal has cancelled the job (cancel_), or has only made this node
-      // leave the job. In the second case the exit code is that of a node that
-      // the coordinator has released (leaving_exit_code_).
+      // Ends this node, because the coordinator has not answered in time. If
+      // the signal cancelled the job (cancel_), the exit code is 128 + signal.
+      // If the signal only made this node leave the job, the exit code is
+      // leaving_exit_code_, as if the coordinator had let this node leave.
       GiveUp(cancel_.has_value() ? 128 + cancel_->signal : leaving_exit_code_,
              "stopped by a signal; the coordinator did not answer");
       return;

@@ -50,8 +50,8 @@ class Lifecycle {
     // cannot
     std::string standby_endpoint;
     AgentPolicy policy;
-    // The longest time that the first report waits for the first NCCL id; zero:
-    // no wait.
+    // The longest time that this node delays its first report until it has an
+    // NCCL id to offer for round 1; zero: no delay.
     Duration nccl_id_timeout = Duration::zero();
     // signals_to_preempt: the signals by which the cluster announces a
     // preemption. preempt_signal: the signal that workers then get; 0: none.

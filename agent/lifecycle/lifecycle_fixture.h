@@ -48,8 +48,8 @@ class LifecycleFixture {
   void Down(int local_rank);  // simulates that the worker exits with 0
   void Fails(int local_rank,
              rendezvous::FailureKind kind = rendezvous::FailureKind::kExitCode);
-  // Simulates that a worker fails (exit code 3) after it recorded an exception
-  // in its error file. `ago`: the time between the two.
+  // Simulates that a worker fails with exit code 3, at the time `ago` after it
+  // recorded an exception in its error file.
   void FailsAfterRecording(int local_rank, Duration ago);
   // Simulates that a worker fails before any signal was sent to it.
   void FailsByItself(int local_rank);
@@ -67,8 +67,9 @@ class LifecycleFixture {
   rendezvous::NodePhase phase() const { return lifecycle_.phase(); }
   const LifecycleStep& last_step() const { return last_step_; }
 
-  // --- The following fields record the requests of the lifecycle. Forget
-  // clears them.
+  // --- The following fields record what Step has returned: the actions,
+  // reports and lines for the user. Forget clears the fields, except
+  // `measurements`, `measurements_dropped` and `losses`.
   void Forget();
   std::vector<int> signals;  // signals sent to the workers, in order
   // signals sent to all descendants of the workers, in order
@@ -81,7 +82,8 @@ class LifecycleFixture {
   std::vector<LookAtWorkers> looks;
   std::vector<TakeStacks> stacks_asked;
   std::vector<rendezvous::PreemptionNotice> announced;
-  // reason of each EndAnnouncement request
+  // the field `why` of each EndAnnouncement, the action that stops the user's
+  // --on-preempt command
   std::vector<std::string> announcements_ended;
   std::vector<uint64_t> checks;  // numbers of the requested health checks
   int checks_dropped = 0;

@@ -225,9 +225,10 @@ bool Lifecycle::IsEndOfHungWorker(const WorkerDown& event) {
   const bool died =
       event.failure.has_value() && !IsEndByPreemption(*event.failure);
   if (suspicion_->failure.local_rank != event.local_rank) {
-    // A worker other than the suspected one was killed by a signal while gdb
-    // reads stacks. The hang, or gdb itself, is then the cause of this exit. So
-    // the hang is reported first, even if the kernel reports this exit first.
+    // A signal killed this worker while gdb read the stack of another worker
+    // that seems to hang. The cause is the hang, or gdb itself. So the hang is
+    // reported before the exit of this worker, although the exit was noticed
+    // first.
     if (died && event.failure->kind == rendezvous::FailureKind::kSignal &&
         phase_ == rendezvous::NodePhase::kRunning && suspicion_->looked) {
       ReportHang();

@@ -159,9 +159,10 @@ TEST_F(LifecycleHang, StoppedWorkerIsReportedInABrokenRound) {
     agent.TellStop(1);
     EXPECT_EQ(agent.looks.size(), 1u);
     EXPECT_THAT(agent.signals, ElementsAre(SIGTERM));
-    // While a round is being stopped, the stack of a worker is requested only
-    // if the worker has been silent for more than half of its deadline, here 15
-    // s. With `before` = 10 ms the silence is 29.99 s; with 16 s it is 14 s.
+    // While a round is being stopped, the stack of a stopped worker is
+    // requested only if the worker has been silent for at least half of its
+    // deadline of 30 s. The round is stopped `before` milliseconds before the
+    // deadline: after 29.99 s of silence (10 ms), or after 14 s (16000 ms).
     ASSERT_EQ(agent.stacks_asked.size(), before == 10 ? 1u : 0u);
     agent.Step(Taken(/*local_rank=*/0));
     const std::vector<rendezvous::Failure>& failures =

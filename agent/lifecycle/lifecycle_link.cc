@@ -44,8 +44,8 @@ void Lifecycle::On(const LinkUp& event) {
 void Lifecycle::On(const LinkDown& event) {
   link_error_ = std::string(event.why.message());
   if (absl::IsUnauthenticated(event.why) && MayMeetAnotherJob()) {
-    // The refusal may come from the coordinator of another job, whose token
-    // differs from this node's token. So the node tries again.
+    // A coordinator has rejected this node's token. It may be the coordinator
+    // of another job, which has another token. So the node tries again.
     Retry(link_error_);
     return;
   }
@@ -75,9 +75,10 @@ bool Lifecycle::ComesFromAnother(const rendezvous::Directive& directive) {
       StandBy(directive);
       return true;
     case rendezvous::DirectiveKind::kRefused:
-      // The refusal may come from a coordinator of another job that now listens
-      // at the port of a former standby. If standbys are known, the next known
-      // endpoint is tried.
+      // If the refusal comes from this job's coordinator, or if no standby is
+      // known, it is handled like other directives (break). Otherwise another
+      // job's coordinator may now listen at the port of a former standby, so
+      // this node tries the next known endpoint.
       if (!directive.another_job || standbys_.empty()) break;
       GoTo("", kMovePause);
       return true;

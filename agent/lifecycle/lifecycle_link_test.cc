@@ -682,8 +682,9 @@ TEST_F(LifecycleStandbyTest, SaysWhereTheJobIsCoordinated) {
   agent_.Step(DirectiveCame{run});
   EXPECT_THAT(agent_.notices, Contains("the job is coordinated at b:1 now"));
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
-  // The directive `run` does not name the electorate (the nodes that elect a
-  // coordinator), so the node still reports the electorate of three nodes.
+  // The new coordinator's directive names no electorate. So the node must still
+  // report the electorate that the lost coordinator named, which has three
+  // nodes.
   agent_.Wait(seconds(1));
   EXPECT_EQ(report().electorate.nodes, 3);
 }

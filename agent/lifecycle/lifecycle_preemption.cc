@@ -81,11 +81,12 @@ void Lifecycle::Preempt(const rendezvous::PreemptionNotice& notice) {
   }
 }
 
-// Whether the preemption explains a worker's exit. There are three cases: the
-// preemption signal killed the worker, which does not handle it; the cluster's
-// own signal killed the worker (some clusters signal every process of a job);
-// or the worker exited with the job's preempted exit code. A shell reports a
-// signal as exit code 128 + signal.
+// Whether the preemption explains a worker's exit. There are three cases.
+// First, the worker has no handler for the preemption signal, and the signal
+// killed it. Second, the cluster's own signal killed the worker (some clusters
+// signal every process of a job). Third, the worker exited with
+// kPreemptedExitCode. If the worker runs in a shell, the first two cases appear
+// as the shell's exit code 128 + signal.
 bool Lifecycle::IsEndByPreemption(const rendezvous::Failure& failure) const {
   if (!preemption_.has_value() || phase_ != rendezvous::NodePhase::kRunning)
     return false;

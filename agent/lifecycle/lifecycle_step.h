@@ -47,8 +47,8 @@ struct WorkerDown {
   // nullopt: there is no such file.
   std::optional<Duration> recorded_ago;
 };
-// Event: no worker of the round can be started, because the node cannot serve
-// the round.
+// Event: no worker of the round is started, because the workers of this node
+// cannot use the round's store, or the round's encryption key is missing.
 struct RoundRefused {
   std::string why;  // reason in one sentence that names the host
 };

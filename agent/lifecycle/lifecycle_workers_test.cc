@@ -118,8 +118,8 @@ TEST(LifecycleWorkers, AFailureStopsTheOthersAndIsReported) {
             rendezvous::FailureKind::kExitCode);
   EXPECT_THAT(agent.notices, ElementsAre("rank 3 (local rank 1) failed: "
                                          "exit code 3"));
-  // The other worker exits because of Muster's signal. Its exit is neither
-  // reported nor printed yet.
+  // Worker 0 exits because of the SIGTERM that Muster sent after worker 1 had
+  // failed. The exit of worker 0 is not reported before all workers are gone.
   agent.Fails(0, rendezvous::FailureKind::kSignal);
   EXPECT_EQ(agent.reports.size(), 1u);
   EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kStopping);
@@ -551,10 +551,10 @@ TEST(LifecycleEnds, AnExceptionAfterTheFirstFailuresDidNotComeFirst) {
   EXPECT_FALSE(agent.reports.back().failures[1].raised_first);
 }
 
-// Worker 1's exit is noticed 2 s before worker 0's exit, and possibly 1 s late.
-// So worker 1 may have failed up to 3 s before worker 0's exit. Worker 0's
-// exception counts as the first failure only if it was recorded more than 3 s
-// before that exit.
+// Worker 1 fails without an error file, 2 s before worker 0 fails with one.
+// Without a file, a failure may be noticed up to 1 s late, so worker 1 may have
+// failed 3 s before worker 0's exit. Worker 0's exception counts as the first
+// failure only if it was recorded more than 3 s before worker 0's exit.
 TEST(LifecycleEnds, AFailureWithoutARecordMayBeASecondOld) {
   for (const int ago : {3000, 3001}) {
     LifecycleFixture agent;

@@ -69,8 +69,10 @@ TEST_F(ConsoleTest, BothStreamsAreWaitedForAtTheSameTime) {
        }});
   EXPECT_TRUE(given_up());
   EXPECT_GT(console.err()->loss().unread, 0);
-  // The two waits share one time limit, and the wait for stdout has used it up.
-  // So the wait for stderr calls end_signals once and then ends.
+  // `asked` counts all calls of the callback end_signals, `asked_for_out` those
+  // during the wait for stdout. The waits for stdout and stderr share one time
+  // limit, which the wait for stdout has used up. So the wait for stderr makes
+  // one call and ends.
   EXPECT_EQ(asked - asked_for_out, 1);
   for (const int fd : others) close(fd);
 }

@@ -196,9 +196,9 @@ TEST(ConsoleWriterTest, AStalledConsoleIsNotWaitedForTwice) {
   const Duration limits = std::chrono::milliseconds(500);
   ASSERT_EQ(writer.Wait({.without_progress = limits}),
             ConsoleWriter::WaitEnd::kStalled);
-  // The second wait must not measure the stall anew. It calls end_signals once
-  // and ends, because the console still counts as stalled; a new measurement
-  // would call end_signals several times.
+  // `asked` counts the calls of end_signals, which a wait makes about 20 times
+  // a second. The second wait must end after one call: the console still counts
+  // as stalled, so the 500 ms are not measured again.
   int asked = 0;
   EXPECT_EQ(writer.Wait({.without_progress = limits,
                          .end_signals = [&] { return ++asked, 0; }}),
@@ -220,8 +220,8 @@ TEST(ConsoleWriterTest, GivenUpItCountsOutputAndKeepsLinesOfOurOwn) {
   writer.Write("verdict\n");
   const std::string text = pipe.ReadUntil("verdict\n");
   EXPECT_TRUE(text.ends_with("x\nverdict\n"));
-  // Before GiveUp the pipe accepted at most 128 KiB of the first MiB. All other
-  // bytes count as unread.
+  // Before GiveUp the pipe accepted at most 128 KiB of the text that was
+  // written first, which is 1 MiB long. The rest counts as unread.
   EXPECT_GT(unread, (1 << 20) - (128 << 10));
   EXPECT_TRUE(writer.Flush(kLong));
   const auto queued = static_cast<int64_t>(std::string("\n[1] half").size() +

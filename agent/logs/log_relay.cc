@@ -129,7 +129,8 @@ class LogRelay::Impl {
   FileQueue folders_;  // queue of all other work in the log folder
 
   std::mutex mutex_;  // guards the fields below
-  // guarded by mutex_, except for const and thread-safe functions
+  // router of the streams; its non-const functions are called only with mutex_
+  // held, or in the destructor
   LogRouter router_;
   uint64_t next_id_ = kWakeId + 1;
   // readers of the streams that have not ended, by stream id
@@ -185,8 +186,8 @@ LogRelay::Impl::~Impl() {
   files_.SetOnRoom(nullptr);
   if (!finished_) Flush({.without_progress = std::chrono::seconds(1)});
   DrainAll();
-  // Destroying the readers ends the streams, which shows unterminated lines and
-  // reports errors.
+  // Destroys the readers. Each reader ends its stream: the console gets an
+  // unterminated last line, and the stream's log file is closed.
   open_.clear();
   last_stderr_.clear();
   router_.CloseFilteredFiles();
@@ -299,9 +300,10 @@ void LogRelay::Impl::Run() {
       wake_->Clear();
       may_have_room = true;
     }
-    // At the time `room` the file system begins to count as hung. From then on,
-    // output that does not fit in the queue of writes is dropped. So the
-    // streams that wait for room in this queue can be read again.
+    // `room` is the time at which the file system counts as hung if it
+    // completes no work until then. While it is hung, output that does not fit
+    // in the queue of writes is dropped. So from this time the waiting streams
+    // can be read again.
     may_have_room = may_have_room || (room && MonotonicNow() >= *room);
     if (may_have_room) ResumeAll();
     ShowPartials();
@@ -428,9 +430,9 @@ bool LogRelay::Impl::FinishFiles(const ConsoleWriter::WaitLimits& limits) {
   FileQueue::WaitLimits files;
   files.end_signals = limits.end_signals;
   if (files_.Finish(files)) return folders_.Finish(files);
-  // The file system of the log files hangs, and the log folder most likely lies
-  // on it too. So the wait for the other work in this folder (folders_) is
-  // short.
+  // The file system of the log files hangs. folders_, the queue of all other
+  // operations in the log folder, most likely hangs as well. So the wait for
+  // this queue is short.
   files.without_progress = std::chrono::seconds(1);
   folders_.Finish(files);
   return false;

@@ -108,9 +108,10 @@ std::shared_ptr<QueuedFile> LogRouter::FilteredFile(int attempt,
     file = NewFile(AttemptFolder(run_folder_, attempt) +
                        (stream == StreamSet::kOut ? "/filtered_stdout.log"
                                                   : "/filtered_stderr.log"),
-                   // kConsole means that a second copy of the lines exists.
-                   // Here the copies are in the workers' own log files, so that
-                   // an error of this file loses no lines.
+                   // kConsole means that a second copy of the lines exists. The
+                   // lines of the filtered file are also in the workers' own
+                   // log files, so an error in the filtered file loses no
+                   // lines.
                    LogAccount::Copies::kConsole);
   }
   return file;

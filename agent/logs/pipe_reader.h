@@ -39,11 +39,13 @@ class PipeReader {
   };
   static absl::StatusOr<Made> Make(int capacity_bytes, WorkerStream stream);
 
-  // The type of a callback that gets a worker's bytes unchanged, and an empty
-  // text at their end. MakeTerminal is like Make, but makes a pseudo-terminal
-  // with the size and modes of `terminal`. Its reader passes the bytes to
-  // `pass` and to `stream`. nullopt: no pseudo-terminal is available; `stream`
-  // is unchanged.
+  // Pass is the type of a callback that gets a worker's bytes unchanged, and an
+  // empty text at their end.
+  //
+  // MakeTerminal is like Make, but makes a pseudo-terminal with the size and
+  // input modes of the terminal `terminal`. The reader that it makes passes the
+  // worker's bytes to `pass` and to `stream`. nullopt: no pseudo-terminal is
+  // available; `stream` is unchanged, and `pass` has got the empty text.
   using Pass = std::function<void(std::string_view)>;
   static std::optional<Made> MakeTerminal(int terminal, Pass pass,
                                           WorkerStream* stream);

@@ -240,7 +240,8 @@ TEST_F(RecentOutputTest, ProgressBarShowsOneStateASecond) {
               ElementsAre("4:1%"));
   EXPECT_THAT(take_after("4%\r5%\r", kStart + milliseconds(9500)), IsEmpty());
   EXPECT_THAT(take_after("6%\r7%\r", kStart + seconds(11)), SizeIs(1));
-  // The state 7% is returned one second after the state before it.
+  // The worker has printed the state 7% of its progress bar, and then nothing
+  // for one second (kUnfinishedAfter). So the state is returned.
   EXPECT_THAT(Texts(reader.Take(kStart + seconds(12))), ElementsAre("4:7%"));
   EXPECT_THAT(take_after("\n8%\r9%\r", kStart + seconds(13)),
               ElementsAre("4:8%"));

@@ -74,12 +74,13 @@ void WorkerStream::ShowPart(std::string_view text, Ends ends) {
   sinks_.console_part(part);
 }
 
-// Handles a line, or a state of a progress bar, that has ended. If the console
-// shows nothing of the line yet, the line is appended to `lines`. If the
-// console shows a part of it, or a progress bar's state that it replaces, it is
-// written to the console at once. A progress bar's state is skipped if an
-// earlier one was shown less than kRedrawInterval ago. All that is not skipped
-// and matches the filter also goes to the filtered file.
+// Handles a line that has ended. A line that ended with "\r" is a state of a
+// progress bar. The state is written to the console at once, but is skipped if
+// an earlier state was shown less than kRedrawInterval ago. Any other line is
+// appended to `lines`. If the console already shows a part of the line, or a
+// state that the line replaces, the line is written to the console at once
+// instead. All that is not skipped and matches the filter also goes to the
+// filtered file.
 void WorkerStream::Show(const Line& line, Instant now, std::string* lines) {
   const bool is_state = line.end == LineEnd::kOverwritten;
   const bool is_due =

@@ -36,8 +36,9 @@ absl::StatusOr<std::string> RoundStore::Listen(const StorePlan& plan,
       return address;
     }
     last = server.status();
-    // InvalidArgument: this host does not have `address`, so the next address
-    // of the plan is tried. Any other error ends the search.
+    // InvalidArgument: this host does not have `address`, so the loop tries the
+    // next address of the StorePlan. After any other error no further address
+    // is tried.
     if (!absl::IsInvalidArgument(last)) break;
   }
   return last;

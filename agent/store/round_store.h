@@ -65,8 +65,8 @@ class RoundStore {
   // Begins a round, and closes an earlier round's store. Returns the
   // MASTER_ADDR and MASTER_PORT for this node's workers. `place.master_address`
   // must be reachable from this node. With `place.channel_key`, connections
-  // between nodes are encrypted. Any error means that the store cannot be
-  // served here.
+  // between nodes are encrypted. Any error means that this node's workers
+  // cannot use the store.
   absl::StatusOr<rendezvous::Endpoint> Begin(const rendezvous::Place& place);
 
   // Ends the current round's store on this node: closes the connections of the

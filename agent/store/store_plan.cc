@@ -71,8 +71,9 @@ StorePlan PlanStore(const rendezvous::Place& place,
   }
   plan.own_host = plan.clients;
   plan.listen = ListenAddresses(place, plan.clients, more_clients);
-  // A host name (--local-addr) is not added, because its node reports its IP
-  // addresses as well.
+  // Permits the addresses of the round's nodes as clients. Add fails for a host
+  // name (--local-addr), which is ignored, because the node with this name
+  // reports its IP addresses as well.
   for (const std::string& address : place.store_clients) {
     plan.clients.Add(address).IgnoreError();
   }

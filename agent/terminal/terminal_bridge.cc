@@ -77,11 +77,12 @@ void TerminalBridge::Resized() {
   ResizeLocked();
 }
 
-// Reads the terminal's size once, and gives all pseudo-terminals this size. If
-// the size were read once per pseudo-terminal, it could change in between. Then
-// only the controlling pseudo-terminal, which is resized last, would get the
-// new size. The next call would resize only the other ones, and for those the
-// kernel sends the worker no SIGWINCH.
+// Reads the terminal's size once, and gives it to all pseudo-terminals, the
+// worker's controlling terminal last. If the size were read for each
+// pseudo-terminal and changed in between, only the controlling terminal would
+// get the new size in this call. The next call would resize the others, but the
+// worker would get no SIGWINCH then: the kernel sends SIGWINCH only if the
+// controlling terminal's size changes.
 void TerminalBridge::ResizeLocked() {
   const std::optional<winsize> size = ReadWindowSize(terminal_);
   if (!size) return;

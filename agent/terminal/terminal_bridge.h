@@ -72,9 +72,10 @@ class TerminalBridge {
   // keys. If so, also sets the terminal's modes for forwarding the keys to the
   // worker.
   bool TakeForeground();
-  // Corrects the first keys that are read after a change of the terminal's
-  // modes, because they may have been typed before the change
-  // (RestoreTypedEnds).
+  // Corrects the first bytes that are read after a change of the terminal's
+  // modes, if they were typed before the change. Linux then delivers an
+  // end-of-input character (Ctrl-D) as a NUL byte, which RestoreTypedEnds turns
+  // back.
   void RestoreTypedBefore(std::string& typed);
   void RestoreLocked();
   void ResizeLocked();

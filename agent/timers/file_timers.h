@@ -36,8 +36,9 @@ class FileTimers {
     int signal = 0;
   };
 
-  // Appends bytes from the pipe; a line may arrive in pieces. Returns false if
-  // a line was ignored because it was invalid or there were too many timers.
+  // Handles bytes that workers have written to the pipe for timer requests. A
+  // request line may arrive in pieces. Returns false if a line was ignored,
+  // because it was invalid or there were too many timers.
   bool Take(std::string_view bytes);
 
   // Returns one entry for each process with a timer that expired by `now`. The

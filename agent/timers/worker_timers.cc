@@ -23,8 +23,8 @@ constexpr char kEnable[] = "TORCHELASTIC_ENABLE_FILE_TIMER";
 constexpr char kFile[] = "TORCHELASTIC_TIMER_FILE";
 
 // The longest time between two checks for expired timers. Timers use the
-// machine's wall clock. If the clock is set forward, a timer expires sooner
-// than its remaining time at the last check said.
+// machine's wall clock. If the clock is set forward, a timer may expire at
+// once, so the agent checks often even if no timer is due soon.
 constexpr Duration kLongestPause = std::chrono::seconds(1);
 constexpr int kMaxParents = 1024;
 

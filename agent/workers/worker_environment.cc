@@ -43,10 +43,10 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
   auto set_number = [&set](const char* name, int value) {
     set(name, std::to_string(value));
   };
-  // Sets the variable `name` to `path`. An empty path means that the worker has
-  // no such file: then the variable is set only if the agent's environment has
-  // it. That is so if the agent is itself a worker of an outer job; the empty
-  // path then replaces the path of the outer worker.
+  // Sets the variable `name` to `path`. `path` is empty if the worker has no
+  // file of this kind. An empty value is set only if the agent's environment
+  // has the variable, for instance because the agent is a worker of an outer
+  // job: it then replaces the path of the outer worker.
   auto set_unless_absent = [&](const char* name, const std::string& path) {
     if (!path.empty() || inherited.count(name) > 0) set(name, path);
   };

@@ -333,8 +333,9 @@ ssize_t TlsStream::Failed(int result) {
       broken_ = socket_->error != 0 ? socket_->error : EPROTO;
       break;
     default:
-      // After a TLS error OpenSSL sends an alert. Sending the alert may fail as
-      // well, so the socket's `error` is not necessarily the cause.
+      // The stream has ended if the peer has closed its sending direction, or
+      // if the TLS session was shut down. After any other TLS error the stream
+      // is broken.
       if (socket_->ended || SSL_get_shutdown(ssl_) != 0) {
         ended_ = true;
         return 0;
@@ -419,8 +420,10 @@ class Cursor {
     }
   }
 
-  // Returns the bytes of the next record. Buffers that are shorter than a
-  // record are copied into `joined`.
+  // Returns the bytes that the next TLS record will contain: at most
+  // kRecordBytes, from this position on. If the current buffer has fewer bytes,
+  // copies its rest and bytes of the next buffers into `joined`, and returns
+  // that.
   std::span<const char> Record(std::vector<char>& joined) const {
     const char* const data = At(next_) + offset_;
     const size_t bytes = pieces_[next_].iov_len - offset_;

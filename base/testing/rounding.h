@@ -12,11 +12,13 @@
 
 namespace muster {
 
-// Bounds for the difference of two correct floating-point results. The bound is
-// RoundingGrowth times Condition, derived as in tests/compat/rounding.py. If
-// the result is a sum of known terms, the condition is the sum of the terms'
-// magnitudes. A test that uses a bound also checks that a planted defect
-// exceeds the bound.
+// Bounds for the difference of two results of one computation that are both
+// correct except for rounding. The bound is twice RoundingGrowth times the
+// condition number, as in tests/compat/rounding.py. The condition number of a
+// result is the change of the result divided by the relative change of the
+// values that it is computed from (see Condition). For a sum it is the sum of
+// the terms' magnitudes. A test that uses a bound also checks that a planted
+// defect exceeds the bound.
 
 // The unit roundoff of type T: no rounding has a larger relative error.
 template <typename T>

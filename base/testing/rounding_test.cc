@@ -32,9 +32,9 @@ TEST(RoundingTest, ConditionOfADifferenceIsThatOfItsTerms) {
   });
   EXPECT_GT(conditions[0], 1998);
   EXPECT_LT(conditions[0], 2000);
-  // The second list has one term, 1000, so its exact condition is 1000. The
-  // estimate differs slightly, because two operations round: the disturbance of
-  // the term, and the division by the size of the disturbance.
+  // The second output is a single term, 1000, so its exact condition number is
+  // 1000. conditions[1] may differ slightly, because two operations round: the
+  // disturbance of the term, and the division by the size of the disturbance.
   EXPECT_NEAR(conditions[1], 1000,
               RoundingBound<double>(2, 1000 / Disturbance::kSize));
 }

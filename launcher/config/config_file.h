@@ -19,8 +19,9 @@ absl::StatusOr<ConfigMeaning> ReadConfig(
     const std::string& text, const std::vector<Flag>& flags,
     const ConfigSurroundings& surroundings);
 
-// Returns the facts besides its text on which the meaning of the configuration
-// file at `path` depends. They are the argument `surroundings` of ReadConfig.
+// Returns the facts on which the meaning of the configuration file at `path`
+// depends, in addition to the file's text: the argument `surroundings` of
+// ReadConfig.
 ConfigSurroundings SurroundingsOf(
     const std::string& path,
     const std::map<std::string, std::string>& environment);

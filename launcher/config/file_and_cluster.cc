@@ -107,9 +107,10 @@ class Reconciler {
            nodes->second.origin == "SLURM_STEP_NUM_TASKS";
   }
 
-  // Returns the flags of the configuration file that describe a single node. If
-  // this file also names a host file, its flags --nnodes, --master-addr and
-  // --rdzv-endpoint concern the hosts of the host file, and are not returned.
+  // Returns the flags in the configuration file that make sense only for a
+  // single node. They must not apply if this process is one node of several. If
+  // the configuration file also names a host file, its --nnodes, --master-addr
+  // and --rdzv-endpoint describe the job on those hosts, and are not returned.
   std::vector<std::string> OfOneNode() const {
     std::vector<std::string> flags;
     const bool with_hosts = Says("hostfile");

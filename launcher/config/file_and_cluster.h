@@ -12,22 +12,21 @@ namespace muster::launcher {
 
 // Merges the settings of a configuration file with those of the cluster in
 // which this process runs. The file's settings take precedence, with two
-// exceptions.
+// exceptions:
 //
-// If the cluster or a host file makes this process one node of several, all
-// nodes read the same file. If the file set the number of nodes to 1, each node
-// would train alone; if the file set a node rank, all nodes would have that
-// rank. So these two settings of the file have no effect, and a remark says so.
-// The file's rendezvous address then usually has no effect either. On the
-// command line and in PET_ variables (`given`) all these settings keep their
-// effect.
-//
-// `slurm` in the file has no effect in a step of Slurm, because srun has
-// already started this process.
+// - If the cluster or a host file makes this process one node of several, all
+//   nodes read the same configuration file. If the file set the number of nodes
+//   to 1, each node would train alone; if the file set a node rank, all nodes
+//   would have that rank. So these two settings of the file have no effect, and
+//   a remark says so. The file's rendezvous address then usually has no effect
+//   either. On the command line and in PET_ variables (`given`), the number of
+//   nodes, the node rank and the address always have effect.
+// - `slurm` in the file has no effect in a step of Slurm, because srun has
+//   already started this process.
 //
 // InvalidArgument: the error of ClusterDefaults, for example in the batch
-// script of a Slurm job with several nodes. There, --nnodes=1 prevents the
-// error; a number of nodes of 1 in the file does not. Pure.
+// script of a Slurm job with several nodes. --nnodes=1 on the command line
+// prevents this error; the same number of nodes in the file does not. Pure.
 absl::StatusOr<Defaults> FileAndCluster(
     Defaults file, const FlagValues& given,
     const std::map<std::string, std::string>& environment);

@@ -20,9 +20,10 @@ namespace {
 // own time limits.
 constexpr Duration kChecksTimeout = std::chrono::minutes(2);
 
-// Threads of the name resolver and of gRPC, and the process that runs the
-// checks. If a thread cannot be started, the resolver and gRPC wait forever. So
-// CheckRoom checks the limits first.
+// The threads of the name resolver and of gRPC, and one for the process that
+// runs the checks, because Linux's limit counts processes and threads together.
+// CheckRoom checks first that they can be started: the resolver and gRPC would
+// wait forever for a thread that cannot be started.
 constexpr ResourceNeed kNeed = {.threads = 10};
 
 int Here(const DoctorRequest& request,

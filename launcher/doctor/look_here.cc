@@ -30,8 +30,9 @@ constexpr Duration kTimeoutOfEach = std::chrono::seconds(2);
 
 // Asks the coordinator at `endpoint` for its time and for the address from
 // which it sees this node connect. `token`: the job's token from
-// ReadCallerToken. Blocks for at most twice `timeout`, and for 5 s more if
-// FindLocalCoordinator resolves the name again.
+// ReadCallerToken. Blocks for at most twice `timeout`. If `token` is empty,
+// blocks for up to 5 s more to look for the token of a coordinator of this user
+// on this machine (FindLocalCoordinator).
 agent::CoordinatorFacts AskCoordinator(const rendezvous::Endpoint& endpoint,
                                        const rendezvous::TlsFiles& tls,
                                        const absl::StatusOr<std::string>& token,

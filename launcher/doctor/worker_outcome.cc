@@ -80,10 +80,11 @@ constexpr std::string_view kMark = "muster-doctor:";
 // below the length limit of a console line.
 constexpr size_t kPiece = 24 << 10;
 
-// Appends the data of the line "INDEX/COUNT:BASE64" to `text` and increments
-// `next`, the expected INDEX. `count`: COUNT of the previous lines; 0: there is
-// no previous line. Returns false if the line has another format, INDEX or
-// COUNT.
+// Parses `part`, which has the form "INDEX/COUNT:BASE64". Appends the decoded
+// data to `text` and increments `next`, the expected INDEX. `count`: COUNT of
+// the previous part; 0: there is none. Returns false if `part` does not have
+// this form, INDEX is not `next`, or COUNT differs from that of the previous
+// part.
 bool Append(const std::string& part, int& next, int& count, std::string& text) {
   const size_t slash = part.find('/');
   const size_t colon = part.find(':');

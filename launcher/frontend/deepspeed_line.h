@@ -18,8 +18,10 @@ namespace muster::launcher {
 // what `launch` does with the flag.
 std::vector<Flag> DeepSpeedFlags();
 
-// Rewrites the flag names in `error` as DeepSpeed's users know them:
-// --nproc-per-node becomes --num_gpus, --num-gpus becomes --num_gpus.
+// Replaces flag names in `error` by the names that DeepSpeed's users know.
+// Flags of `launch` get the name of DeepSpeed's flag: --nproc-per-node becomes
+// --num_gpus. Flags of DeepSpeed are spelled with underscores: --master-port
+// becomes --master_port.
 absl::Status WithDeepSpeedFlagNames(const absl::Status& error);
 
 // The host file that DeepSpeed reads if no --hostfile is given.

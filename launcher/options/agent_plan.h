@@ -19,10 +19,11 @@ struct Meeting {
   // Whether this node is the job's only node and hosts the coordinator. If so,
   // no name is resolved, and any port may be used.
   bool alone = false;
-  // The coordinator's addresses to which the other nodes connect, at least one.
-  // Port 0 stands for the free port that the coordinator will bind. If there
-  // are several addresses, they belong to daemons or (see ChooseCoordinator) to
-  // other nodes, one of which hosts the coordinator.
+  // The addresses at which nodes look for the coordinator, at least one. Port 0
+  // stands for the free port that the coordinator will bind. If there are
+  // several addresses, the coordinator is at one of them. They belong to
+  // rendezvousd daemons (coordinators that run as separate programs) or to
+  // nodes that may take over as coordinator (see ChooseCoordinator).
   std::vector<rendezvous::Endpoint> endpoints;
   std::string run_id;
   // Port of the workers' store if this node serves it; 0: any free port.

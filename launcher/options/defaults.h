@@ -28,8 +28,9 @@ struct Defaults {
   std::map<std::string, FlagDefault> flags;  // defaults of flags, by flag name
   // The program to run if the command line names none.
   std::vector<std::string> program;
-  // Whether this node hosts the coordinator at the endpoint in `flags`.
-  // nullopt: the cluster and the file do not say it; see ChooseCoordinator.
+  // Whether this node hosts the coordinator of the job, at the endpoint that
+  // `flags` contains. nullopt: neither the cluster's environment nor the
+  // configuration file says this, so ChooseCoordinator decides.
   std::optional<bool> is_host;
   agent::JobMessages job_messages = agent::JobMessages::kAll;
   // time limit for forming the job's first world (JobSpec::join_timeout)

@@ -39,8 +39,8 @@ enum class PetVariable { kRead, kNone };
 // --slurm.)
 enum class OnHosts {
   kSent,  // every agent gets the flag with its value
-  // Not sent: this process uses the flag, or the remote plan computes a value
-  // for each agent.
+  // Not sent as given: only this process uses the flag, or this process
+  // computes another value for each agent.
   kNotSent,
   kOfOneNode,  // refused, because one value cannot be right for several nodes
 };
@@ -55,7 +55,7 @@ struct Flag {
   // the last value counts.
   const char* value = "";
   // The default as text for help texts. run_options_test checks that it equals
-  // the default of the field. Empty: no default.
+  // the default of the flag's field in RunOptions. Empty: no default.
   const char* default_text = "";
   FlagGroup group = FlagGroup::kGeneral;
   const char* help = "";  // help text: full sentences, without line breaks
@@ -75,10 +75,10 @@ struct Flag {
   // Name of another flag that this flag needs. Without the other flag, this
   // flag has no effect and is refused. Null: none.
   const char* needs = nullptr;
-  // Function that reads the value, checks its bounds and sets the field of
-  // `options`. Called if the flag is given. InvalidArgument: what is wrong with
-  // the value and what to write, without the flag's name. Null: ParseRunOptions
-  // or a subcommand reads the flag itself.
+  // Function that reads the value, checks its bounds and sets the flag's field
+  // in `options`. Called if the flag is given. InvalidArgument: what is wrong
+  // with the value and what to write, without the flag's name. Null:
+  // ParseRunOptions or a subcommand reads the flag itself.
   absl::Status (*read)(const std::string& text, RunOptions& options) = nullptr;
 
   bool IsSwitch() const { return value[0] == '\0'; }

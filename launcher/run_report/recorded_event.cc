@@ -173,9 +173,9 @@ rendezvous::JobTime TimeOf(const Json& json) {
   if (newest == nullptr || !newest->is_array()) return time;
   for (const Json& one : *newest) {
     if (time.newest.size() == kMaxIncidents) break;
-    // A line of the event log has the incident's pause (the lost time divided
-    // by the number of nodes), but not the number of nodes. With `nodes` = 1,
-    // Incident::pause_s() returns the pause of the line.
+    // The event log contains an incident's pause (the mean time that a node
+    // lost), but not the number of nodes. Store the pause as the time lost by
+    // one node, because Incident::pause_s() divides `lost_s` by `nodes`.
     time.newest.push_back(
         {.round = Count(one, "round"),
          .cause = LossCauseOf(Text(one, "cause", kMaxNameBytes)),

@@ -373,8 +373,9 @@ void Page::Lane() {
   const bool has_older = first > 0 || report_.rounds_dropped > 0;
   const double from = has_older ? report_.rounds[first].begin : FirstTime();
   const double width = LastTime() - from;
-  // If the job's record was written when its only round began, the time line
-  // has no width. Then draw nothing.
+  // The time line extends from the beginning of the first round shown to the
+  // newest record or event. Draw nothing if these times are equal, for example
+  // because the round has just begun.
   if (width < 1e-3) return;
   std::vector<BarPart> parts;
   double at = from;

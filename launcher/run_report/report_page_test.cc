@@ -270,8 +270,9 @@ TEST(ReportPageTest, RecordAloneSaysWhatTheJournalDoesNotKnow) {
   EXPECT_THAT(page, Not(HasSubstr("no slow rank was found")));
   EXPECT_THAT(page, HasSubstr("<td class=\"num\">0 to 7</td>"));
   EXPECT_THAT(page, HasSubstr("<td class=\"num\">3</td>"));
-  // The report's only round begins at the time of its last entry. A time line
-  // of this round would have no width, so the page has none.
+  // A time line would extend from the beginning of the report's only round to
+  // the time at which the record was written. These times are equal, so the
+  // page has no time line.
   EXPECT_THAT(page, Not(HasSubstr("class=\"lane\"")));
 }
 

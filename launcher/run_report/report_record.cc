@@ -379,8 +379,9 @@ void AddMachines(const rendezvous::NodeMemory::Kept& memory,
       hosts.insert(member.host);
     }
   }
-  // The journal does not contain the time at which the machines' faults were
-  // written. The time of the newest fault or operator's order is used instead.
+  // The journal does not say when it stored the faults of machines. Instead,
+  // use the time of the newest fault, or of the newest ban or release of a
+  // machine by an operator if that is later.
   Duration as_of = Duration::zero();
   for (const auto& host : memory.hosts) {
     as_of = std::max(as_of, host.ordered_at);

@@ -238,7 +238,7 @@ class RunReader {
   int64_t dropped_ = 0;
   std::set<std::string> run_ids_;
   std::optional<rendezvous::KeptJob> kept_;  // the run's record in the journal
-  // the faults of machines, from the same journal as kept_
+  // the faults of machines, from the journal that has the run's record
   rendezvous::NodeMemory::Kept machines_;
   RunReport report_;
   int64_t sources_left_out_ = 0;

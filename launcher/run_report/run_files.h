@@ -43,11 +43,11 @@ struct FileEnd {
 };
 inline constexpr size_t kMaxEndLines = 60;
 inline constexpr int kMaxEndColumns = 400;
-// FilePart says whether `bytes` are a whole file or only the end of a file.
-// EndOf returns the last lines of `bytes`, at most kMaxEndLines lines of
+// Whether some bytes are a whole file or only the end of a file.
+enum class FilePart { kWhole, kEnd };
+// Returns the last lines of the text `bytes`, at most kMaxEndLines lines of
 // kMaxEndColumns characters. If a program has overwritten a line by carriage
 // returns, only the newest text of that line is kept. Pure.
-enum class FilePart { kWhole, kEnd };
 FileEnd EndOf(std::string_view bytes, FilePart part);
 
 }  // namespace muster::launcher

@@ -27,8 +27,8 @@ inline constexpr char kVerdictVariable[] = "MUSTER_VERDICT_FD";
 // messages of all of them, so only one agent should print messages about the
 // job.
 inline constexpr char kJobMessagesVariable[] = "MUSTER_JOB_MESSAGES";
-// Environment variable with the value "1" if the `launch` that started this
-// agent made the token in MUSTER_TOKEN for this job (--slurm).
+// Environment variable of an agent that `launch --slurm` started. The value is
+// "1" if `launch --slurm` has made the job's token (MUSTER_TOKEN) itself.
 inline constexpr char kTokenMadeVariable[] = "MUSTER_TOKEN_MADE";
 // Environment variable with the program name that begins the agent's messages.
 // This is the name by which the user called the `launch` that started the

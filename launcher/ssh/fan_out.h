@@ -19,10 +19,11 @@ namespace muster::launcher {
 // StillThere.
 inline constexpr Duration kStillThereEvery = std::chrono::seconds(30);
 
-// The ssh connections of this machine to the hosts that it starts, at most
-// --ssh-fan-out of them. Each connection leads to a group of hosts: the first
-// host of the group starts the others. If the first host cannot be reached, the
-// next host of the group takes its place.
+// The ssh connections from this machine to the hosts on which it starts
+// `launch`, at most --ssh-fan-out of them. Each connection leads to a group of
+// hosts: `launch` on the first host of the group starts `launch` on the others.
+// If the first host cannot be reached, the next host of the group takes its
+// place.
 //
 // Not thread-safe; never blocks.
 class FanOut {
@@ -30,9 +31,9 @@ class FanOut {
   // Starts the connections to `job.hosts`.
   FanOut(BeNode job, Instant now);
 
-  // Starts a connection to a further group of hosts: the first of `hosts` is
-  // connected to, and starts the others. None of them may have a connection
-  // already. Does nothing after HangUp.
+  // Starts a connection to a further group of hosts: this machine connects to
+  // the first of `hosts`, which starts `launch` on the others. None of them may
+  // have a connection already. Does nothing after HangUp.
   void Connect(std::vector<RemoteHost> hosts, Instant now);
   void AppendPolls(Intake intake, std::vector<pollfd>& polls) const;
   std::vector<UpMessage> Serve(Instant now, Intake intake);

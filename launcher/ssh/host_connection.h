@@ -68,8 +68,8 @@ class HostConnection {
   std::unique_ptr<PipedProcess> ssh_;
   FrameReader reader_{Greeting::kExpected};
   std::string down_;  // bytes to write to ssh's stdin
-  // whether HangUp was called: the sending direction is closed once all bytes
-  // in down_ are written
+  // whether HangUp was called; if so, the sending direction is closed once all
+  // queued bytes are written
   bool hang_up_ = false;
   std::string said_;  // the end of what ssh has printed on its stderr
   // why ssh could not be started; empty: it was started

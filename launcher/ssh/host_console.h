@@ -33,9 +33,10 @@ class HostConsole {
   ~HostConsole();
 
   // Whether more output of the hosts should be read. False while the console is
-  // full. But if the console has accepted nothing for ConsolePolicy::timeout,
-  // the result is true while less than half of the buffer's maximum is used,
-  // because the unread output may report the end of the job.
+  // full (ConsoleWriter::HasRoom). Exception: a console that has accepted
+  // nothing for ConsolePolicy::timeout. More output is then read until half of
+  // the buffer's maximum is used (ConsoleWriter::HasSpareRoom), because this
+  // output may report the end of the job.
   bool HasRoom(Instant now);
   // The next time at which HasRoom must be called even if room_fd() is not
   // readable.
@@ -52,10 +53,12 @@ class HostConsole {
   void Tell(std::string lines);
 
   // Waits until the console has accepted all output, then reports lost output.
-  // The policy and `end_signals` limit the wait (see
-  // ConsoleWriter::WaitLimits). A call of ExpectEnd counts as one such signal.
-  // Returns whether all output could be written; output to a closed reader
-  // counts as written.
+  // Gives up if the console accepts nothing for the policy's timeout.
+  // `end_signals`: returns how many signals have asked this process to end.
+  // After one signal, or a call of ExpectEnd, the timeout is at most 5 s
+  // (ConsoleWriter::WaitLimits::kAfterSignal); a further signal ends the wait
+  // at once. Returns whether all output could be written; output to a closed
+  // reader counts as written.
   bool Finish(const std::function<int()>& end_signals);
 
  private:

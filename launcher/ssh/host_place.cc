@@ -13,10 +13,12 @@
 namespace muster::launcher {
 namespace {
 
-// Maximum number of attempts to take the host. Each attempt binds the socket's
-// address or, if another process has bound it, connects to that process. An
-// attempt fails if the other process exits in between, or does not listen yet.
-// After kMaxTries failed attempts, the host is not protected.
+// Maximum number of attempts to become the only process that may start an agent
+// on this host. Each attempt binds an abstract Unix socket or, if another
+// process has bound it, connects to that process. An attempt fails if the other
+// process exits in between, or does not listen yet. After kMaxTries failed
+// attempts, this process starts its agent although another agent may be running
+// here.
 constexpr int kMaxTries = 10;
 
 OwnedFd NewSocket() {

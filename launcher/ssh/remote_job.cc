@@ -450,8 +450,9 @@ void RemoteJob::Lose(Instant now, uint32_t host, const std::string& what) {
 }
 
 void RemoteJob::On(Instant now, const OutputCame&) {
-  // Output that arrives after the verdict extends the deadline by which all
-  // agents must exit.
+  // After the job's verdict, all agents must exit by deadline_. Output that
+  // arrives extends this deadline, unless a signal has stopped the job, or the
+  // connections are being closed already (hung_up_).
   const bool ends = verdict_code_ && signals_ == 0 && !hung_up_;
   if (ends && deadline_) deadline_ = std::max(*deadline_, now + kSlack);
 }
@@ -467,9 +468,10 @@ void RemoteJob::Await(Instant now, uint32_t host) {
     return;
   }
   if (awaited_.empty()) awaited_ = WhyItEnds(host);
-  // Set a deadline, by which a host must be back or the coordinator must have
-  // given its verdict. If a verdict is expected (is_judged), the agents first
-  // need time to stop their workers, so the deadline is later.
+  // Set a deadline. By then, the lost host must be connected again, or the
+  // coordinator must have given its verdict. If the coordinator still runs
+  // (`is_judged`), the agents need time to stop their workers before the
+  // verdict, so the deadline is later.
   Expect(now,
          plan_.rejoin_timeout.value_or(kSoughtForVerdict) + kVerdictSlack +
              (is_judged ? std::chrono::milliseconds(plan_.node.stop_timeout_ms)

@@ -81,8 +81,12 @@ class RemoteJob {
   std::optional<Instant> NextDeadline() const;
 
  private:
-  // kSought: the connection was lost, and RemoteJob connects again. kLost: it
-  // does not connect again.
+  // The phase of a host. kAsked: the host has not answered yet. kUp: `launch`
+  // runs on the host, but no agent was started. kRunning: its agent was
+  // started. kEnded: its agent has exited. kFailed: the host could not be
+  // reached, or its agent could not be started. kSought: the connection was
+  // lost, and RemoteJob tries to connect again. kLost: the connection was lost,
+  // and RemoteJob does not try again.
   enum class Phase { kAsked, kUp, kRunning, kEnded, kFailed, kSought, kLost };
   struct HostState {
     Phase phase = Phase::kAsked;

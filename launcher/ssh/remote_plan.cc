@@ -16,12 +16,12 @@ namespace muster::launcher {
 namespace {
 
 constexpr Duration kRejoinTimeout = std::chrono::seconds(10);
-// kCoordinatorTimeout: minimum time for which an agent looks for a coordinator
-// that another agent hosts. It is enough for a killed agent to be started
-// again, or for a successor to take over. If there is no successor, the
-// coordinator's host may come back within the rejoin timeout. The agents then
-// look for that timeout plus kCoordinatorSlack, the time that the new
-// coordinator needs to start.
+// kCoordinatorTimeout: minimum time for which an agent tries to find a
+// coordinator that another agent hosts. It is enough for a killed agent to be
+// started again, or for a successor to take over. Without a successor, the
+// coordinator's host may come back until the end of the rejoin timeout, and
+// then needs kCoordinatorSlack to start a coordinator. If the sum of these two
+// times is longer than kCoordinatorTimeout, agents try for the longer time.
 constexpr Duration kCoordinatorTimeout = std::chrono::seconds(60);
 constexpr Duration kCoordinatorSlack = std::chrono::seconds(10);
 
@@ -168,10 +168,10 @@ void SetRejoinTimeout(const RunOptions& options, RemotePlan& plan) {
                   "rejoin_timeout=", ToSeconds(kRejoinTimeout));
 }
 
-// Whether one of `hosts` will host the coordinator. If the user gave several
-// endpoints, none does: they belong to rendezvousd daemons, which host the
-// coordinator themselves. A coordinator elsewhere does not know a token that
-// this process makes.
+// Whether one of `hosts` will host the coordinator, so that the coordinator
+// gets the token that this process makes. If the user gave several endpoints,
+// none does: they belong to rendezvousd daemons, which host the coordinator
+// themselves.
 bool IsHostedByOne(const RunOptions& options, const std::vector<Host>& hosts) {
   if (options.endpoints.size() > 1) return false;
   return options.endpoints.empty() ||

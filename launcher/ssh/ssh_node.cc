@@ -298,11 +298,13 @@ class SshNode {
   // the first message from the starting `launch`, without its list of hosts
   std::optional<BeNode> job_;
   RemoteHost own_;
-  // Null until the first message has arrived.
+  // Lets only one process at a time run an agent on this host: it is taken once
+  // this process may start one. Null until the first message has arrived.
   std::unique_ptr<HostPlace> place_;
   bool has_place_ = false;  // whether `place_` was taken
-  // A StartAgent that arrived before this process had taken the host
-  // (`place_`). It is carried out once the host is taken.
+  // A StartAgent message that arrived while an earlier process of this run
+  // might still have an agent on this host (HostPlace). It is carried out once
+  // that process has exited.
   std::optional<StartAgent> start_;
   // whether the attempt to start this host's agent has failed
   bool failed_ = false;

@@ -21,7 +21,7 @@ namespace muster::models::cuda {
 // Immutable, so thread-safe.
 class CublasLt {
  public:
-  // The file names of libcublasLt.so in the versions with this interface,
+  // The file names of libcublasLt.so in all versions that this class supports,
   // newest first.
   static std::vector<std::string> DefaultNames();
 

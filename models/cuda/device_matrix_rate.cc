@@ -51,9 +51,9 @@ absl::StatusOr<double> MeasureDeviceMatrixRate(Device& device, ElementType type,
   const auto square = [&](const char* data) {
     return Matrix{type, data, size, size, size, 0};
   };
-  // The timing marks at the beginning and at the end of each run of products.
-  // Run 0 does not count, because the library chooses its algorithm during that
-  // run.
+  // Indices of the device's time stamps (Device::Mark) at the beginning and at
+  // the end of each run of products. Run 0 does not count, because the library
+  // chooses its algorithm during that run.
   std::vector<int> begins;
   std::vector<int> ends;
   for (int run = 0; run <= kRuns; ++run) {

@@ -9,7 +9,8 @@
 namespace muster::models::cuda {
 namespace {
 
-// A device whose timing marks show one millisecond for every product.
+// A device whose time stamps (Mark) advance by one millisecond with each
+// product.
 class TimedDevice final : public EmulatedDevice {
  public:
   void Multiply(const Product& product) override {

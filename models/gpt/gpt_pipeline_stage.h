@@ -71,8 +71,9 @@ class GptStageGradients : public WeightPassListener {
   GptWeights& weights_;
   GptTensorGroup own_;
   GptTensorGroup tied_;
-  // Indexed by the stage's tensors: the number of the tensor's parameter in its
-  // reducer (that of tied_ for the token table, else that of own_).
+  // Index: a tensor of the stage. Value: the number of the tensor's parameter
+  // in its reducer. The tied token table belongs to the reducer of tied_, every
+  // other tensor to the reducer of own_.
   std::vector<int> parameters_;
   int tied_tensor_ = -1;
   WeightPass pass_ = WeightPass::kMoreToCome;

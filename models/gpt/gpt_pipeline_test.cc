@@ -292,9 +292,10 @@ TEST(GptPipelineTest, ShardedStateChangesNoBit) {
     EXPECT_EQ(sharded.weights, whole.weights);
     EXPECT_EQ(sharded.evaluation, whole.evaluation);
     for (int step = 0; step < kSteps; ++step) {
-      // The gradient norms of the two trainings may differ by rounding. Each
-      // square of a float is exact in double, but the order of the additions
-      // differs: with sharded state each rank first sums its own shard.
+      // The gradient norms with sharded and with replicated state may differ by
+      // rounding. Each square of a float is exact in double, but the order of
+      // the additions differs: with sharded state each rank first sums its own
+      // shard.
       const double norm = whole.steps[step].gradient_norm;
       EXPECT_NEAR(
           sharded.steps[step].gradient_norm, norm,

@@ -130,9 +130,9 @@ void GptStage::HeadBackwardWeight(GptMicroBatch* micro_batch,
       Form::kPlain,
       Matrix(micro_batch->final_norm.output.data(), rows(), width()), 1, 1,
       MatrixView<float>::Dense(table.gradient, classes, width()));
-  // The final norm and the head are one part of the model in a timeline, and
-  // this part ends when the norm's gradients are reported. So they are reported
-  // only after the head's last matrix product.
+  // A timeline shows the final norm and the head as one part of the model,
+  // which ends when the norm's gradients are reported. So report these
+  // gradients only after the head's last matrix product.
   const GptPair norm = weights_.FinalNorm();
   for (const int index : {norm.bias.index, norm.weight.index}) {
     if (index >= 0) ready(index);

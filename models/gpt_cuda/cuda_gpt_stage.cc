@@ -163,9 +163,9 @@ void CudaGptStage<T>::HeadBackward(CudaGptMicroBatch<T>* micro_batch,
        .b = Matrix::Dense(micro_batch->final_norm.output, rows(), width()),
        .result = Matrix::Dense(table.gradient, classes(), width()),
        .addend = table.gradient});
-  // The final norm and the head are one part of the model in a timeline, and
-  // this part ends when the norm's gradients are reported. So they are reported
-  // only after the head's last matrix product.
+  // A timeline shows the final norm and the head as one part of the model,
+  // which ends when the norm's gradients are reported. So report these
+  // gradients only after the head's last matrix product.
   for (const int index : {norm.bias.index, norm.weight.index}) {
     if (index >= 0) ready(index);
   }

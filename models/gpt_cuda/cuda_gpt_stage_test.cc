@@ -98,10 +98,10 @@ void Disturb(float* values, int64_t count, Disturbance* disturb) {
   }
 }
 
-// Runs one pass for each element of `texts` on the CPU. Returns the loss of the
-// last pass and the sum of the gradients, with bounds of their rounding errors.
-// To find the bounds, each weight and each result is disturbed by about one
-// rounding error.
+// Runs one pass on the CPU for each element of `texts`, a micro-batch of tokens
+// and targets. Returns the loss of the last pass and the sum of the gradients,
+// with their condition numbers: their sensitivity to small changes of the
+// weights (Disturbance).
 RoundingReference CpuReference(const GptWeights& weights,
                                const std::vector<Texts>& texts, float factor) {
   return RoundingReference([&](Disturbance disturb) {
@@ -129,11 +129,14 @@ class CudaGptStageTest : public testing::Test {
 
   static constexpr bool kWide = std::is_same_v<T, float>;
 
-  // Returns the growth of rounding errors, in units of the type's rounding
-  // error. With float32, the kernels and the CPU both round. The longest chain
-  // of roundings consists of the longest dot product and the sum of a gradient
-  // over the tokens. With bfloat16, only the kernels round to the type. From
-  // one layer to the next they round three values to it: the output of a
+  // Returns a bound for the relative error by which successive roundings change
+  // a result. Multiplied by the result's condition number, it bounds the
+  // difference between the GPU and the CPU.
+  //
+  // With float32, GPU and CPU both round, hence the factor 2. The longest chain
+  // of roundings consists of the longest dot product, which has 4 * width
+  // terms, and the sum of a gradient over the tokens. With bfloat16, only the
+  // kernels round to bfloat16. A layer rounds three values: the output of a
   // normalization, the output of a matrix product, and the sum with the
   // residual stream.
   static double Growth() {

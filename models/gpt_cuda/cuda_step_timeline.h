@@ -11,8 +11,8 @@
 
 namespace muster::models::cuda {
 
-// Records the timeline of a step on a GPU by timing marks on the GPU's two
-// streams: the counterpart of TimelineRecorder for asynchronous work.
+// Records the timeline of a step on a GPU by time stamps (Device::Mark) on the
+// GPU's two streams: the counterpart of TimelineRecorder for asynchronous work.
 //
 //   timeline.BeginStep(step);
 //   timeline.Begin(SpanKind::kForward); ...; timeline.End();
@@ -24,8 +24,8 @@ namespace muster::models::cuda {
 // Not thread-safe.
 class CudaStepTimeline final : public ReducerObserver {
  public:
-  // `device` must outlive this object. No other timing marks may be set on the
-  // device during a step.
+  // `device` must outlive this object. During a step, the device's time stamps
+  // (Device::Mark) must not be used for anything else.
   explicit CudaStepTimeline(Device& device) : device_(device) {}
 
   // Begins a step. Blocks until the device has finished its work, so that both
@@ -44,14 +44,15 @@ class CudaStepTimeline final : public ReducerObserver {
   void OnReduced(const BucketReduction&) override {}
   void OnWaited(Instant, Instant) override {}
 
-  // Blocks until the GPU has reached the step's timing marks, and returns the
+  // Blocks until the GPU has reached the step's time stamps, and returns the
   // step's spans with times of the host's monotonic clock. The step's start
   // time is exact to a few microseconds.
   std::vector<TimelineSpan> EndStep();
 
  private:
-  // The step's spans so far. Their begin and end are indices of timing marks
-  // instead of times.
+  // The step's spans so far. Until EndStep, `begin`, `end` and `asked` of a
+  // span are not times but indices of time stamps, as Device::Mark returns
+  // them.
   std::vector<TimelineSpan> spans_;
   // Indices in spans_ of the spans that have not ended.
   std::vector<size_t> open_;

@@ -26,8 +26,10 @@ double Amplification(double x) {
   return share + std::abs(exponent) * share * (1 - share);
 }
 
-// An upper bound of the smallest share (see Amplification) that GELU computes
-// in float: the share's denominator is at most about e^88.
+// Maximum error of the share (see Amplification) if the exact share is almost
+// 0. The float kernel limits the exponential in the share's denominator to
+// about e^88, so that the computed share is never below about e^-88. The error
+// is then at most the computed share, which is below kLeastShare.
 const double kLeastShare = std::exp(-87.0);
 
 // GELU's slope is a sum of terms. Returns an upper bound of the sum of their

@@ -151,9 +151,9 @@ void MultiplyPanel(int64_t rows, int64_t tile_step, Tile tile) {
     tile.c += count * tile.stride;
   };
   while (i + kTileRows <= rows) {
-    // Prefetch the part of `a` for the next tile. During the last whole tile
-    // this is the part for the first tile, with which the next panel of `b`
-    // begins.
+    // Prefetch the part of `a` for the next tile. During the last whole tile,
+    // prefetch the part for the first tile, because the caller continues with
+    // the first tile for the next panel of `b`.
     tile.next = i + 2 * kTileRows <= rows ? tile.a + tile_step : first;
     MultiplyRows<kTileRows, kVectors>(tile);
     advance(kTileRows);

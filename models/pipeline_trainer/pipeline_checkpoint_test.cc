@@ -183,8 +183,8 @@ TEST_F(PipelineCheckpoint, TheSameRanksGoOnAsIfNothingHadHappened) {
 }
 
 // Over a network, the order in which three ranks' gradients are added depends
-// on the gradients' position in a bucket. So a resumed training gets the losses
-// of an undisturbed one only if it forms the same buckets.
+// on the gradients' position in a bucket. So a resumed training gets the
+// weights of an uninterrupted training only if it forms the same buckets.
 TEST_F(PipelineCheckpoint, SoTheyDoOverANetwork) {
   PipelineTrainingOptions options = OptionsOf({.ranks = 1});
   options.training.model.width = 64;

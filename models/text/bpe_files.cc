@@ -248,8 +248,9 @@ absl::StatusOr<std::vector<BpeMerge>> ParseMerges(std::string_view text,
   return merges;
 }
 
-// Parses both texts. `vocabulary` and `merges` are the names of the texts in
-// error messages.
+// Parses the two files of a vocabulary: its tokens (`vocabulary_json`) and its
+// merges. `vocabulary` and `merges` are the names of these texts in error
+// messages.
 absl::StatusOr<std::unique_ptr<BpeVocabulary>> Parse(
     std::string_view vocabulary_json, std::string_view merges_text,
     const std::string& vocabulary, const std::string& merges) {

@@ -15,7 +15,8 @@ namespace muster::models {
 // are printable in Latin-1 as themselves, the other 68 bytes as U+0100 and the
 // following characters, in order. A space is "Ġ", a newline "Ċ".
 
-// Returns the character that spells `byte`, in UTF-8.
+// Returns the character, as UTF-8, by which GPT-2's vocabulary files write
+// `byte`.
 std::string CharacterOfByte(unsigned char byte);
 
 // Returns the bytes that `characters` spell; nullopt if a character spells no

@@ -111,9 +111,10 @@ class BpeVocabulary : public Vocabulary {
   };
 
   // Makes a vocabulary from its parts. InvalidArgument: there are too many
-  // tokens or merges; a token is empty or too long; the token of a byte has
-  // another text; a merge names a token that does not exist; the token of a
-  // merge does not have the text of its parts; or a pair is merged twice.
+  // tokens or merges; a token is empty or too long; the token of a byte does
+  // not exist, or its text is not this byte; a merge names a token that does
+  // not exist; the token of a merge does not have the text of its parts; or a
+  // pair is merged twice.
   static absl::StatusOr<std::unique_ptr<BpeVocabulary>> Create(Parts parts);
 
   const Parts& parts() const { return parts_; }

@@ -282,8 +282,9 @@ class DeviceOfABrokenGroup final : public cuda::EmulatedDevice {
   int waits_ = 0;
 };
 
-// Runs `act` on two ranks. Their group breaks when the host waits for the
-// device for the `waits`-th time. Returns the ranks' statuses.
+// Runs `act`, such as a training step, on two ranks. On each rank, the process
+// group for gradients is aborted when the host waits for its device for the
+// `waits`-th time in `act`. Returns the ranks' statuses.
 std::vector<absl::Status> WhileTheGroupBreaks(
     int waits, const GptTrainingOptions& options,
     const std::function<absl::Status(GptTrainer&)>& act) {

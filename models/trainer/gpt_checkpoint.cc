@@ -28,9 +28,10 @@ std::string Obstacle(const GptTrainingOptions& options,
   GptConfig there = state.model;
   std::vector<std::string> obstacles;
   if (state.vocabulary != vocabulary) {
-    // The descriptions of the two vocabularies contain their numbers of tokens.
-    // So that a difference in this number is not reported twice, take the
-    // number from the options here.
+    // `obstacles` gets the descriptions of both vocabularies, which include the
+    // numbers of tokens. Use the same number in both models, so that a
+    // difference in the number is not reported again as a difference between
+    // the models.
     there.vocabulary = options.model.vocabulary;
     obstacles.push_back(absl::StrCat("vocabulary ", Described(vocabulary),
                                      kThere, Described(state.vocabulary)));

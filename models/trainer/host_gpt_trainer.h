@@ -22,7 +22,7 @@
 
 namespace muster::models {
 
-// A training on CPUs, in which a Reducer averages gradients.
+// Trains a GPT model on CPUs. A Reducer averages the gradients of the ranks.
 //
 // N ranks with one micro-batch each give the bit-identical result of one rank
 // that accumulates N micro-batches, if N is a power of two (division by N is

@@ -304,9 +304,9 @@ TEST(HostGptTrainerTest, GoesOnFromAStateAsIfNothingHadHappened) {
           status = (*second)->Restore((*first)->progress());
           if (!status.ok()) return status;
           EXPECT_EQ(WeightsHash(**second), whole[0].hashes[5]);
-          // The second trainer cannot continue: it has another seed, and so
-          // other data. So the first trainer continues, from the progress of
-          // the second.
+          // The second trainer cannot continue the training, because its other
+          // seed would select other data. So restore the first trainer from the
+          // progress of the second, and let the first trainer continue.
           status = (*first)->Restore((*second)->progress());
           if (status.ok()) status = TakeSteps(**first, 6, 10, &result);
           EXPECT_EQ(result.hashes, whole[0].hashes) << Name(precision);

@@ -25,8 +25,8 @@ std::string DescribePrecision(const GptTrainingOptions& options);
 std::string DescribeJointWork(const GptTrainingOptions& options);
 
 // Returns the differences between two texts of DescribeHyperparameters, such as
-// "batch 12, was 8; seed 1337, was 7"; empty: none. Lines that only `was`
-// contains are ignored. Pure.
+// "batch 12, was 8; seed 1337, was 7"; empty: none. Settings that the text `is`
+// lacks are ignored. Pure.
 std::string HyperparameterDifference(const std::string& is,
                                      const std::string& was,
                                      const char* between = ", was ");

@@ -142,9 +142,9 @@ class AdminClient::Impl {
       const absl::Status status = OnFirstReached(
           [&](v1::Admin::Stub* stub, grpc::ClientContext* context,
               const Endpoint& endpoint) {
-            // Reset the flag here, for each stream: one call of OnFirstReached
-            // opens several streams if an endpoint does not answer or its
-            // coordinator is lost.
+            // Reset the flag for each new stream. OnFirstReached calls this
+            // function once per stream, and several times if an endpoint does
+            // not answer or its coordinator is lost.
             stream.heard_ = false;
             const grpc::Status end = open(&stream, stub, context, endpoint);
             if (stream.heard_ && absl::IsUnavailable(FromGrpc(end))) {
@@ -320,9 +320,10 @@ absl::Status AdminClient::Inquire(
   const bool follows = question.follow == Inquiry::Follow::kYes;
   OutputCursor cursor;
   absl::Status unsound;
-  // The error of a stream that broke after its first update, if `question` does
-  // not follow the output. In that case the stream is not opened again, because
-  // the operator has already seen a part of the answers.
+  // The error of a stream that broke after its first update, if the operator
+  // asked only for the present output (Inquiry::follow is kNo). Such a stream
+  // is not opened again, because the operator has already seen some of the
+  // answers.
   absl::Status broken;
   const auto read = [&](Impl::Stream* stream, v1::Admin::Stub* stub,
                         grpc::ClientContext* context,

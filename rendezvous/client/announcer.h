@@ -22,13 +22,14 @@ class Channel;
 
 namespace muster::rendezvous {
 
-// Exchanges announcements between this process's coordinator and other
-// coordinators. While the coordinator has something to announce or to ask
-// (Coordinator::Announcing), the announcer calls the job's configured endpoints
-// and the standbys once per `interval`. It passes their answers to the
-// coordinator. Failed calls are ignored, because the next call follows soon. A
-// name is called at each of its addresses: while a pod is replaced, its name
-// resolves to the old and the new pod. Owns one thread.
+// Tells other coordinators and standbys what this process knows about the job's
+// coordinator, or asks them: sends the messages that Coordinator::Announcing
+// describes. While there is such a message, the announcer sends it to the job's
+// configured endpoints and to the standbys once per `interval`. It passes their
+// answers, the endpoint of the job's coordinator, to the coordinator in this
+// process. Failed calls are ignored, because the next call follows soon. A host
+// name is called at each of its addresses: while a Kubernetes pod is replaced,
+// its name resolves to the old and the new pod. Owns one thread.
 class Announcer {
  public:
   struct Options {

@@ -51,8 +51,9 @@ class Dialer {
   // (channel.h).
   Dialer(const std::vector<Endpoint>& endpoints, const TlsFiles& tls,
          const std::string& token);
-  // For tests: like the other constructor, but tests whether an address accepts
-  // connections by `reach` instead of a TCP connection.
+  // For tests: like the other constructor, but the function `reach` tests
+  // whether an address accepts connections. The other constructor's test opens
+  // a TCP connection.
   Dialer(const std::vector<Endpoint>& endpoints, const TlsFiles& tls,
          const std::string& token, Reach reach);
 

@@ -159,8 +159,8 @@ void AgentStream::Cancel() { impl_->Cancel(); }
 namespace {
 
 constexpr Duration kResolveTimeout = std::chrono::seconds(10);
-// Sends an answer over gRPC. Send blocks while gRPC's flow control accepts no
-// more data.
+// Sends the local node's answer to an operator's question (Inquiry) over gRPC.
+// Send blocks while gRPC's flow control accepts no more data.
 class GrpcAnswer : public AnswerSender {
  public:
   GrpcAnswer(const std::shared_ptr<grpc::Channel>& channel,
@@ -363,10 +363,12 @@ class GrpcLink::Impl : private AgentStream::Listener {
     if (attempt.lasted.has_value() || !may_be_tls || Closing()) return attempt;
     absl::Status reason = WithTlsReason(attempt.end, endpoint, address,
                                         options_.tls, options_.token);
-    // If a stream was up before, a TLS error may be temporary: certificates are
-    // about to be renewed, or the coordinator will be restarted with the right
-    // token. So keep the code of attempt.end, with which the agent retries, and
-    // only take the message of `reason`.
+    // If TLS is the cause, `reason` explains it and has the code
+    // Unauthenticated, after which the agent gives up. If a stream was up
+    // before, a TLS error may be temporary: certificates are being renewed, or
+    // the coordinator will be restarted with the right token. In that case keep
+    // the code of attempt.end, so that the agent retries, and take only the
+    // message of `reason`.
     attempt.end = was_up_ ? absl::Status(attempt.end.code(), reason.message())
                           : std::move(reason);
     return attempt;
@@ -428,9 +430,9 @@ class GrpcLink::Impl : private AgentStream::Listener {
       return ExplainCallError(absl::CancelledError(), endpoint);
     }
     if (status.code() == absl::StatusCode::kInvalidArgument) {
-      // A field of a report or directive is out of its bounds, and would be so
-      // again in a retry. So return FailedPrecondition, a permanent error,
-      // after which the agent does not retry.
+      // A field of a report or directive is out of its bounds. A retry would
+      // fail in the same way, so return FailedPrecondition, after which the
+      // agent does not retry.
       return absl::FailedPreconditionError(absl::StrCat(
           "coordinator ", endpoint, ": ", absl::string_view(status.message())));
     }

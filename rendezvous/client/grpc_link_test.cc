@@ -206,8 +206,8 @@ TEST_F(GrpcLinkTest, AReportBeyondBoundsNamesTheField) {
 TEST_F(GrpcLinkTest, ABrokenStreamIsNoticedAtOnce) {
   Serve();
   Report report = FirstReport("job", "node-a", 2);
-  // The lease is long, so only the end of its stream can tell the coordinator
-  // that node-b is lost.
+  // The keep-alive interval is long, and so is the lease. So the coordinator
+  // can learn of the loss of node-b only from the end of node-b's stream.
   report.spec.keep_alive_interval = std::chrono::hours(1);
   report.spec.reconnect_grace = Duration::zero();
   auto a = Node(report);

@@ -12,7 +12,8 @@ namespace muster::rendezvous {
 
 namespace {
 
-// Passes the answer of the local agent to the coordinator in this process.
+// Passes the local node's answer to an operator's question (Inquiry) to the
+// coordinator in this process.
 class InProcessAnswer : public AnswerSender {
  public:
   InProcessAnswer(std::shared_ptr<InquirySession> session, uint64_t id)
@@ -24,9 +25,9 @@ class InProcessAnswer : public AnswerSender {
     if (begun_) session_->Lose(id_, "its answer broke off");
   }
 
-  // Begins the answer to the inquiry with the id `id_`. Returns false if no
-  // node got an inquiry with this id, if an answer to the inquiry has already
-  // begun, or if the answer is no longer wanted.
+  // Begins the answer to the operator's question with the id `id_`. Returns
+  // false if no node was asked with this id, if the answer has already begun,
+  // or if the coordinator wants no answer from this node any more.
   bool Begin() {
     begun_ = session_->Begin(id_, [room = room_] { room->Open(); });
     return begun_;
@@ -55,7 +56,7 @@ class InProcessAnswer : public AnswerSender {
 
  private:
   // Whether the coordinator has room for the next part of the answer. Shared
-  // with the session, which may outlive the answer.
+  // with the InquirySession, which may outlive this InProcessAnswer.
   struct Room {
     void Open() {
       const std::lock_guard<std::mutex> lock(mutex);

@@ -30,9 +30,9 @@ TEST_F(InProcessLinkTest, TwoNodesJoinAndAreGivenTheirPlaces) {
   EXPECT_EQ(a->own_address(), "");
 }
 
-// A report without seen_epoch means that the agent has seen no directive,
-// because the last one may have been lost. The coordinator must then send the
-// directive again.
+// A report with seen_epoch 0 says that the agent has seen no directive of this
+// coordinator. The last directive may have been lost, so the coordinator must
+// send it again.
 TEST_F(InProcessLinkTest, AReportThatHasSeenNoDirectiveIsAnswered) {
   auto a = Node(FirstReport("job", "node-a", 1));
   const Directive first = a->WaitFor(DirectiveKind::kRun);

@@ -302,8 +302,8 @@ absl::StatusOr<int> ServeJobs(Daemon& daemon, OpenedJournal state,
     };
   }
   Coordinator coordinator(std::move(coordinating));
-  // Ends `states` before the coordinator is destroyed, because `states` reads
-  // from the coordinator.
+  // Ends the thread of the StateRecorder `states` before the coordinator is
+  // destroyed, because this thread reads from the coordinator.
   struct Finisher {
     StateRecorder* states;
     ~Finisher() { states->Finish(); }

@@ -24,9 +24,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr Duration kReadInterval = std::chrono::milliseconds(900);
-// If a reading of the jobs and its formatting took the time t, the next reading
-// begins at the earliest kRest * t after the start of this one. So this work
-// takes at most 1 / kRest of the thread's time.
+// If one reading of the jobs and the formatting of the result took the time t,
+// the next reading begins at the earliest kRest * t after that reading began.
+// So reading and formatting take at most 1 / kRest of the time.
 constexpr int kRest = 20;
 constexpr size_t kMaxShared = 64;
 constexpr char kJsonType[] = "application/json";
@@ -37,12 +37,12 @@ constexpr Duration kOutputInterval = std::chrono::milliseconds(250);
 // keep-alive (an empty comment).
 constexpr Duration kOutputSilence = std::chrono::seconds(5);
 // Maximum number of bytes (kMaxOutputRead) and of updates (kMaxUpdatesRead)
-// that are read from an inquiry at a time. More than the buffer of an
-// InquirySession can hold, so that each reading empties the buffer.
+// that an output stream takes at a time from the nodes' answers. Both exceed
+// what an InquirySession buffers, so each reading empties the buffer.
 constexpr size_t kMaxOutputRead = 512 << 10;
 constexpr size_t kMaxUpdatesRead = 4096;
-// Time after which the dashboard says that a node has not begun to answer an
-// inquiry.
+// Time after which the dashboard says that a node has not begun to send the
+// output that the dashboard has asked for.
 constexpr Duration kNodeIsLate = std::chrono::seconds(10);
 
 // Content-Security-Policy: the page loads nothing from other hosts, runs no
@@ -214,8 +214,8 @@ class Dashboard::Stream {
   bool is_over_ = false;
 };
 
-// One client's stream of a rank's output. The inquiry is open for as long as
-// this object lives.
+// One client's stream of a rank's output. While this object lives, nodes are
+// asked to send the output (an open Inquiry).
 class Dashboard::OutputStream {
  public:
   OutputStream(Dashboard* dashboard, std::string job,
@@ -267,8 +267,8 @@ class Dashboard::OutputStream {
     return tail.empty() ? "" : Event("output", OutputJson(tail));
   }
 
-  // Returns a server-sent event with the nodes that have not begun to answer;
-  // empty: its text would be that of the last such event.
+  // Returns a server-sent event that names the nodes that have not begun to
+  // answer; empty: the text of the event has not changed since the last call.
   std::string Waiting(Instant now) {
     const std::string hosts = absl::StrJoin(session_->Silent(), ", ");
     std::string waiting;

@@ -37,8 +37,8 @@ OutputShown OutputShownAt(const Endpoint& listen);
 // a port alone means 127.0.0.1:PORT. InvalidArgument: `text` is malformed.
 absl::StatusOr<Endpoint> ParseDashboardEndpoint(const std::string& text);
 
-// Whether a coordinator requires that each caller shows a TLS certificate from
-// a file (--tls-cert).
+// Whether a coordinator requires a TLS certificate from each caller. It does if
+// it was started with --tls-cert.
 enum class CallerCertificates { kNotRequired, kRequired };
 
 // Checks that the dashboard may listen at `listen`, where it is served in clear

@@ -283,10 +283,10 @@ class EtcdClient::Impl {
 
   // Called after a call on the connection `failed` has failed. The next call
   // goes to the next member, unless another thread has already changed the
-  // current member. The failed connection is kept for kKeepFailing, because a
-  // TLS handshake may last longer than the deadline of one call. If the
-  // member's name has several addresses, the connection is closed at once, so
-  // that the next connection uses another address.
+  // current member. If the name of the failed member has several addresses, the
+  // connection is closed, so that the next one uses another address. Otherwise
+  // the connection is kept until it is older than kKeepFailing, because a TLS
+  // handshake may last longer than the deadline of one call.
   void Leave(const Connection& failed) {
     const std::lock_guard<std::mutex> lock(mutex_);
     Member& member = members_[failed.member];

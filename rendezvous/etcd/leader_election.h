@@ -62,8 +62,8 @@ class LeaderElection {
   EtcdTerm term() const;
   // The leader's name if another process leads; empty: no leader is known.
   std::string leader() const;
-  // A descriptor that becomes readable when stage() or leader() changes, until
-  // Drain is called.
+  // A descriptor that becomes readable when stage() or leader() changes, and
+  // stays readable until Drain is called.
   int changed_fd() const { return changed_fd_.get(); }
   void Drain();
 

@@ -247,7 +247,8 @@ class Election {
   }
 
   // Runs `act` once candidate `i` is not suspended. Does nothing if the
-  // candidate was restarted in between (its `life` is no longer `life`).
+  // candidate was killed or started again meanwhile: the field `life` of the
+  // candidate then no longer equals the argument `life`.
   void When(int i, int life, const std::function<void()>& act) {
     Candidate& one = candidates_[i];
     if (one.life != life) return;

@@ -24,17 +24,18 @@ std::string UtcText(double unix_seconds);
 // Formats seconds since 1970 for programs: "2026-03-01T14:05:09.250Z". Pure.
 std::string IsoText(double unix_seconds);
 
-// Formats one decision for programs: one JSON object with "time", "run_id",
-// "round", "kind", "node" (null if it concerns the whole job), "reason" and, if
-// the decision has one, "failure", followed by a newline. `unix_time`: seconds
-// since 1970 at which the decision was received. Pure.
+// Formats one decision of the coordinator as a line of JSON for programs: an
+// object with "time", "run_id", "round", "kind", "node" (null if the decision
+// concerns the whole job), "reason" and, if the decision has one, "failure",
+// followed by a newline. `unix_time`: seconds since 1970 at which the decision
+// was received. Pure.
 std::string DecisionJson(const std::string& run_id, const Decision& decision,
                          double unix_time);
 
-// Formats the state of a job for programs: one line with the fields of
-// DecisionJson and a field "state", which is the object that StateJson returns.
-// Its "kind" is "state", and its "reason" says why the job is in its phase.
-// Pure.
+// Formats the state of a job as a line of JSON for programs. The line has the
+// fields of DecisionJson and the field "state" with the object that StateJson
+// returns. The field "kind" is "state", and "reason" says why the job is in its
+// phase. Pure.
 std::string StateLine(const JobStatus& job, StateDetail detail,
                       double unix_time);
 

@@ -22,11 +22,12 @@ class StateRecorder {
   StateRecorder(const StateRecorder&) = delete;
   StateRecorder& operator=(const StateRecorder&) = delete;
 
-  // Starts the thread that reads and writes states. `read`: returns a job's
-  // state now, or NotFound. `write`: writes a state that was read. Both are
-  // called by that thread until Finish returns.
+  // Returns the current state of the job with this run id, or NotFound.
   using Read = std::function<absl::StatusOr<JobStatus>(const std::string&)>;
+  // Writes the state of a job to the event log.
   using Write = std::function<void(const JobStatus&, StateDetail)>;
+  // Starts the thread that reads and writes states. This thread calls `read`
+  // and `write` until Finish returns.
   void Begin(Read read, Write write);
 
   // Informs the schedule about a decision on a job, because the job's state may

@@ -45,7 +45,8 @@ void StateSchedule::OnState(const JobStatus& job, Instant now) {
     jobs_.erase(found);
     return;
   }
-  // A decision that came after TakeDue has already set the job's next time.
+  // If a decision came after TakeDue, it has already set when the job's next
+  // state is due. Keep that time.
   if (found->second.due.has_value()) return;
   const Duration interval =
       std::min(job.age / kAgeParts, job.phase_age / kPhaseParts);

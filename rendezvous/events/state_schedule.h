@@ -14,9 +14,9 @@
 
 namespace muster::rendezvous {
 
-// Decides when the states of jobs are written to the event log. From the log a
-// report can show a job's progress and its use of time, even if the coordinator
-// is killed. Pure.
+// Decides when the states of jobs are written to the event log. Even if the
+// coordinator is killed, the log then shows each job's progress and how the job
+// spent its time. Pure.
 //
 // A state is written when a round begins or breaks and when the job ends. In
 // between, states are written at intervals that grow with the age of the job

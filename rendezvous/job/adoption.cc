@@ -21,11 +21,12 @@ WorldKey KeyOf(const Place& place) {
           place.master_port};
 }
 
-// Returns the reports from the newest world of the newest coordinator, by group
-// rank. If nodes name different worlds for the same coordinator and round,
-// returns the world that most nodes name. Nodes can differ in this way because
-// a coordinator without a record of the job may use an earlier coordinator's
-// round number again.
+// Returns the reports of the nodes that have a place in the newest world, by
+// group rank. The newest world has the highest epoch and, within it, the
+// highest round. If several worlds have this epoch and round, returns the
+// reports from the world that most nodes name. There can be several if the
+// epochs are unknown (Place::epoch is 0): a coordinator without a record of the
+// job may use the round number of an earlier coordinator again.
 std::map<int, const Report*> NewestWorld(const Reports& reports) {
   std::vector<const Report*> all;
   for (const auto& [id, report] : reports) all.push_back(&report);

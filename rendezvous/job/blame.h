@@ -61,18 +61,18 @@ bool IsStopped(const Failure& hang);
 
 // Policy that decides which failure is recorded as the cause of a round's
 // break. At first it is the first failure that the coordinator receives. While
-// the round stops, a later message may show that another event came before:
+// the round stops, a later message may show that another event is the cause:
 //
-//   the loss of a node      The node died first; the failure is that of a peer
-//                           whose connection broke. LossExplains.
+//   the loss of a node      The node died first. The failure came from a worker
+//                           whose connection to the node broke. LossExplains.
 //   a node that leaves      Its workers were signalled before its agent.
 //                           LeaveExplains.
-//   a preemption            The cluster signalled the workers before their
-//                           agent. PreemptionExplains.
+//   a preemption            The cluster's scheduler signalled the workers
+//                           before their agent. PreemptionExplains.
 //   an earlier exception    The worker raised it, then needed seconds to exit.
 //                           MovesTo.
-//   a killed worker         The failure is that of a peer whose connection
-//                           broke. MovesTo.
+//   a killed worker         The failure came from a worker whose connection to
+//                           the killed worker broke. MovesTo.
 //   a likelier hang         A worker that fell silent earlier, or that is
 //                           stopped by a signal. MovesTo.
 //
@@ -158,9 +158,10 @@ class Blame {
   // returned a value for `failure`.
   void MoveTo(const Failure& failure, std::string why, Instant now);
 
-  // Remembers that a worker of `node` died of a SIGKILL that Muster did not
-  // send. The whole node may be about to die, even if another failure was
-  // received first.
+  // If `failure` shows that a worker of `node` died of a SIGKILL that Muster
+  // did not send, remembers this. If the node's agent dies soon afterwards, the
+  // loss of the node becomes the cause, even if another node's failure was
+  // received first (LossExplains).
   void SuspectKill(const Node& node, const Failure& failure, Instant now);
   // Whether the verdict must wait because a SIGKILL may be the cause of the
   // break. The wait shows whether the killed worker's agent lives longer than
@@ -169,9 +170,10 @@ class Blame {
   // When AwaitsProofOfLife stops waiting for a connected agent; nullopt: it
   // does not wait. The wait for a disconnected agent ends with the lease.
   std::optional<Instant> NextDeadline(Instant now) const;
-  // Restarts the wait of AwaitsProofOfLife, at most once. Called after the
-  // coordinator's process was suspended from `due` until `now`: the end of the
-  // agent's stream may still be unread.
+  // Restarts the wait of AwaitsProofOfLife, at most once, unless the wait had
+  // ended before `due`. Called after the coordinator's process was suspended
+  // from `due` until `now`. The killed worker's agent may have died, too, and
+  // the coordinator may not yet have read the end of its stream.
   void ForgiveStandstill(Instant due, Instant now);
 
  private:

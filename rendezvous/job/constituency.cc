@@ -9,11 +9,11 @@
 namespace muster::rendezvous {
 namespace {
 
-// Whether a node with this electorate knows no round of the job. Such a node
-// was connected to no coordinator (epoch 0), or only to a coordinator that
-// began the job (founding epoch) and had begun no round. A founding coordinator
-// may have been restarted, and its epoch is random. So its epoch says nothing
-// about the rounds of other coordinators.
+// Whether the electorate in a node's report gives no sign of a round: it names
+// no world, and its epoch is 0 (the node was connected to no coordinator) or
+// that of a coordinator that began the job (IsFounding). The epoch of such a
+// coordinator is random and changes with each restart, so it must not be
+// compared with the epochs of other coordinators.
 bool KnowsNothing(const Electorate& electorate) {
   return electorate.nodes == 0 &&
          (electorate.epoch == 0 || IsFounding(electorate.epoch));

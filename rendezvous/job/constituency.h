@@ -59,9 +59,10 @@ std::vector<Constituency> ConstituenciesOf(
 // Whether the nodes that are not connected to this coordinator are too few to
 // begin a world or to end a job. `here`: number of connected nodes, without
 // known spares. With Takeover::kAuto at most max_nodes nodes run, so at most
-// max_nodes - `here` other nodes exist. True if that number is less than
-// `here`, less than min_nodes, and less than half of each constituency of which
-// no majority is connected. Always false without kAuto.
+// max_nodes - `here` other nodes exist. True if that number is less than `here`
+// and less than min_nodes, and if each constituency either has a connected
+// majority or has more than twice as many nodes as that number. Always false
+// without kAuto.
 bool OthersAreTooFew(const JobSpec& spec, int here,
                      const std::vector<Constituency>& constituencies);
 

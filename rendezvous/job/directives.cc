@@ -34,9 +34,11 @@ bool PrintsForJob(const JobState& state, const Node& node,
     case DirectiveKind::kRun:
       return node.group_rank == 0;
     case DirectiveKind::kStop:
-      // A node that still runs an earlier round is stopped on its own, so it
-      // prints the reason itself. After a restart of the coordinator, every
-      // node counts as one of an earlier round.
+      // A node that still runs a round that the others have left gets a stop
+      // order that they do not get, so it prints the reason itself. A new
+      // coordinator may stop a later round than it knows (key.round >
+      // state.round). That order concerns every node, so only the speaker,
+      // which prints for the whole job, prints it.
       return is_speaker || key.round < state.round ||
              (key.round == state.round && state.phase != JobPhase::kStopping);
     case DirectiveKind::kWait:

@@ -13,10 +13,12 @@
 
 namespace muster::rendezvous {
 
-// Returns the directive that `node` should have now, without its texts. O(1).
+// Returns the key of the directive that `node` should have now: the kind, the
+// round and the other parts that decide the revision. O(1).
 DirectiveKey KeyFor(const JobState& state, const Node& node);
-// Returns the directive of KeyFor with its texts and the node's revision. O(log
-// n); O(n) for the kRun directive to group rank 0.
+// Returns the whole directive whose key KeyFor returns, with its reason as text
+// and the node's revision. O(log n); O(n) for the kRun directive to group rank
+// 0.
 Directive DirectiveFor(const JobState& state, const Node& node);
 // Returns the job's state at `now`, for operators. Lists the members by group
 // rank, then the other nodes by id. O(n log n).
@@ -25,8 +27,8 @@ JobStatus StatusOf(const JobState& state, Instant now);
 // runs.
 JobStatus SummaryOf(const JobState& state, Instant now);
 
-// A node of the job and its ranks in the current world; while the job is
-// gathering, its ranks in the previous world.
+// A node of the job and its ranks in the current world. In
+// JobPhase::kGathering: its ranks in the previous world.
 struct NodeSeat {
   std::string node_id;
   std::string host;

@@ -43,8 +43,9 @@ Gathering::Decision Gathering::Decide(Instant now, const JobSpec& spec,
     if (timed_out) {
       form = true;
     } else if (nodes.being_checked > 0) {
-      // Form no world yet, because the running health checks will soon show
-      // which nodes are ready.
+      // While health checks run (being_checked > 0), form no world of fewer
+      // than max_nodes nodes: the checks will soon show whether more nodes are
+      // ready.
     } else if (first_) {
       form = form || now >= LastCallEnd(spec);
     } else if (nodes.broken == 0) {

@@ -59,7 +59,8 @@ class Gathering {
 
   // Whether the job has not formed any world yet.
   bool first() const { return first_; }
-  // Starts a later gathering, which forms no world before `not_before`.
+  // Starts a gathering for a later round than the first. Before `not_before` no
+  // world forms, except at the join time-out.
   void Begin(Instant not_before = Instant());
   // Until the time `until`, Decide forms no world while a node has not answered
   // (Nodes::unanswered), and never ends the job. Call this when the nodes'

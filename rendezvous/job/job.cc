@@ -64,8 +64,9 @@ void Job::Recall(const JobRecord& record, Duration elapsed) {
     verdict = planned;
     Stamp(*verdict);
   }
-  // Two verdicts do not end the job for good: the cluster runs a preempted job
-  // again, and a job that timed out lacked nodes that may come later.
+  // Two verdicts do not end the job for good. After a preemption, the cluster's
+  // scheduler runs the job again. After a time-out, the nodes that the job
+  // lacked may come later.
   const bool goes_on =
       verdict.has_value() && (verdict->outcome == Outcome::kPreempted ||
                               verdict->outcome == Outcome::kTimedOut);
@@ -95,8 +96,8 @@ JobStep Job::Step(Instant now, const JobEvent& event) {
     const JobPhase before = phase();
     if (before == JobPhase::kGathering && outbox_.HasFaults()) {
       // This step has found faults of machines. Form no world before the
-      // coordinator has recorded them and has told the job its new judgement of
-      // the machines (HostsJudged).
+      // coordinator has recorded these faults and has sent the job its new
+      // judgement of the machines (the event HostsJudged).
       state_.awaits_judgement = true;
       break;
     }
@@ -348,8 +349,8 @@ Node* Job::Admit(const ReportArrived& event) {
   // offers may have been used for a round that the node never began. This id is
   // not used, and the agent makes another one.
   if (report.sequence > 1) node.spent_nccl_id = report.offered_nccl_id;
-  // An earlier coordinator chose this run tag. Keep it, so that the logs of the
-  // run stay in one folder.
+  // If the node's place has a run tag that an earlier coordinator chose, keep
+  // this tag, so that the logs of the run stay in one folder.
   if (state_.gathering.first() && report.round > state_.claimed_round &&
       report.place.has_value() && !report.place->run_tag.empty()) {
     state_.run_tag = report.place->run_tag;
@@ -444,9 +445,9 @@ void Job::TakeOver(Node& node, const Report& report) {
     }
     outbox_.Reword();
   }
-  // The reported round may be higher even if this coordinator knows the node.
-  // The agent may meanwhile have carried out the last directive of an earlier
-  // coordinator.
+  // The node may report a higher round than before, even if this coordinator
+  // has not begun one: the agent may have carried out an earlier coordinator's
+  // last directive.
   state_.claimed_round = std::max(state_.claimed_round, report.round);
   if (node.round != report.round) node.failures_taken = 0;
   const bool was_ready = node.ready();

@@ -44,8 +44,8 @@ namespace muster::rendezvous {
 // what follows the stop of a round (Stopping); directives.h decides which
 // directive each node gets.
 //
-// Not thread-safe. Job performs no I/O and reads no clock: the driver calls
-// Step for each event, carries out the returned JobStep, and calls Step with
+// Not thread-safe. Job performs no I/O and reads no clock: its owner calls Step
+// for each event, carries out the returned JobStep, and calls Step with
 // TimePassed once NextDeadline is reached. A step that comes much later than
 // its deadline shows that the coordinator's process was suspended. Messages
 // that are still unread then cause no loss of a node and no time-out of the job
@@ -68,8 +68,8 @@ class Job {
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
-  // Takes over facts that no node can report any more from the record of an
-  // earlier coordinator: the number of rounds and of used restarts, the job's
+  // Takes over from `record`, which an earlier coordinator wrote, what no node
+  // can report any more: the number of rounds and of used restarts, the job's
   // age, its time totals and its verdict. Call it before the first step, for a
   // job whose nodes are expected to know no round. `elapsed`: the estimated
   // time since the record was written. `record` must have passed CheckRecord.
@@ -257,8 +257,8 @@ class Job {
   void WaiveFaults();
   void ConsiderRunning();
   void ConsiderStopping();
-  // Records the end of the stopped round in the time ledger, and counts its
-  // cause against the machine of the blamed node.
+  // Records in the job's JobLedger (the totals of the job's time) why the
+  // stopped round ended, and calls CountAgainstCulprit.
   void CountIncident();
   // Counts the cause of the stopped round against the machine of the blamed
   // member if the cause is evidence against that machine: if a worker's failure
@@ -297,8 +297,8 @@ class Job {
   void Cancel(const std::string& why, const CancelWish& wish);
   void Preempt(const Node& by, const PreemptionNotice& notice);
   void Finish(Verdict verdict);
-  // Adds the job's totals to the verdict: its time ledger, restarts, rounds and
-  // age.
+  // Adds to `verdict` how the job spent its time (JobTime), the numbers of
+  // restarts and rounds, and the job's age.
   void Stamp(Verdict& verdict) const;
   // Sends each member its current directive.
   void TellMembers();

@@ -150,9 +150,9 @@ class JobBlameUnheard : public ::testing::Test {
   JobFixture job_;
 };
 
-// The coordinator reads the streams of two nodes in any order. So it may notice
-// the end of node b's stream long after the failure of node a's worker. The
-// loss of b still becomes the cause.
+// The coordinator may notice the end of node b's stream long after the failure
+// of node a's worker, because the two nodes have different streams. The loss of
+// b still becomes the cause.
 TEST_F(JobBlameUnheard, ItsStreamIsReadLater) {
   job_.Wait(seconds(2));
   job_.BreakStream("b");

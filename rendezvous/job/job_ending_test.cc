@@ -354,8 +354,9 @@ TEST(JobCancel, TwiceLeavesNoGrace) {
   job.Idle("a");
   job.Wait(milliseconds(4999));
   EXPECT_EQ(job.phase(), JobPhase::kStopping);
-  // The job ends 5 s after the second Ctrl-C: that Ctrl-C ended the grace
-  // period, but not the margin of 5 s for SIGKILL and the report.
+  // The job ends 5 s (4999 ms + 1 ms) after the second Ctrl-C. That Ctrl-C
+  // ended the grace period, but node b still had 5 s (kStopMargin) to kill its
+  // workers and to report their end.
   job.Wait(milliseconds(1));
   EXPECT_EQ(job.kind("a"), DirectiveKind::kFinished);
 }

@@ -81,10 +81,10 @@ bool AllAreHere(const JobState& state) {
            });
   }
   // Without takeovers, the earlier coordinator can only be an earlier run of
-  // this coordinator. The restart often affects the node in the same process as
-  // well, and this node then knows no place to report. So a node that has just
-  // been started counts as one that has reported. Spares do not count: they
-  // have received a directive before, and are not members.
+  // this coordinator. A restart of its process often restarts an agent in the
+  // same process, and that agent has no place to report any more. So also count
+  // the nodes whose agents have just been started (is_fresh). Spares do not
+  // count: they have received a directive before, and are not members.
   const auto fresh = std::ranges::count_if(
       state.nodes.nodes(), [](const auto& one) { return one.second.is_fresh; });
   return fresh + state.adoption.progress().come >= most;
@@ -150,9 +150,10 @@ void Job::AdoptRound(const std::map<std::string, Report>& reports) {
   state_.signals.clear();
   state_.restarts_used = state_.world.restart_count;
   // The report from which the end of the round is taken; null: no coordinator
-  // has ended the round. Several coordinators may have ended it in different
-  // ways, and each may have reached some of the nodes. Take the newest
-  // coordinator's end, because only that one can have reached a majority.
+  // has ended the round. Several coordinators may have ended the round in
+  // different ways, and each may have reached some of the nodes. Take the
+  // report from the coordinator with the highest epoch, because only this
+  // coordinator can have reached a majority.
   const Report* ended = nullptr;
   bool is_alive = false;
   for (const World::Member& member : state_.world.members) {
@@ -347,9 +348,9 @@ void Job::EndAdopted(const RoundEnd& end,
   }
   Stopping stopping{.cause = end.cause};
   if (end.exit_code == kPreemptedExitCode && preempted) {
-    // The earlier coordinator ended the job as preempted. Set no verdict here:
-    // the nodes report their preemption notices again, and these notices end
-    // the job as preempted.
+    // If the earlier coordinator ended the job as preempted
+    // (kPreemptedExitCode), set no verdict: the nodes report their preemption
+    // notices again, and these notices end the job as preempted.
   } else if (end.exit_code.has_value()) {
     stopping.consequence = Consequence::End(
         NewVerdict(end.cause == StopCause::kCancelled ? Outcome::kCancelled
@@ -457,9 +458,9 @@ void Job::SetAside(std::vector<Candidate>& candidates,
       [&](const Candidate& candidate) -> const HostJudgement& {
     return state_.nodes.Find(candidate.identity->node_id)->judgement;
   };
-  // The number of candidates from each world in `needed`. At least half of each
-  // world's nodes must remain candidates; nodes that have left the job for good
-  // count as remaining.
+  // For each world in `needed`, the number of candidates that belong to this
+  // world. At least half of each such world's nodes must remain candidates;
+  // nodes that have left the job for good count as remaining.
   std::vector<int> here;
   for (const Electors& world : needed) {
     here.push_back(static_cast<int>(
@@ -548,9 +549,10 @@ void Job::FormWorld() {
   }
   const Assignment assignment = AssignRanks(candidates, state_.spec.max_nodes);
   MUSTER_CHECK(!assignment.order.empty());
-  // A new world needs at least half of the nodes of each world in `needed`.
-  // Enough of these nodes are ready, but together they may be more than
-  // max_nodes. So check whether the chosen nodes are enough of each world.
+  // `needed` contains the worlds whose nodes elect a coordinator. A new world
+  // must contain at least half of the nodes of each of them, unless
+  // OthersAreTooFew. Enough nodes are ready, but AssignRanks may have chosen
+  // too few of one of these worlds, because it chooses at most max_nodes nodes.
   std::vector<const Node*> members;
   for (const size_t i : assignment.order) members.push_back(nodes[i]);
   for (const Electors& world : needed) {
@@ -880,8 +882,10 @@ void Job::Preempt(const Node& by, const PreemptionNotice& notice) {
       TellMembers();
       break;
     case JobPhase::kStopping:
-      // The preemption may be the cause of this break. If the break has no
-      // verdict, the preemption's verdict will end the job.
+      // The round is already stopping. If the preemption explains the failure
+      // that broke the round, make the preemption the cause. If the break does
+      // not end the job by itself, the job ends with the verdict of the
+      // preemption.
       excuse();
       break;
     case JobPhase::kFinished:

@@ -19,8 +19,8 @@ namespace {
 // silences differ by at most a tenth (1/kTogetherDivisor) of the silence.
 constexpr int kTogetherDivisor = 10;
 
-// Smallest gain that a text mentions. The gain is the fraction by which a step
-// would be shorter without the slow ranks.
+// Minimum gain that StragglerText mentions. The gain is the fraction by which a
+// step would be shorter without the slow ranks.
 constexpr double kLeastGain = 0.01;
 
 // Returns the earlier of two times; nullopt counts as never.
@@ -87,9 +87,10 @@ int Witnesses(const JobState& state, const Electors& world) {
 }  // namespace
 
 Duration TimeToLearn(const JobSpec& spec) {
-  // The longer of two times. Within 3 s (three announcement intervals) every
-  // running coordinator of the job announces itself. After JobSpec::order_life
-  // a node ignores orders that were sent before this coordinator was restarted.
+  // Time within which every running coordinator of the job announces itself:
+  // three announcement intervals. TimeToLearn is at least order_life, too:
+  // after this time, a node ignores orders that were sent before this
+  // coordinator was restarted.
   constexpr Duration kToldWithin = std::chrono::seconds(3);
   return std::max<Duration>(kToldWithin, spec.order_life());
 }

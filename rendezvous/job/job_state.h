@@ -135,7 +135,7 @@ struct JobState {
   std::optional<Instant> broken_at;
   // Whether the nodes must be checked by pairs before the next round.
   bool is_check_due = false;
-  // The check by pairs of this gathering; nullopt: it has not begun. A new
+  // The check by pairs before the next round; nullopt: it has not begun. A new
   // coordinator begins it anew.
   std::optional<NetworkCheck> check;
   // Number of the newest measurement of a check by pairs (PairCheck::number).
@@ -146,8 +146,8 @@ struct JobState {
   // The machines that the coordinator suspects, quarantines or bans, by its
   // newest judgement; null: no machine is suspected.
   std::shared_ptr<const HostView> hosts;
-  // Whether the job has found faults of machines that the driver has not
-  // recorded yet. Until the driver has recorded them, no world forms.
+  // Whether the job has found faults of machines that the coordinator has not
+  // recorded yet. While this is true, no world forms.
   bool awaits_judgement = false;
   // The highest training step that any worker has reported to this coordinator
   // or, according to the nodes, to an earlier one; -1: none.
@@ -218,9 +218,9 @@ bool IsSuspicious(const JobState& state);
 // Returns how many nodes a world lacks if it does without the nodes that the
 // check by pairs found bad: min_nodes minus the number of nodes that are ready
 // or will be soon. Negative: there are more nodes than needed. At least 1 if
-// all present nodes would be a majority of the electors, but the ready nodes
-// are not. Quarantined nodes count as ready: they get a place before nodes that
-// the check found bad.
+// the present electors (nodes that elect a coordinator) suffice for a new
+// world, but too few of them are ready. Quarantined nodes count as ready: they
+// get a place before nodes that the check found bad.
 int MissingNodes(const JobState& state);
 // The earliest time at which nodes that the check by pairs found bad may get a
 // place. They get one only if a world would have too few nodes without them.
@@ -259,21 +259,22 @@ bool LastNeedNotElect(const JobState& state);
 // empty, and `unsettled`.
 std::vector<const Electors*> WorldsThatElect(const JobState& state);
 
-// The time until which a verdict waits for its witnesses while the round stops;
-// nullopt: it need not wait. Witnesses are nodes that have seen the stop order,
-// which contains the exit code. If other nodes may take over, half of the nodes
-// of each of WorldsThatElect must be witnesses. A coordinator that takes over
-// then ends the job in the same way. O(n).
+// Returns the latest time until which the end of the job waits for witnesses,
+// while the round stops; nullopt: it need not wait. Witnesses are nodes that
+// have seen the stop order, which contains the exit code. If other nodes may
+// take over, half of the nodes of each of WorldsThatElect must be witnesses. A
+// coordinator that takes over then ends the job in the same way. O(n).
 std::optional<Instant> AwaitsWitnesses(const JobState& state);
 
 // The time at which members that have not started the running round's workers
 // are declared lost; nullopt: all have started.
 std::optional<Instant> StartLimit(const JobState& state);
-// The time limit of the current phase. Gathering: the limit of the adoption,
-// else of the wait before a recalled verdict, else of the gathering itself.
-// Running: the limit for the start of all workers (StartLimit). Stopping: the
-// deadline of the stop and, once all members have stopped, the limit of
-// AwaitsWitnesses. nullopt: the phase has no limit.
+// The time limit of the current phase; nullopt: the phase has no limit.
+// Gathering: the deadline of the adoption while it is pending; or, if an
+// earlier coordinator's record has a verdict (`recalled`), the time at which
+// the job ends with this verdict; otherwise Gathering::Limit. Running: the
+// limit for the start of all workers (StartLimit). Stopping: the deadline of
+// the stop and, once all members have stopped, the limit of AwaitsWitnesses.
 std::optional<Instant> PhaseLimit(const JobState& state);
 // The time at which the current phase needs a step even without an event;
 // nullopt: never.

@@ -14,7 +14,7 @@
 
 namespace muster::rendezvous {
 
-// Number that the driver assigns to an agent's connection; never reused.
+// Number that the coordinator assigns to an agent's connection; never reused.
 using StreamId = uint64_t;
 
 // An event: a report has arrived on a stream. All events of a job are the
@@ -49,8 +49,8 @@ struct CoordinatorTold {
   uint64_t epoch = 0;
   Backing backing = Backing::kMajority;
 };
-// An event: the coordinator's judgement of its machines has changed, or the
-// driver has recorded the faults in JobStep::faults.
+// An event: the coordinator has changed its judgement of the machines on which
+// nodes run, or has recorded the faults in JobStep::faults.
 struct HostsJudged {
   std::shared_ptr<const HostView> view;  // null: no machine is suspected
 };
@@ -60,8 +60,8 @@ using JobEvent =
     std::variant<ReportArrived, StreamClosed, AgentDied, CancelAsked,
                  DrainAsked, CoordinatorTold, HostsJudged, TimePassed>;
 
-// A directive to be sent. The driver carries out a step's actions in the order
-// of the fields of JobStep.
+// A directive to be sent. The coordinator carries out the actions of a step in
+// the order of the fields of JobStep.
 struct Delivery {
   StreamId stream = 0;
   Directive directive;
@@ -72,12 +72,12 @@ struct JobStep {
   bool record_changed = false;
   std::vector<Delivery> deliveries;
   std::vector<Decision> decisions;
-  // Faults that count against machines. The driver records them (NodeMemory)
-  // and answers at once with HostsJudged: until then, a job that gathers forms
-  // no world.
+  // Faults that count against machines. The coordinator records them
+  // (NodeMemory) and answers at once with the event HostsJudged. Until then, no
+  // new world forms.
   std::vector<HostFault> faults;
   // Whether another coordinator has a higher epoch. If so, this coordinator
-  // sends no more directives, and the driver replaces it by a Standby.
+  // sends no more directives for the job.
   bool deposed = false;
   // The reason why an operator's request (cancel, drain) was refused; empty: no
   // request was refused.

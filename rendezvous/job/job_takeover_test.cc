@@ -512,8 +512,8 @@ TEST(LearnFromTest, ALaterRoundReplacesTheRecordedOne) {
   EXPECT_EQ(record.age, seconds(500));
   EXPECT_EQ(record.world.reached_step, 30);
   EXPECT_TRUE(CheckRecord(record).ok()) << CheckRecord(record);
-  // The record contains a cancel, but of an earlier round than the directive's.
-  // So the record no longer says that the job ends.
+  // The record contains a cancel of round 1, but the other coordinator has
+  // begun round 4. So the record no longer says that the job ends.
   EXPECT_FALSE(IsEnding(record));
   JobFixture again(QuickSpec(2, 2));
   again.Recall(record);
@@ -1076,11 +1076,12 @@ TEST(JobTakeoverTest, AWorldThatIsGivenUpElectsNevertheless) {
   }
 }
 
-// The job has at most five nodes and min_nodes 3; its electors are a, b, c and
-// d. Nodes b, e, f and g are connected to this coordinator. One other node is
-// too few for a round under another coordinator, so a round begins here. If b
-// has been lost, two of the four electors may be connected to another
-// coordinator. These are half of the electors, so no round begins here.
+// The job has max_nodes 5 and min_nodes 3, and the nodes a, b, c and d elect
+// its coordinator. Nodes b, e, f and g are connected to this coordinator, so at
+// most one other node runs. That is too few for a round under another
+// coordinator, so a round begins here. With `leave`, node b is lost, so two
+// other nodes may run. These may be half of the nodes that elect a coordinator,
+// so no round begins here.
 TEST(JobTakeoverTest, NodesThatGoElsewhereMayBeginARoundThere) {
   for (const bool leave : {false, true}) {
     JobSpec spec = QuickSpec(2, 5);
@@ -1221,8 +1222,8 @@ TEST(JobTakeoverTest, ARoundIsGivenUpAtOnceIfItsMembersWereStartedAgain) {
   job.Restart("a");
   EXPECT_THAT(job.Decided("adopt"), HasSubstr("round 2 is given up"));
   job.AllStop();
-  // The next round begins without a last call, because no further node is
-  // expected.
+  // The next round begins without the last call (the wait for more nodes),
+  // because no further node is expected.
   job.Report("a");
   EXPECT_EQ(job.round(), 3);
   EXPECT_THAT(job.World(), ElementsAre("a", "b"));
@@ -1381,8 +1382,8 @@ TEST(JobTakeoverTest, NodesThatWereDrainedAreNotAwaited) {
   for (const char* name : {"b", "c"}) {
     job.Step(DrainAsked{.node = name});
     job.AllStop();
-    // The node reports that it has seen its kReleased directive, and
-    // disconnects.
+    // The drained node gets the directive kReleased (leave the job), reports
+    // that it has seen the directive, and disconnects.
     job.Report(name);
     ASSERT_EQ(job.kind(name), DirectiveKind::kReleased);
     job.Report(name);

@@ -28,8 +28,9 @@ enum class Part {
   kStopped,    // no process of this round is left on the node
 };
 
-// The content of a directive without its texts. Two directives with equal keys
-// have the same revision.
+// The parts of a directive that decide its revision: if the key of the
+// directive to a node changes, the directive gets a new revision. Its reason, a
+// text, is not part of the key.
 struct DirectiveKey {
   DirectiveKind kind = DirectiveKind::kWait;
   int round = -1;
@@ -151,8 +152,8 @@ struct Node {
 
   DirectiveKey told;
   uint64_t revision = 0;  // revision of `told`; 0: none was sent yet
-  // Version of the text for waiting nodes that the node was sent with `told`.
-  // Outbox::Reword increases the current version.
+  // Version of the reason to wait when the node was last sent a directive.
+  // Outbox::Reword increases the current version whenever the reason changes.
   uint64_t wording = 0;
 
   // Whether the node can get a place in a world now.
@@ -211,8 +212,9 @@ class Membership {
   // The status of an incarnation that is not a node of the job now.
   // kSuperseded: another incarnation has replaced this one, which must never
   // return (a message of it may still be in flight, or a partitioned network
-  // may heal). kReleased: the incarnation must not return, although its
-  // kReleased directive may not have reached it.
+  // may heal). kReleased: the incarnation was drained or left by itself, and
+  // must not return. The directive that tells it to leave may not have reached
+  // it.
   enum class Memory { kNeverAdmitted, kMayReturn, kSuperseded, kReleased };
   void Remove(Node& node, Memory memory);
   Memory MemoryOf(const NodeIdentity& identity) const;

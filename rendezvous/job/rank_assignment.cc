@@ -75,9 +75,10 @@ class MoverQueue {
 TopologyGroups::TopologyGroups(
     const std::vector<std::vector<std::string>>& keys) {
   constexpr size_t kNoGroup = static_cast<size_t>(-1);
-  // Value: the number of a group. Key: the group that contains it one level
-  // further out, and its topology key. Equal topology keys in different outer
-  // groups mean different switches, and so different groups.
+  // Numbers of the groups of nodes. Key: the number of the surrounding group
+  // (kNoGroup: none), and the topology key of the group itself. Equal topology
+  // keys in different surrounding groups mean different switches, and so
+  // different groups.
   std::map<std::pair<size_t, std::string>, size_t> numbers;
   for (const std::vector<std::string>& node : keys) {
     std::vector<size_t>& own = groups_.emplace_back();

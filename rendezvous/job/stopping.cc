@@ -7,8 +7,9 @@
 namespace muster::rendezvous {
 namespace {
 
-// How long a member may need after the grace for SIGKILL, reaping and its
-// report. A member that needs longer is declared lost.
+// Time that a member has after the end of the grace period to kill its workers
+// with SIGKILL, to reap them and to report. A member that needs longer is
+// declared lost.
 constexpr Duration kStopMargin = std::chrono::seconds(5);
 
 }  // namespace

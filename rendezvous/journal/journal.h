@@ -27,9 +27,9 @@ namespace muster::rendezvous {
 // so many records cost few fsyncs.
 //
 // If the medium hangs, is full or fails, trouble() returns the reason. Once
-// writing works again, the newest record of each job is written. In the
-// meantime jobs continue if OnTrouble is kRelease: each `done` is called
-// although the record is not durable.
+// writing works again, the newest record of each job is written. With
+// OnTrouble::kRelease, jobs continue in the meantime: Put then tells its caller
+// that a record is stored (calls `done`) although the record is not durable.
 //
 // Thread-safe.
 class Journal : public RecordStore {
@@ -63,8 +63,9 @@ class Journal : public RecordStore {
       const std::string& name,
       std::function<absl::StatusOr<std::unique_ptr<JournalBackend>>()> open,
       const Limits& limits);
-  // Writes the queued records, and calls each `done` that has not been called
-  // yet. If the medium hangs or a write fails, the queued records are lost.
+  // Writes the queued records, and calls each callback `done` of Put that has
+  // not been called yet. If the medium hangs or a write fails, the queued
+  // records are lost.
   ~Journal() override;
 
   Journal(const Journal&) = delete;

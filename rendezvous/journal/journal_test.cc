@@ -82,8 +82,8 @@ class Disk {
     steps_left_.reset();
     changed_.notify_all();
   }
-  // Failures of the simulated disk. One of them happens at the first write or
-  // sync after `count` successful ones (WorkFor).
+  // A failure of the simulated disk. WorkFor lets it happen at the first write
+  // or sync after a given number of successful ones.
   enum class Later {
     kFull,         // the disk is full from now on
     kIsKilled,     // the process is killed
@@ -290,7 +290,9 @@ class Calls {
       changed_.notify_all();
     };
   }
-  // Waits for `count` calls, and returns the numbers of all calls so far.
+  // Waits until `count` callbacks that Note made have been called. Returns the
+  // numbers that identify all callbacks called so far, in the order of the
+  // calls.
   std::vector<int> Await(size_t count) {
     std::unique_lock<std::mutex> lock(mutex_);
     changed_.wait_for(lock, kLong, [&] { return numbers_.size() >= count; });

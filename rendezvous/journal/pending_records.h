@@ -68,10 +68,10 @@ class PendingRecords {
   // The changes of the current write. They do not change until Succeeded or
   // Failed, so that another thread can read them meanwhile.
   const Batch& batch() const { return batch_; }
-  // Record how the current write ended. `refused`: the records of the batch
-  // that the medium cannot store. Their changes are released like the others,
-  // so that no caller waits for them. `why`: the reason, one clause with the
-  // path.
+  // Succeeded and Failed record the end of the current write. `refused`: the
+  // records that the medium cannot store. Their changes are released (callers
+  // stop waiting for them) although they are not durable. `why`: the reason of
+  // the failure, a clause with the journal's path.
   void Succeeded(const Refused& refused = {});
   void Failed(Instant now, std::string why);
   // Allows the next write to start at once, although the last write failed less
@@ -86,11 +86,11 @@ class PendingRecords {
   // before the next Add, Succeeded or Failed.
   std::optional<Instant> NextLook() const;
 
-  // The number of the newest released change. All older changes are released,
-  // too.
+  // The number of the newest released change, for which no caller waits any
+  // more. All older changes are released, too.
   uint64_t released() const { return released_; }
-  // The reason why changes are not durable; nullopt: every change that was
-  // released is durable.
+  // The reason why changes are not durable; nullopt: every released change is
+  // durable, unless TroubleOf has a value for its job.
   const std::optional<JournalTrouble>& trouble() const { return trouble_; }
   // The reason why changes of one job are not durable: trouble(), or else the
   // reason why the medium refuses the job's record.
@@ -115,8 +115,9 @@ class PendingRecords {
   std::optional<Instant> writing_since_;
   // Whether the current write counts as hung.
   bool hangs_ = false;
-  // Whether a write has hung or failed since the last successful one. While
-  // this is true, changes are released at once with OnTrouble::kRelease.
+  // With OnTrouble::kRelease: whether a write has hung or failed since the last
+  // successful one. While this is true, a new change is released at once: no
+  // caller waits until it is durable.
   bool failing_ = false;
   Instant retry_at_;  // earliest time of the next write
   std::optional<JournalTrouble> trouble_;

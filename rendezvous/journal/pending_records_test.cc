@@ -171,10 +171,12 @@ TEST_F(PendingRecordsTest, AHungWriteThatEndsMakesOnlyItsBatchDurable) {
   Hang(kBegin);
   pending_.Add("b", "2");
   pending_.Succeeded();
-  // The change of b was released during the hang, but is not durable.
+  // The change of b was released during the hang (no caller waits for it any
+  // more), but is not durable.
   EXPECT_TRUE(pending_.trouble().has_value());
-  // Writing works again, so changes are no longer released early, and the
-  // trouble ends although new changes arrive.
+  // Writing works again, so the change of c is not released before it is
+  // durable. The next successful write ends the trouble although the change of
+  // d is still queued.
   pending_.Add("c", "3");
   EXPECT_EQ(pending_.released(), 2u);
   EXPECT_TRUE(pending_.MayWrite(kBegin));

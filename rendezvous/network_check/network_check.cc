@@ -225,9 +225,10 @@ NetworkCheck::Pairs NetworkCheck::Plan(
     good.insert(good.end(), suspects.begin(), suspects.end());
     return PlanAllPairs(good);
   }
-  // A suspect has been measured with at most one good node, because a second
-  // measurement with a good node would have decided its standing. So of any two
-  // good nodes, at least one is a new partner for the suspect.
+  // A suspect has been measured with at most one good node: a second
+  // measurement with a good node would have shown that the suspect is good or
+  // bad. So if the suspect has been measured with good[used], it has not been
+  // measured with good[used + 1].
   std::vector<std::string> left;
   size_t used = 0;  // number of good nodes that `pairs` contains
   for (const std::string& suspect : suspects) {

@@ -39,8 +39,8 @@ class MetricsFile {
   MetricsFile& operator=(const MetricsFile&) = delete;
 
  private:
-  // How the newest write ended. Shared with the queue's thread, which may live
-  // longer than this object.
+  // How the newest write ended. Shared with the thread of `queue_`, which may
+  // live longer than this object.
   struct Outcome;
 
   void Run(Duration interval);

@@ -83,10 +83,10 @@ struct Directive {
   // How long ago the job began; zero: this coordinator is new and does not know
   // it yet.
   Duration job_age = Duration::zero();
-  // The newest electorate (the nodes that elect a coordinator), with the epoch
-  // of this directive. Its epoch is 0 if no other node may take over, or if the
-  // coordinator does not know the electorate yet. In that case the agent keeps
-  // its earlier values of `electorate`, `standbys` and `host_rank`.
+  // The newest electorate (the nodes that elect a coordinator).
+  // Electorate::epoch is the epoch of this directive; 0: no other node may take
+  // over, or the coordinator does not know the electorate yet. If it is 0, the
+  // agent keeps its earlier values of `electorate`, `standbys` and `host_rank`.
   Electorate electorate;
   // HOST:PORT of the standbys, in order. If the current coordinator is lost,
   // agents look there for the job's coordinator.
@@ -116,9 +116,10 @@ struct Directive {
   // For kWait and kRun: why the check by pairs (--network-check) found this
   // node bad; empty: it found nothing bad.
   std::string check_fault;
-  // The open inquiries of operators that this node should answer. The job does
-  // not set them; AttachedSink adds them when it delivers the directive. A
-  // change of the inquiries does not change the revision.
+  // The open questions of operators (`launch logs`, `launch stacks`) that this
+  // node should answer. They are no part of the job's state: the coordinator
+  // adds them to each directive that it sends, and a change of them does not
+  // change the revision.
   std::vector<Inquiry> inquiries;
 };
 

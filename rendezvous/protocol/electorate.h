@@ -81,7 +81,7 @@ inline int RankIn(const std::vector<std::string>& members,
   return static_cast<int>(found - members.begin());
 }
 
-// The support for an epoch that another process announces.
+// Which process announces an epoch, and how many nodes support that process.
 enum class Backing {
   // A coordinator announces its own epoch, and has a majority of the electorate
   // (the nodes that elect a coordinator).

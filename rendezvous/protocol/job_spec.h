@@ -77,13 +77,13 @@ struct JobSpec {
   // Time limit of the gathering phase, from its start until a world forms.
   Duration join_timeout = std::chrono::seconds(600);
 
-  // Time limit of a later gathering while fewer than `min_nodes` nodes (healthy
-  // or not) are present. If no program restarts lost agents, choose a short
-  // limit.
+  // Time limit of any gathering phase but the first, counted while fewer than
+  // `min_nodes` nodes (healthy or not) are present. Choose a short limit if no
+  // program restarts lost agents, because lost nodes then never return.
   Duration rejoin_timeout = std::chrono::seconds(600);
 
-  // How long the first gathering waits for more nodes once `min_nodes` are
-  // ready (the last call). Later gatherings have no last call.
+  // How long the first gathering phase waits for more nodes once `min_nodes`
+  // are ready (the last call). Later gathering phases have no last call.
   Duration last_call = std::chrono::seconds(30);
 
   // How long the job waits for a replacement of a lost node if the other nodes

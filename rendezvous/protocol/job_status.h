@@ -50,10 +50,10 @@ struct SlowRank {
   std::string host;
   int local_rank = 0;
   SlowPhase phase = SlowPhase::kCompute;
-  // How much slower the rank is. With kNetwork: how many times longer the
-  // network limits transfers of the rank's node than those between other nodes.
-  // Else: the rank's share of time outside of collectives, divided by the
-  // median of all ranks' shares.
+  // How much slower the rank is. With kNetwork: the share of time for which the
+  // network limits the transfers of the rank's node, divided by the highest
+  // such share of transfers between two other nodes. Else: the rank's share of
+  // time outside of collectives, divided by the median of all ranks' shares.
   double ratio = 0;
   // True: the rank was slow in nearly all of the recent time windows. False:
   // only in part of them.

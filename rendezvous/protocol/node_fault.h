@@ -61,8 +61,9 @@ struct HostFault {
   std::string signature;
   std::string text;  // what happened, in one line, cut to kMaxFaultBytes
   // For a fault that an agent reported (NodeFault): the agent's incarnation and
-  // the fault's ordinal. They make a repeated report of the fault count once.
-  // 0: no agent reported the fault.
+  // the number of the fault (NodeFault::ordinal). They identify the fault, so
+  // that it counts once even if the agent reports it again. 0: no agent
+  // reported the fault.
   uint64_t incarnation = 0;
   uint64_t ordinal = 0;
   bool operator==(const HostFault&) const = default;

@@ -32,7 +32,7 @@ struct PairCheck {
   // NCCL. 0: no GPUs are measured.
   int gpus = 0;
   // Secret of kChannelKeyBytes random bytes by which the partners recognise
-  // each other. Set by DrivenJob.
+  // each other. The coordinator sets it just before it sends the directive.
   std::string key;
 
   friend bool operator==(const PairCheck&, const PairCheck&) = default;

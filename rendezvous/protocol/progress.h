@@ -21,7 +21,8 @@ struct WorkerProgress {
   std::optional<double> loss;
   std::optional<double> tokens_per_s;
   std::string status;  // one line of text from the worker
-  // Time between the worker's last report and the creation of this message.
+  // How long the worker had sent nothing to its agent when the message with
+  // this WorkerProgress was made.
   Duration silent_for = Duration::zero();
   // After a silence of this length, the worker counts as hung; 0: never.
   Duration deadline = Duration::zero();

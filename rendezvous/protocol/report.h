@@ -95,10 +95,10 @@ struct CancelWish {
   bool at_once = false;  // set by a second Ctrl-C: SIGKILL at once
 };
 
-// Notice that the cluster will take the job's nodes away
+// Notice that the cluster's scheduler will take the job's nodes away
 // (--signals-to-preempt): the workers write a last checkpoint, and the job
-// ends. Every agent that knows the notice reports it. So the notice is not lost
-// by reconnections or by a new coordinator.
+// ends. Every agent that knows the notice repeats it in each report, so that a
+// new coordinator learns of it, too.
 struct PreemptionNotice {
   int signal = 0;    // signal that announced the preemption
   std::string host;  // host that received `signal`

@@ -23,8 +23,9 @@ enum class Outcome {
 // does not grow with the number of nodes.
 struct Verdict {
   Outcome outcome = Outcome::kSucceeded;
-  // The exit code of `launch`: 0 on success; else the exit code of the cause,
-  // or 128 + signal, or kPreemptedExitCode; else 1.
+  // The exit code of `launch`. Success: 0. Preemption: kPreemptedExitCode.
+  // Cancellation: 128 + signal. If a failure ended the job: ExitCodeOf(*cause).
+  // Any other end, such as a time-out: 1.
   int exit_code = 0;
   std::string reason;               // why the job ended, as one sentence
   std::optional<Failure> cause;     // the blamed failure (see FailureLog)
@@ -44,8 +45,9 @@ inline constexpr int kMaxCollateral = 16;
 // again later". A worker is unlikely to use this code.
 inline constexpr int kPreemptedExitCode = 75;
 
-// Returns the exit code of `launch` if `failure` is the cause: the worker's
-// exit code, or 128 + signal, or else 1.
+// Returns the exit code of `launch` if `failure` ended the job: the worker's
+// exit code, 128 + signal if a signal killed the worker, or else 1. Returns 1,
+// too, if the worker's exit code is kPreemptedExitCode.
 int ExitCodeOf(const Failure& failure);
 
 // Exit code of `launch` on a node that was a spare until its job succeeded:

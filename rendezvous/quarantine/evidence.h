@@ -20,8 +20,9 @@ struct Evidence {
 // worker's machine rather than of the program; else nullopt. Pure.
 //
 //   counts          SIGBUS and SIGILL that Muster did not send; a failure whose
-//                   texts name a defect of the hardware: "uncorrectable ECC",
-//                   "fallen off the bus", "Input/output error" …
+//                   message or last lines of stderr name a defect of the
+//                   hardware: "uncorrectable ECC", "fallen off the bus",
+//                   "Input/output error" …
 //   does not count  exceptions and exit codes; SIGSEGV and SIGABRT, which are
 //                   mostly defects of programs; SIGKILL and SIGTERM, which come
 //                   from a scheduler or from the lack of memory; a hang, whose

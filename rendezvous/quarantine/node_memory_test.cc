@@ -346,8 +346,9 @@ TEST_F(NodeMemoryTest, WithQuarantineOffFaultsAreShownAndHaveNoEffect) {
   // A ban is valid with Quarantine::kOff, too.
   ASSERT_TRUE(memory.Ban(now_, "c", "broken fan").ok());
   EXPECT_EQ(memory.View(now_).at({"c", ""}).state, HostState::kBanned);
-  // View lists machine "a", whose faults count although it is healthy, until
-  // its score has fallen below kSuspectAt. NextChange returns that time.
+  // With Quarantine::kOff, View lists the healthy machine "a" as long as its
+  // score is at least kSuspectAt. NextChange must return the time at which "a"
+  // drops out of the list, at most one minute late.
   const std::optional<Duration> next = memory.NextChange(now_);
   ASSERT_TRUE(next.has_value());
   EXPECT_TRUE(memory.View(*next - minutes(1)).contains(Key("a")));

@@ -39,9 +39,10 @@ namespace {
 // Minimum interval between two updates of a WatchStream in milliseconds.
 constexpr int64_t kLeastIntervalMs = 100;
 
-// Sends a job's updates to one operator. The stream is always in one of three
-// states (Waiting): it waits for a decision, for the alarm that keeps the
-// minimum interval between updates, or for the end of a write.
+// Sends the coordinator's decisions about a job, and the job's status, to one
+// operator (`launch watch`). The stream is always in one of three states
+// (Waiting): it waits for the coordinator's next decision, for the alarm that
+// keeps the minimum interval between updates, or for the end of a write.
 class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
  public:
   // `after`: the newest decision that the operator knows.
@@ -52,8 +53,10 @@ class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
   // `self` keeps the stream alive until gRPC calls OnDone.
   void Start(std::shared_ptr<WatchStream> self) {
     self_ = std::move(self);
-    // Hold the lock during Watch. Otherwise Note could queue a later decision
-    // before this function has queued the decisions that the operator missed.
+    // Hold the lock while Coordinator::Watch runs. As soon as Watch has
+    // registered this stream, other threads may pass new decisions to Note(),
+    // which waits for the lock. So Start queues the decisions that the operator
+    // missed before Note() queues a new one.
     std::lock_guard<std::mutex> lock(mutex_);
     auto watch = coordinator_->Watch(
         run_id_, &cursor_,
@@ -202,7 +205,8 @@ class TurnedAway : public grpc::ServerWriteReactor<Message> {
   void OnDone() override { delete this; }
 };
 
-// Sends the nodes' answers to an operator's inquiry to this operator.
+// Sends one operator the nodes' answers to the operator's inquiry, that is, to
+// a question to the nodes (`launch logs`, `launch stacks`).
 class InquiryStream : public grpc::ServerWriteReactor<v1::InquiryUpdate> {
  public:
   InquiryStream(Coordinator* coordinator, std::string run_id)
@@ -340,8 +344,9 @@ std::string WithPrincipal(const std::string& reason,
                                 : absl::StrCat(reason, ", as ", principal.name);
 }
 
-// ListJobs and GetJob return serialised bytes that several callers share
-// (AnswerCache); the other methods return messages.
+// The base classes of AdminService. InquiryMethods and MessageMethods have the
+// RPCs that return protobuf messages. AdminMethods adds ListJobs and GetJob,
+// which return serialised bytes that several callers share (AnswerCache).
 using InquiryMethods = v1::Admin::WithCallbackMethod_ReadLogs<
     v1::Admin::WithCallbackMethod_TakeStacks<v1::Admin::Service>>;
 using MessageMethods = v1::Admin::WithCallbackMethod_WatchJob<

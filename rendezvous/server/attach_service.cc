@@ -328,8 +328,9 @@ class TurnedAway : public AttachReactor {
 
 using AnswerReactor = grpc::ServerReadReactor<v1::AnswerPart>;
 
-// A node's answer to one inquiry. Reads the next part only once the inquiry's
-// buffer (InquirySession) has room.
+// The answer of one node to an inquiry (an operator's question to the nodes,
+// such as `launch logs`). The answer arrives in parts. Reads the next part only
+// once the buffer for all nodes' answers (InquirySession) has room.
 class AnswerStream : public AnswerReactor {
  public:
   AnswerStream(std::shared_ptr<InquirySession> session, uint64_t id)
@@ -476,8 +477,9 @@ class AttachService : public v1::Coordinator::CallbackService {
       connections_->Proved(context->peer());
       status = CheckAccess(*principal, Role::kJoin, run_id);
     }
-    // The id is a secret between the coordinator and one node. It proves that
-    // the answer comes from this node.
+    // Read the id of the inquiry (an operator's question to the nodes) that
+    // this call answers. Only the coordinator and one node know the id, so it
+    // proves that the answer comes from that node.
     uint64_t id = 0;
     if (status.ok() && !absl::SimpleAtoi(MetadataOf(*context, kInquiry), &id)) {
       status = absl::NotFoundError("the call names no inquiry");
@@ -486,8 +488,9 @@ class AttachService : public v1::Coordinator::CallbackService {
     absl::StatusOr<std::shared_ptr<InquirySession>> session =
         coordinator_->FindInquiry(run_id, id);
     if (!session.ok()) {
-      // Do not return the error of FindInquiry: if the job is unknown, its text
-      // lists the existing jobs, which this caller may not be permitted to see.
+      // Do not return the error of FindInquiry. If the job is unknown, the
+      // error's message lists the existing jobs, and this caller may not be
+      // permitted to see them.
       return new AnswerTurnedAway(
           {grpc::StatusCode::NOT_FOUND, "no such inquiry is open"});
     }

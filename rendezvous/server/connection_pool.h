@@ -14,9 +14,9 @@ namespace muster::rendezvous {
 
 // Maximum number of a coordinator's connections in each state.
 struct ConnectionLimits {
-  // Connections that are not handed over to gRPC yet. Either the client has not
-  // sent the beginning of a session (HTTP/2 preface or TLS handshake), or gRPC
-  // already serves `on_trial` connections without a valid call.
+  // Connections that are not handed over to gRPC yet: either the client has not
+  // sent the beginning of a session (HTTP/2 preface or TLS handshake), or the
+  // limit `on_trial` is reached.
   size_t waiting = 1024;
   // Connections on trial: gRPC serves them, but they have not made a valid call
   // yet.

@@ -94,8 +94,8 @@ uint64_t FirstEpoch(const Journal* journal) {
   return journal != nullptr ? journal->epoch() << kJobBits : DrawEpoch();
 }
 
-// Whether a job with this verdict keeps its record, because the same command
-// can continue the job.
+// Whether a job with this verdict keeps its record. With the record, the job
+// can be continued: the user runs the same `launch` command again.
 bool MayBeTriedAgain(const Verdict& verdict) {
   return verdict.outcome == Outcome::kTimedOut;
 }
@@ -379,9 +379,10 @@ class Coordinator::Impl {
       if (found != jobs_.end()) job = found->second;
       if (backing == Backing::kMajority) successors_.emplace(epoch, endpoint);
     }
-    // If the announced epoch is higher, this call may depose this coordinator.
-    // OnDeposed then creates a standby, which reads the announced coordinator
-    // from successors_.
+    // Pass the announcement to the job, if this process coordinates it. If the
+    // announced epoch is higher than the job's, the job may depose this
+    // coordinator. OnDeposed then creates a standby, and tells it of the
+    // announced coordinator, which is in successors_.
     if (job != nullptr) {
       job->OnCoordinatorTold({.epoch = epoch, .backing = backing});
     }
@@ -415,8 +416,10 @@ class Coordinator::Impl {
       const auto found = jobs_.find(run_id);
       if (found != jobs_.end()) job = found->second;
     }
-    // If a node has promised a higher epoch to the other standby, this call may
-    // depose this coordinator. OnDeposed then creates a standby.
+    // Pass the announcement of the standby `other` to the job, if this process
+    // coordinates it. If a node at that standby has promised a higher epoch
+    // than the job's, the job may depose this coordinator. OnDeposed then
+    // creates a standby.
     if (job != nullptr) {
       job->OnCoordinatorTold(
           {.epoch = other.promised, .backing = Backing::kPromise});
@@ -494,9 +497,11 @@ class Coordinator::Impl {
 
   HostWatch& hosts() { return hosts_; }
 
-  // Performs an operator's order about a machine. `perform` must call
-  // HostWatch::Free or Ban with the callback `kept`. `text`: the order, a
-  // sentence. Blocks until the order is durable, at most for kKeptWithin.
+  // Carries out an operator's order to free or ban a machine. `perform` must
+  // call HostWatch::Free or Ban, and hand its argument `kept` over to that
+  // function. The journal calls `kept` once it has stored the order, or has
+  // failed to. Order blocks until then, at most for kKeptWithin. `text`: the
+  // order, a sentence.
   absl::Status Order(
       const std::string& text,
       const std::function<absl::Status(std::function<void()> kept)>& perform) {
@@ -641,12 +646,13 @@ class Coordinator::Impl {
         if (verdict.has_value() && !MayBeTriedAgain(*verdict)) ForgetRecord();
       }
       StandBy(Standby::Kind::kSuccessor);
-      // Tell the standby of the successor before it gets the nodes' reports.
-      // Nodes that have moved to the successor may still have connections here,
-      // so this standby may seem to have a majority. It would ask the nodes to
-      // promise a new epoch, and the nodes that are really here would no longer
-      // obey the successor. But without the nodes at the successor this standby
-      // cannot be elected.
+      // Inform the new standby of the newest coordinator before the standby
+      // gets the reports of the nodes. Otherwise the standby might try to be
+      // elected in vain: the nodes that have moved to the newest coordinator
+      // may still have connections to this process, so the standby may seem to
+      // have a majority. It would ask all nodes to promise a new epoch. Only
+      // the nodes that have not moved would promise it, and these would then no
+      // longer obey the newest coordinator.
       if (!successors_.empty()) {
         const auto& [epoch, endpoint] = *successors_.rbegin();
         tell.push_back(
@@ -917,8 +923,8 @@ class Coordinator::Impl {
   void Refuse(AttachedSink* sink, const Report& report, const Objection& why) {
     Directive directive;
     {
-      // Use a new epoch. Otherwise the receiver would drop the directive as
-      // outdated.
+      // Give the kRefused directive a new epoch. Otherwise `sink` could drop
+      // the directive as outdated (DirectiveOrder).
       std::lock_guard<std::mutex> lock(mutex_);
       directive.epoch = next_epoch_++;
     }
@@ -935,11 +941,11 @@ class Coordinator::Impl {
   mutable std::mutex mutex_;
   // Not null while this process is only a standby (Options::takeover).
   std::unique_ptr<Standby> standby_;
-  // Epoch and endpoint of other coordinators that have a majority and whose
-  // announcements are being handled by Told now. Several threads may run Told
-  // at the same time. The coordinator with the highest epoch is the newest one;
-  // OnDeposed tells the new standby of it, whichever of the announcements has
-  // deposed this coordinator.
+  // Other coordinators that have a majority, as (epoch, endpoint). A
+  // coordinator is in this set while a call of Told handles its announcement;
+  // several threads may run Told at the same time. If an announcement deposes
+  // this coordinator, OnDeposed informs the new standby of the coordinator with
+  // the highest epoch in this set, which is the newest one.
   std::multiset<std::pair<uint64_t, std::string>> successors_;
   // The coordinator to which the agent in this process is connected; nullopt:
   // the agent is connected to this coordinator or to none.

@@ -72,9 +72,10 @@ class Coordinator {
     // "order" and with `only_run_id` as `run_id`. Called from any thread. May
     // be empty.
     std::function<void(const std::string& run_id, const Decision&)> on_decision;
-    // Settings for a coordinator inside a `launch`, if other nodes of its only
-    // job may take over from it. The coordinator starts as a Standby.
-    // `only_run_id` must be the job's run id.
+    // Settings for a coordinator that runs inside a `launch` and that another
+    // node of the job may replace (a takeover). The coordinator coordinates
+    // only this job and starts as a Standby. `only_run_id` must be the job's
+    // run id.
     //
     // The coordinator does not continue the job in `kept`. But if no node knows
     // a round of the job, a new job begins, which takes round numbers, used
@@ -85,10 +86,10 @@ class Coordinator {
       // SetOwnEndpoint).
       std::string own_endpoint;
       // How this coordinator comes to coordinate the job: it begins a new job,
-      // or it takes the job over from another coordinator. `on_start` is called
-      // at that time, before the first decision, and must not call the
-      // coordinator.
+      // or it takes the job over from another coordinator.
       enum class Start { kNewJob, kTakeover };
+      // Called when this coordinator begins to coordinate the job, before its
+      // first decision. Must not call the coordinator. May be empty.
       std::function<void(Start start, const std::string& run_tag)> on_start;
     };
     std::optional<Takeover> takeover;
@@ -152,9 +153,10 @@ class Coordinator {
   // Returns JobStatus::standbys of a job; empty: no such job. O(1).
   std::vector<std::string> StandbysOf(const std::string& run_id) const;
 
-  // Inquire opens an operator's inquiry to the nodes of a job. EndInquiry ends
-  // it, and may also be called if Inquire failed. Errors: those of
-  // DrivenJob::Inquire; NotFound: no such job.
+  // Inquire opens an inquiry: a question of an operator (`launch logs`, `launch
+  // stacks`) to the nodes of a job. EndInquiry ends the inquiry, and may also
+  // be called if Inquire failed. Errors: those of DrivenJob::Inquire; NotFound:
+  // no such job.
   absl::Status Inquire(const std::string& run_id, const std::string& node,
                        const std::shared_ptr<InquirySession>& session);
   void EndInquiry(const std::string& run_id,
@@ -202,8 +204,9 @@ class Coordinator {
   //
   // Updates the job's record in this coordinator's journal with the round and
   // the restarts of the directive. A directive with the job's verdict removes
-  // the record, so that the same command begins a new job. Only the record of a
-  // job that timed out is kept.
+  // the record; if the user then runs the same `launch` command again, a new
+  // job begins. Only the record of a job that timed out is kept, so that the
+  // repeated command continues the job.
   void Learn(const Directive& directive);
   // Handles an announcement of another coordinator of the job, which listens at
   // `endpoint`. NotFound: this coordinator has no such job.

@@ -984,8 +984,8 @@ TEST_F(CoordinatorJournalTest, ARecordLearnsWhatAnotherCoordinatorDoes) {
     run.epoch = 8;  // epoch of an older coordinator
     run.place.round = 8;
     coordinator.Learn(run);
-    // After a time-out the record stays, because the same command can continue
-    // the job.
+    // After a time-out the record stays, so that the user can continue the job
+    // by running the same `launch` command again.
     Directive ended = Ended();
     ended.verdict.outcome = Outcome::kTimedOut;
     coordinator.Learn(ended);

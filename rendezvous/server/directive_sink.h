@@ -62,8 +62,8 @@ class AttachedSink {
   // The agent's IP address; empty: the agent runs in this process.
   const std::string& peer() const { return peer_; }
 
-  // Adds the inquiries that SetInquiries has set to `directive`, and delivers
-  // it. Does nothing after Detach.
+  // Delivers `directive` together with the inquiries that SetInquiries has set
+  // (Directive::inquiries). Does nothing after Detach.
   void Deliver(const Directive& directive) {
     std::lock_guard<std::mutex> lock(mutex_);
     if (sink_ == nullptr) return;

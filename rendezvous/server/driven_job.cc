@@ -19,13 +19,15 @@ namespace {
 
 constexpr size_t kMaxWatchers = 100;
 
-// How long an inquiry waits for the nodes' answers. kLogsTimeout is short,
-// because the lines are in the nodes' memory. The reading of stacks takes up to
+// How long the coordinator waits for the nodes' answers to `launch logs`
+// (kLogsTimeout) and to `launch stacks` (kStacksTimeout). kLogsTimeout is
+// short, because the lines of the workers' output are in the nodes' memory.
+// kStacksTimeout is longer, because reading the workers' stacks takes up to
 // StackTaker::kTimeForAll.
 constexpr Duration kLogsTimeout = std::chrono::seconds(10);
 constexpr Duration kStacksTimeout = std::chrono::seconds(20);
-// How long after the end of the job an inquiry with `follow` waits for the last
-// output.
+// How long after the end of the job `launch logs -f` waits for the last lines
+// of the workers' output.
 constexpr Duration kLastOutputTimeout = std::chrono::seconds(5);
 
 uint64_t DrawInquiryId() {

@@ -160,9 +160,10 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
 
   const std::string& run_id() const { return run_id_; }
 
-  // Handles the newest reports of streams that are new to the job. Returns a
-  // function that sends the results. Call this function without any lock for
-  // which a caller of OnReport may wait.
+  // Begin handles the newest reports of streams that are new to the job. It
+  // returns a function that sends the results. The caller must call the
+  // returned function, without holding any lock for which a caller of OnReport
+  // may wait.
   using Reports = std::vector<std::pair<std::shared_ptr<AttachedSink>, Report>>;
   std::function<void()> Begin(const Reports& reports);
 
@@ -182,11 +183,13 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   // Handles an announcement of another coordinator or standby of this job.
   void OnCoordinatorTold(const CoordinatorTold& told);
 
-  // Opens an operator's inquiry to nodes of the job. `node`: only nodes with
-  // this node id or host name; empty: all nodes. Call EndInquiry afterwards.
-  // InvalidArgument: no such node or rank. FailedPrecondition: the job has no
-  // workers. ResourceExhausted: too many inquiries are open. Unavailable: this
-  // coordinator does not coordinate the job any more.
+  // Opens an inquiry: a question of an operator (`launch logs`, `launch
+  // stacks`) to nodes of the job. `node`: only nodes with this node id or host
+  // name; empty: all nodes. Call EndInquiry afterwards. InvalidArgument: no
+  // node is called `node`, or a rank in the question (Inquiry::ranks) does not
+  // exist. FailedPrecondition: the job has no workers. ResourceExhausted: too
+  // many inquiries are open. Unavailable: this coordinator does not coordinate
+  // the job any more.
   absl::Status Inquire(const std::shared_ptr<InquirySession>& session,
                        const std::string& node);
   // Ends an inquiry: the nodes stop answering it.
@@ -235,8 +238,10 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   News StepLocked(const JobEvent& event,
                   const std::shared_ptr<AttachedSink>& sink,
                   std::string* refusal);
-  // Applies to the job: first a new judgement of the machines, then the event,
-  // then the judgement of the faults that the event brought. Requires mutex_.
+  // Passes three things to the job, in this order: the newest judgement of the
+  // machines (which of them are suspected or quarantined), if it is new; the
+  // event; and, if the event has shown faults of machines, the judgement that
+  // follows from these faults. Requires mutex_.
   JobStep StepJudged(const JobEvent& event);
   // Converts the results of `step` to News, and records whether the step
   // finished or deposed the job. Requires mutex_.

@@ -297,8 +297,8 @@ TEST_F(KeptJobTest, EachDirectiveIsDeliveredOnceItsRecordIsDurable) {
 }
 
 // A coordinator that is no longer the leader must ignore the death of an agent.
-// The death changes no record, so the record store cannot refuse the decision;
-// the job must ask `leads` itself.
+// The death changes no record, so no write to the record store fails and stops
+// the coordinator. Instead, the job must call Surroundings::leads.
 TEST_F(KeptJobTest, ACoordinatorThatNoLongerLeadsDecidesNothing) {
   const auto job = NewJob(/*max_write_wait=*/Duration::zero());
   Join(*job, "node-a", &a_);

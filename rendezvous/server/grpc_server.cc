@@ -225,9 +225,10 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Listen(
   Listener::Options listening;
   listening.address = addresses->front();
   listening.limits = limits;
-  // The descriptor numbers from `descriptors` on are a reserve for other uses:
-  // kKeptForOthers numbers, or `descriptors` numbers if the process's limit of
-  // descriptors is low. Connections may use the lower half of the reserve.
+  // RaiseDescriptorLimit has split the process's limit of descriptors:
+  // `descriptors` for connections, and a reserve for other uses. The reserve is
+  // kKeptForOthers or half of the limit, whichever is less. Connections may
+  // also use half of the reserve.
   listening.max_descriptor =
       descriptors + std::min(kKeptForOthers, descriptors) / 2;
   auto listener = Listener::Listen(listening);

@@ -30,8 +30,9 @@ class GrpcServer {
     // The address to listen on. Port 0: any free port. Host 0.0.0.0: all
     // addresses, IPv6 included.
     Endpoint listen{"0.0.0.0", kDefaultPort};
-    // TLS files for mutual TLS, checked by CheckTlsFiles. None given: mutual
-    // TLS with `tokens`.
+    // TLS files for mutual TLS, checked by CheckTlsFiles. If none are given,
+    // the certificates for mutual TLS are made from `tokens`
+    // (CoordinatorIdentity).
     TlsFiles tls;
     // If `tls` is given: tokens, one of which every call must carry. Otherwise:
     // the secrets of CoordinatorIdentity. If both are empty, connections are

@@ -15,10 +15,11 @@
 
 namespace muster::rendezvous {
 
-// One operator's inquiry, shared by the operator's stream, the nodes' answers
-// and the job. Functions with the same names as in OpenInquiry have the
-// contracts described there. Thread-safe. Calls the callbacks without holding
-// its lock.
+// One inquiry: a question of an operator (`launch logs`, `launch stacks`) to
+// the nodes of a job. The operator's stream, the streams of the nodes' answers
+// and the job share this object. Functions with the same names as in
+// OpenInquiry have the contracts described there. Thread-safe. Calls the
+// callbacks without holding its lock.
 class InquirySession {
  public:
   // `on_news`: called when Next or IsOver may return something new. Any thread,

@@ -13,8 +13,9 @@
 
 namespace muster::rendezvous {
 
-// The state of one operator's inquiry: the nodes that are asked, and the parts
-// of their answers that the operator has not read. Pure. Not thread-safe.
+// The state of one inquiry, which is a question of an operator (`launch logs`,
+// `launch stacks`) to nodes: the nodes that are asked, and the parts of their
+// answers that the operator has not read. Pure. Not thread-safe.
 class OpenInquiry {
  public:
   // Once this many bytes are buffered, nodes must wait before they send another
@@ -22,8 +23,9 @@ class OpenInquiry {
   // limit by one part for each node.
   static constexpr size_t kFullBytes = 256 << 10;
 
-  // Whether further nodes may be asked later. kAwaited: they may, so the
-  // inquiry continues even after all nodes that were asked have answered.
+  // Whether the operator's question may later be put to further nodes. kNone:
+  // no, so the inquiry ends once all asked nodes have answered. kAwaited: yes,
+  // so the inquiry stays open even then.
   enum class Further { kNone, kAwaited };
   explicit OpenInquiry(Further further) : further_(further) {}
 

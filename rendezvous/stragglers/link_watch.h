@@ -63,10 +63,11 @@ std::optional<SlowNode> SlowestNode(const std::vector<LinkShare>& links);
 //
 // A window of a rank is the time between two records of the rank's times. Judge
 // adds votes. A vote is the node that SlowestNode finds in the newest windows
-// of all ranks. A node is persistently slow with kPersistentVotes of the last
-// kWindows votes, and slow for some time only with kPassingVotes. A
-// persistently slow node has recovered once fewer than kPassingVotes of these
-// votes are for it. At most one node is slow at a time.
+// of all ranks. A node is persistently slow once at least kPersistentVotes of
+// the last kWindows votes are for it. With fewer votes, but at least
+// kPassingVotes, the node counts as slow, but not as persistently slow. A
+// persistently slow node has recovered once fewer than kPassingVotes of the
+// last kWindows votes are for it. At most one node is slow at a time.
 //
 // Memory: about 150 bytes for each rank, and 32 bytes for each of its links.
 class LinkWatch {

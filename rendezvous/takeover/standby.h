@@ -94,7 +94,7 @@ class Standby {
   struct Assembly {
     std::string endpoint;  // endpoint of the standby, HOST:PORT
     int nodes = 0;
-    // highest epoch that one of these nodes has promised
+    // highest epoch that one of the `nodes` nodes has promised; 0: none
     uint64_t promised = 0;
   };
   // Handles an announcement of another standby. A standby sends one about once

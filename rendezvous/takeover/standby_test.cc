@@ -368,10 +368,11 @@ TEST(StandbyTest, EnoughNodesReplaceNoMajorityThatHalfOfTheWorldMayDeny) {
       nodes.report(node).spec.max_nodes = 4;
       nodes.Come(node);
     }
-    // The job has at most 4 nodes, and 3 of them are connected here. So at most
-    // one node of the world can be at another standby. It is half of a world of
-    // two nodes, which prevents an election here, but less than half of a world
-    // of three.
+    // The job has at most 4 nodes, and 3 of them are connected to this standby.
+    // So at most one node of the world can be connected to another standby. In
+    // a world of two, one node is half of the world, so this standby must not
+    // be elected. In a world of three, one node is less than half, so this
+    // standby is elected.
     EXPECT_EQ(nodes.told(1).epoch != 0, world == 3) << world;
   }
 }
@@ -437,8 +438,8 @@ TEST(StandbyTest, ANodeThatWasStartedAgainVotesBesideHalfOfItsWorld) {
   }
 }
 
-// Round 2 has begun without node 2, but not yet on all of its nodes when the
-// coordinator, node 0, is killed. So the electorate is still that of round 1.
+// Round 2 begins without node 2. The coordinator, node 0, is killed before all
+// nodes of round 2 have begun it. So the electorate is still that of round 1.
 TEST(StandbyTest, ANodeThatWasStartedAgainVotesInARoundThatMayHaveBegun) {
   for (const bool is_listed : {true, false}) {
     Cluster nodes(3);
@@ -458,10 +459,11 @@ TEST(StandbyTest, ANodeThatWasStartedAgainVotesInARoundThatMayHaveBegun) {
     returned.electorate = Electorate();
     nodes.Come(0);
     nodes.Come(1);
-    // Round 2 has two nodes, and node 1 is one of them. If its members are
-    // listed, node 0 is known to be the other one, and nodes 0 and 1 elect a
-    // coordinator. Otherwise the second node of round 2 may be elsewhere, and
-    // nodes 0 and 1 elect none.
+    // Round 2 has two nodes, and node 1 is one of them. If node 1's report
+    // lists the members of round 2 (is_listed), node 0 is known to be the other
+    // one, and nodes 0 and 1 elect a coordinator. Without the list, the other
+    // node of round 2 may be connected to another standby, so nodes 0 and 1
+    // elect no coordinator.
     EXPECT_EQ(nodes.told(1).epoch != 0, is_listed);
   }
 }

@@ -217,8 +217,8 @@ absl::Status Refused(const Conversation& talk, const std::string& who,
       "clock must be right"));
 }
 
-// Returns the error of a process without a certificate whose coordinator
-// demands one.
+// Returns the error for this case: the coordinator demands a certificate, and
+// this process has none.
 absl::Status AsksForMore(const std::vector<Certificate>& chain,
                          const std::string& who) {
   const bool by_token =

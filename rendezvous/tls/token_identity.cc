@@ -339,9 +339,10 @@ TokenIdentity CoordinatorIdentity(const std::vector<std::string>& secrets) {
   for (const PrivateKey& authority : authorities) {
     identity.authorities +=
         PemOf(AuthorityCertificate(authority.get(), authority.get()).get());
-    // Add a certificate of the new token's authority that the replaced token's
-    // authority has signed. With it, callers that still have the replaced token
-    // trust this coordinator.
+    // authorities[0] belongs to the token in use, and every other `authority`
+    // to a token that is being replaced. Let this other authority sign a
+    // certificate for authorities[0]. Callers that still have the replaced
+    // token then trust this coordinator.
     if (authority != authorities[0]) {
       identity.certificate += PemOf(
           AuthorityCertificate(authorities[0].get(), authority.get()).get());

@@ -12,12 +12,13 @@ class Inquiry;
 
 namespace muster::rendezvous {
 
-// Conversions of inquiries and answers to and from protobuf.
+// Converts an Inquiry (a question of an operator to nodes, such as `launch
+// logs`) to and from protobuf.
 void ToWire(const Inquiry& inquiry, v1::Inquiry* wire);
 void FromWire(const v1::Inquiry& wire, BoundedReader* reader, Inquiry* inquiry);
 
-// Converts a part of an answer. Omits lines, stacks and notes beyond the limits
-// of protocol/inquiry.h.
+// Converts a part of a node's answer to an Inquiry to and from protobuf. ToWire
+// omits lines, stacks and notes beyond the limits of protocol/inquiry.h.
 void ToWire(const AnswerPart& part, v1::AnswerPart* wire);
 void FromWire(const v1::AnswerPart& wire, BoundedReader* reader,
               AnswerPart* part);

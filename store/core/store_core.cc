@@ -167,7 +167,7 @@ void StoreCore::Wait(StoreClientId client, const StoreRequest& request,
   DropWait(client, effects);
   // In PyTorch, a blocking pop is a WAIT for one queue and then a pop, which
   // must find an element. So a WAIT for a single queue must not end because of
-  // an element that is offered to another client.
+  // an element that is already reserved for another client.
   const bool pops =
       request.keys.size() == 1 && Find(request.keys[0]) == There::kAsQueue;
   auto kind = StoreEffects::Kind::kReply;
@@ -276,8 +276,9 @@ void StoreCore::OfferToNext(std::string_view queue, StoreEffects* effects) {
   if (waits_.empty() || !HasSpare(queue)) return;
   const std::optional<StoreClientId> waiter = waits_.ReadyForOne(queue);
   if (!waiter) return;
-  // This offer needs no check of the memory limit. ReadyForOne has removed the
-  // client's wait, which used at least as much memory as the offer needs.
+  // Reserve an element for the client without a check of the memory limit: the
+  // entry in `offers_` needs at most as much memory as the client's pending
+  // WAIT, which ReadyForOne has just removed.
   static_assert(OfferList::kBytesPerOffer <= WaitingList::kBytesPerKey);
   offers_.Add(*waiter, queue);
   AppendInteger(kStoreStopWaiting,

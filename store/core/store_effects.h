@@ -19,9 +19,10 @@ class StoreEffects {
  public:
   enum class Kind {
     kReply,
-    // A reply to a WAIT that ended because a queue has one new element. Several
-    // clients of one relay may wait under this client id. The relay gives the
-    // reply to only one of them.
+    // A reply to a WAIT that ended because a queue has one new element. If the
+    // WAIT came from a relay (a node's proxy for the store), several of the
+    // relay's clients may share this WAIT. The relay gives the reply to only
+    // one of them.
     kReplyToOne,
     // An order to close the client's connection, because a request was invalid
     // or exceeded a limit. The bytes of the effect are the reason, as text.

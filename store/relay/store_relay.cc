@@ -79,8 +79,9 @@ absl::StatusOr<StreamSocket> Reach(const SocketAddress& address,
   if (!fd.ok()) return fd.status();
   StreamSocket socket{*std::move(fd), nullptr};
   if (tls.has_value()) {
-    // TLS must not read more from the socket than it returns to its caller,
-    // because the hub's epoll does not report data that TLS has already read.
+    // TLS must not read more from the socket than it returns to its caller. The
+    // relay waits for this socket with epoll, and epoll does not report data
+    // that TLS has already read.
     socket.tls = std::make_unique<TlsStream>(
         *tls, TlsStream::Side::kClient, socket.fd.get(),
         TlsStream::Options{.buffering = TlsStream::Buffering::kNone});

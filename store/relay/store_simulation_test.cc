@@ -48,9 +48,10 @@ class StoreSimulation {
       if (testing::Test::HasFailure()) return;
       if (Below(400) == 0) ComeToRest();
       if (clients_.size() < kClients) clients_.push_back(NewClient());
-      // AgeOffers lets offers of queue elements expire. With kFinds no offer
-      // may expire: a client must find the element that was offered to it,
-      // however late its pop arrives.
+      // AgeOffers ends offers (reservations of a queue element for a client).
+      // Do not call it in the other mode, Told::kFinds: there a client must
+      // find the element that was reserved for it, however late its pop
+      // arrives.
       if (told_ == Told::kMayFindNothing && Below(150) == 0) {
         store_.AgeOffers();
       }
@@ -135,8 +136,9 @@ class StoreSimulation {
   }
 
   // Checks that no client waits for a queue that has an unreserved element.
-  // With kStand, one element counts as reserved for each client that may hold
-  // an offer.
+  // With Offers::kAreOver, no element is reserved. With Offers::kStand, one
+  // element is taken to be reserved for each client whose last WAIT for this
+  // queue has ended (MayHold).
   void CheckNoPopWaitsWhileAnElementIsThere(Offers offers) {
     for (const std::string_view queue : kQueues) {
       int64_t spare = store_.LengthOf(queue);

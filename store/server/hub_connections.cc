@@ -87,7 +87,8 @@ StoreConnection* HubConnections::TakeScheduled() {
 
 std::vector<StoreConnection*> HubConnections::SendScheduled() {
   std::vector<StoreConnection*> connections;
-  // the connections of `jobs`, in the same order
+  // the connections whose data the threads of the SendCrew send, in the order
+  // of the list `jobs`
   std::vector<StoreConnection*> sent_to;
   std::vector<SendCrew::Job> jobs;
   while (scheduled() > 0) {
@@ -133,8 +134,8 @@ void HubConnections::End(StoreConnection& connection) {
   if (connection.ending) return;
   connection.ending = true;
   ending_.push_back(connection.id);
-  // Free `out` now, and also `in`, unless the service is still handling the
-  // bytes in `in`. In that case Remove frees `in`.
+  // Free both buffers. But while the service still handles the bytes in `in`,
+  // free only `out`; Remove frees `in` later.
   connection.out = ByteQueue();
   if (!connection.processed) connection.in = ByteQueue();
   budget_->Charge(connection.share, 0, 0);

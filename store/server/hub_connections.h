@@ -16,12 +16,14 @@
 
 namespace muster::store {
 
-// The client id that stands for the upstream connection in a relay's effects.
+// The client id of the upstream connection, by which a relay sends frames to
+// the store server (StoreEffects).
 inline constexpr StoreClientId kUpstreamClient = 0;
 
-// The open connections of a hub with their sockets and buffers. Sends data,
-// registers sockets in epoll, accounts for buffers and closes connections. Does
-// not parse the data. Single-threaded.
+// The open connections of a StoreHub (the network loop of a store server or
+// relay), with their sockets and buffers. Sends data, registers sockets in
+// epoll, accounts for buffers and closes connections. Does not parse the data.
+// Single-threaded.
 //
 // A connection is closed in two steps, so that a reference to it stays valid
 // while an event is handled: End frees its buffers; Remove, later, closes its

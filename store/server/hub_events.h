@@ -22,8 +22,8 @@
 
 namespace muster::store {
 
-// The events that a hub's thread waits for: those of its sockets, and another
-// thread's call of Stop.
+// The events that the thread of a StoreHub (the network loop of a store server
+// or relay) waits for: those of its sockets, and another thread's call of Stop.
 class HubEvents {
  public:
   // The id of the event caused by Stop.

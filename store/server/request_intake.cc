@@ -91,9 +91,9 @@ absl::StatusOr<size_t> RequestIntake::TakeFrame(
       ParseRelayFrame(bytes, kMaxStoreRequestBytes, &frame);
   if (!length.ok() || *length == 0) return length;
   if (frame.kind == RelayFrameKind::kGone) {
-    // kGone reports that a relay's client has left. If this side has closed the
-    // channel already, its own kGone and the relay's kGone crossed each other.
-    // Then End has no effect.
+    // With kGone the relay reports that the client of a channel has left. If
+    // this server has just ended the same channel itself, the channel is
+    // unknown now, and End has no effect.
     channels_->End(connection, frame.channel, gone);
     return length;
   }

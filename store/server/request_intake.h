@@ -24,10 +24,10 @@ class RequestGate {
       : budget_(budget), service_(service) {}
 
   // Whether the connection's next request must wait: the client has too many
-  // unread replies, the service cannot handle the request yet, or the
-  // upstream's buffer is full. `upstream` may be null. The wait can end when
-  // the client has read replies or gets a reply, or when TakeUpstreamRoom
-  // returns true.
+  // unread replies, the service cannot handle the request yet, or the buffer of
+  // `upstream` is full. `upstream`: the connection of a relay to the store
+  // server; null: there is none. The wait can end when the client has read
+  // replies or gets a reply, or when TakeUpstreamRoom returns true.
   bool MustStall(const StoreConnection& connection,
                  const StoreConnection* upstream);
   // Returns true if the buffer of the upstream connection has room again after
@@ -35,8 +35,8 @@ class RequestGate {
   // because of the full buffer.
   bool TakeUpstreamRoom(const StoreConnection& upstream);
 
-  // Whether new requests must wait: the buffer budget is spent, or other
-  // connections are in the FIFO.
+  // Whether new requests must wait: the buffer budget is spent, or stalled
+  // connections already wait for it in a FIFO.
   bool RequestsWait() const {
     return budget_->RequestsWait() || !queue_.empty();
   }
@@ -61,8 +61,8 @@ class RequestGate {
   bool upstream_was_full_ = false;
 };
 
-// Splits the bytes that a hub receives into requests of clients, and passes
-// these to the service.
+// Splits the bytes that a StoreHub (the network loop of a store server or
+// relay) receives into requests of clients, and passes these to the service.
 class RequestIntake {
  public:
   // Whether a client may turn its connection into that of a relay, which

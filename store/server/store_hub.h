@@ -35,8 +35,9 @@ struct StoreHubOptions {
 
   // A non-blocking, listening socket.
   OwnedFd listener;
-  // A non-blocking, connected socket to the upstream; not open: none. Effects
-  // for kUpstreamClient are sent on it.
+  // For a relay: a non-blocking socket that is connected to the store server
+  // (the relay's upstream). Effects for kUpstreamClient are sent on it. For a
+  // store server: not open.
   StreamSocket upstream;
   Relays relays = Relays::kTaken;
   // Client addresses from which connections are accepted. A connection from any

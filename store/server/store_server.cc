@@ -17,16 +17,18 @@
 namespace muster::store {
 namespace {
 
-// Passes a hub's requests to a StoreCore.
+// Passes the requests that a StoreHub (the network loop of a store) receives to
+// a StoreCore.
 class CoreService : public StoreService {
  public:
   explicit CoreService(size_t max_bytes) : core_(std::in_place, max_bytes) {}
 
   void OnRequest(StoreClientId client, StoreFraming framing,
                  const StoreRequest& request, StoreEffects* effects) override {
-    // A client of the old framing cannot cancel a wait. If it sends a request
-    // while it waits, its wait has timed out on its own side. A late reply to
-    // the wait would look like the reply to the new request.
+    // A client of the old framing (PyTorch before 2.1) cannot cancel a wait. If
+    // it sends a request while it waits, its wait has timed out on its own
+    // side. A late reply to the wait would look like the reply to the new
+    // request.
     if (framing == StoreFraming::kOld) core_->DropWait(client, effects);
     core_->Apply(client, request, effects);
   }

@@ -548,8 +548,9 @@ TEST_F(StoreServerTest, AllClientsOfALostRelayAreGone) {
     other.StartWait("q");
     EXPECT_EQ(other.Add("n", 1), 1);
     other.Send({.command = C::kQueuePush, .key = "q", .value = "e"});
-    // The relay receives the offer of the element, then disconnects without a
-    // pop.
+    // The relay receives the reply to its WAIT, which means that the element
+    // "e" is reserved for the relay's client. The relay then disconnects
+    // without a pop, so the store must offer the element to `other`.
     relay.Next();
   }
   EXPECT_TRUE(other.Released());

@@ -59,11 +59,12 @@ class SimulatedStore {
   // Delivers the server's next frame to a relay.
   bool DeliverToRelay(size_t relay);
 
-  // Simulates one tick of the server, which ends the offers of queue elements
-  // that clients have not popped in time.
+  // Simulates one tick of the server, which ends offers (reservations of a
+  // queue's element for a client) if the client has not popped the element in
+  // time.
   void AgeOffers();
 
-  // Length of the queue, including offered elements.
+  // Length of the queue, including elements that are reserved for a client.
   int64_t LengthOf(std::string_view queue);
   const StoreCore& store() const { return store_; }
   const RelayCore& relay(size_t relay) const { return relays_[relay].core; }
@@ -147,8 +148,9 @@ class RandomClient {
 
   // At random, sends a request, disconnects, or does nothing.
   void Act(std::mt19937* random);
-  // If a queue's element was offered to the client, sends the pop of this
-  // element and returns true. Otherwise returns false.
+  // If the client waits for an element of a queue to pop it, and the store has
+  // replied that one is there, sends the request to pop the element and returns
+  // true. Otherwise returns false.
   bool GoOn();
   // Reads the next reply; returns whether there was one.
   bool Read();

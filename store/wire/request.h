@@ -59,7 +59,8 @@ struct ArgumentShape {
   // The member is the number of strings per item: 1 (a key), or 2 (a key and
   // its value).
   size_t strings_per_item = 0;
-  // Size in bytes of the little-endian number at the end: 0, 4 or 8.
+  // Size in bytes of the little-endian number that ends the arguments: 4 or 8;
+  // 0: there is no such number.
   size_t number_bytes = 0;
 };
 

@@ -186,8 +186,9 @@ def _cell(table, row, column):
 
 
 def _c10d_rendezvous(nodes, count):
-  # Use PyTorch from PyPI, which tests/bench/setup installs: with so many
-  # threads, Debian's PyTorch dies of SIGSEGV on some processors.
+  # Use PyTorch from PyPI, which tests/bench/setup installs. c10d_rendezvous.py
+  # runs each of the 128 nodes as a thread. With so many threads, Debian's
+  # PyTorch dies of SIGSEGV on some processors.
   command = [interpreters.PATHS[interpreters.NEW], os.path.join(_PEERS, 'c10d_rendezvous.py'),
              str(nodes)]
   return [float(subprocess.run(command, check=True, text=True,

@@ -217,8 +217,8 @@ class Program:
     self.name = name
     self.starts = 0
     self.process = None
-    # whether a fault has hit this process that may end it, so that its exit is
-    # no error; reset at each start
+    # whether the process may have exited because of a fault that this test
+    # caused, so that the exit is no error; reset at each start
     self.explained = False
     self._argv = argv
     self._log = os.path.join(folder, name + '.log')

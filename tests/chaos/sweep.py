@@ -70,8 +70,8 @@ NAMED_WITHIN_S = 20 * 1.5 * _REPORT_S
 _WATCHED_S = 24 * _REPORT_S
 _HANG_S = 3
 _STARVED_S = 1.5
-# Seconds from a recovery to the next fault or status. In this time every node
-# reports at least once.
+# Seconds to wait after a recovery, before the test causes the next fault or
+# reads the job's status. In this time every node reports at least once.
 _STEADY_S = 2 * _REPORT_S
 # Number of float32 elements that each step reduces if the fault is LINK: 3 MB,
 # so that the slow link delays the step.
@@ -283,8 +283,9 @@ def _cost(story, interruption):
   if interruption['lost_seconds'] > took + _ERROR_S:
     yield (f'{interruption["lost_seconds"]:.2f} s are lost; the job had new '
            f'steps after {took:.2f} s')
-  # Omit the nodes whose agent was killed. The ledger of a new agent does not
-  # contain the time before its start.
+  # Sum up the times of only those nodes whose agent was not killed. A restarted
+  # agent counts the time that its node spends on each activity from its own
+  # start only.
   kept = {f'node{i}' for i in range(story.plan.nodes)} - {
       agent.node for agent in story.agents if agent.killed}
   spent, stalled = (

@@ -30,8 +30,9 @@ while sum(not entry['retired'] for entry in
   threading.Event().wait(0.01)
 with open(os.path.join(sys.argv[1], 'nccl_trace_rank_%d' % rank), 'wb') as file:
   file.write(_dump_fr_trace())
-# Wait through the store until all ranks have written their dumps. A barrier
-# would be a collective, which the dumps are about.
+# Wait until all ranks have written their dumps. Use the store, not a collective
+# such as a barrier: rank 1 has skipped the last all_reduce, so its next
+# collective would not match those of the other ranks.
 store = dist.distributed_c10d._get_default_store()
 store.set('dumped by %d' % rank, '')
 store.wait(['dumped by %d' % other for other in range(3)])

@@ -2,7 +2,8 @@
 // as gpt_oracle.py. Prints a line with the loss, then each tensor's name and
 // the values of its gradient.
 //
-//   gpt_gradients biases|none
+//   gpt_gradients biases   a GPT with biases, as GPT-2 (Biases::kAll)
+//   gpt_gradients none     a GPT without biases (Biases::kNone)
 
 #include <cmath>
 #include <cstdio>

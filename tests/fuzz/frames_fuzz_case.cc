@@ -1,7 +1,9 @@
 // Fuzzes the parsers of bytes that arrive at a trainer: frames of other ranks
-// over TCP, texts of other ranks in the store, and replies of a store. The
-// first byte selects the kind. The rest is the bytes themselves, or edits
-// (edited_bytes.h) of valid ones. The bytes arrive in pieces.
+// over TCP; texts that other ranks have written to the store (signatures of
+// operations, causes of failures, names of peers, lists of texts); and replies
+// of a store. The first byte selects the kind. The rest is the bytes
+// themselves, or edits (edited_bytes.h) of valid ones. The bytes arrive in
+// pieces.
 //
 // Aborts if accepted input changes when it is written and read again. Aborts if
 // the result of a reply depends on the sizes of the pieces. Also aborts if a

@@ -1,7 +1,8 @@
 // Fuzzes the record of a job, which a coordinator writes to its journal and a
 // restarted coordinator reads. The first byte of the input selects the job's
-// phase and the steps of the continued job. The other bytes are a record, or
-// edits (edited_bytes.h) of a record in which every field is set.
+// phase in the record, and the steps that a restarted coordinator makes with
+// the job. The other bytes are a record, or edits (edited_bytes.h) of a record
+// in which every field is set.
 //
 // FromBytes reads the record. If FromBytes refuses it, the message must be one
 // line. Otherwise ToBytes and FromBytes must reproduce the record, and a job is

@@ -8,9 +8,9 @@
 namespace muster {
 
 // Generates random bytes that resemble what clients send to a store. Most are
-// whole requests with few different keys, in either framing. Some requests are
-// truncated, some lengths are absurd, and some bytes are noise. The same seed
-// gives the same bytes.
+// whole requests with few different keys. Some requests are truncated, some
+// lengths are absurd, and some bytes are noise. The same seed gives the same
+// bytes.
 class StoreBytes {
  public:
   explicit StoreBytes(uint64_t seed) : random_(seed) {}

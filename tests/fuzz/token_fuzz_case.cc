@@ -1,12 +1,14 @@
 // Fuzzes the readers of tokens, certificates and keys. The first byte of the
-// input selects the kind: a derived token, a certificate in DER or PEM form, a
-// private key, or a token file. The rest is the bytes themselves, or edits
-// (edited_bytes.h) of a valid one.
+// input selects the kind: a derived token (a certificate and its key in one
+// string, made by `launch token`), a certificate in DER or PEM form, a private
+// key, a token file, or the names in a certificate. The rest is the bytes
+// themselves, or edits (edited_bytes.h) of a valid one.
 //
-// Aborts in four cases: a changed certificate of a derived token is trusted and
-// permits something else; an accepted token does not yield a certificate and
-// its key; a text about a certificate has control characters; a principal may
-// do more than its roles and jobs permit.
+// Aborts in four cases: the certificate of a derived token was changed, and is
+// trusted although it permits something else; an accepted token does not yield
+// a certificate and its key; a name from a certificate, or an error message,
+// has control characters; a principal may do more than its roles and jobs
+// permit.
 
 #include <openssl/bio.h>
 #include <openssl/pem.h>

@@ -1,9 +1,9 @@
 // Fuzzes the code by which an agent, `launch inspect` and `launch doctor` read
 // the output of workers and their tools. The first byte of the input selects
 // the kind: progress datagrams, error files, output lines, stacks, messages
-// between agent and guardian, reports of a doctor's nodes, texts of the kernel,
-// or flight records. The rest is the bytes themselves, or edits
-// (edited_bytes.h) of valid ones.
+// between agent and guardian, reports of a doctor's nodes, texts of the kernel
+// (/proc/PID/stat, kernel log lines about NVIDIA GPUs), or flight records. The
+// rest is the bytes themselves, or edits (edited_bytes.h) of valid ones.
 //
 // Aborts in four cases: a result is out of its bounds; a text for people has
 // control characters; a stream's lines depend on the pieces in which the stream
@@ -333,8 +333,8 @@ void FuzzFlightRing(std::string_view input) {
   if (log.ok()) CheckFlight(*std::move(log));
 }
 
-// A dump of PyTorch's flight recorder with one operation: a pickle of protocol
-// 2, whose texts are short.
+// A dump of PyTorch's flight recorder with one operation: a Python pickle with
+// protocol number 2. The length of each string is stored in one byte.
 const std::string& SoundTorchDump() {
   static const std::string& dump = *[] {
     const auto text = [](std::string_view value) {

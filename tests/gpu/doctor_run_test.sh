@@ -41,7 +41,8 @@ expect 0 '7 passed, 0 failed'
 FAKE_NVML_SET='1.ecc=1,0.width=8' expect 1 '5 passed, 2 failed'
 FAKE_NVML_GPUS=3 expect 1 '6 passed, 1 failed'
 
-# A packed run_doctor must work in a folder without the source tree.
+# `run_doctor pack DIR` copies run_doctor and `launch` into DIR. The copies must
+# work without the source tree.
 packed=$TEST_TMPDIR/packed
 GPU_RUN_BUILT=$PWD "$check" pack "$packed" || failed=1
 said=$(cd / && "$packed/run_doctor" 2>&1)

@@ -173,9 +173,10 @@ class Contained(unittest.TestCase):
                               said('dpkg-query', '-S', *paths)))
     ours = {row.package for table in ('Contained', 'Loaded')
             for row in notice.rows(table)}
-    # Some packages need no row of their own in NOTICE: the rows of Gloo, gRPC
-    # and OpenBLAS name another package of the same library; the C library, the
-    # kernel's headers and GoogleTest are not in the programs.
+    # These packages need no row of their own in NOTICE. For Gloo, gRPC,
+    # OpenBLAS and the C library, NOTICE names another package of the same
+    # library, such as libgloo0 for libgloo-dev. The kernel's headers and
+    # GoogleTest are not in the programs.
     self.assertEqual(packages - ours - {
         'libgloo-dev', 'libgrpc++-dev', 'libc6-dev', 'linux-libc-dev',
         'libgtest-dev', 'libgmock-dev', 'libopenblas-dev',

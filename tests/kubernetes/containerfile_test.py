@@ -101,8 +101,9 @@ class Containerfile(unittest.TestCase):
                               'indexed-job', 'job.yaml'))
     container = job['spec']['template']['spec']['containers'][0]
     self.assertEqual(values['args'], container['args'][-1:])
-    # The script's path is relative to the image's working directory. So the
-    # manifest must not set another one.
+    # The manifest names the training script (train.py) by a path relative to
+    # the image's working directory. So the manifest must not change the working
+    # directory.
     self.assertNotIn('workingDir', container)
     self.assertEqual(self.trainer, [
         ('ARG', 'MUSTER=muster'), ('FROM', '${MUSTER}'),

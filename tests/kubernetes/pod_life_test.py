@@ -317,8 +317,10 @@ class PodLife(pod_case.PodCase):
     signals = '--signals-to-forward=SIGUSR1'
     pod = self.job_pod(0, nodes=1, flags=[signals], ORPHAN='1')
     pod.wait_for('of 1 works')
-    # The orphan ends by itself, and process 1 must reap it. Three processes
-    # remain: the agent, the guardian (the worker's parent) and the worker.
+    # With ORPHAN=1 the worker leaves an orphan: a process whose parent has
+    # exited. When the orphan ends, process 1 of the pod must reap it. Then
+    # three processes are left: the agent, the guardian (the worker's parent)
+    # and the worker.
     pods.wait_until('no zombie is left', lambda: pod.states() and
                     'Z' not in pod.states() and len(pod.states()) == 3)
     pod.signal(signal.SIGUSR1)

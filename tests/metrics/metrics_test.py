@@ -258,8 +258,9 @@ class Metrics(unittest.TestCase):
                       self.page_when(url)).group(1)
       mapped = os.path.join(jobs, '1')
       until('no file of the GPU', lambda: _text_of(mapped) == run + '\n')
-      # The mapping folder has no file for GPU 0, which is not visible to the
-      # job. An old file 5 stays, because this node has no GPU 5.
+      # In the folder of --dcgm-job-mapping-dir, a file for each GPU names the
+      # GPU's job. There is no file 0, because GPU 0 is not visible to this job.
+      # The old file 5 stays, because this node has no GPU 5.
       self.assertEqual(sorted(os.listdir(jobs)), ['1', '5'])
       if kill:
         job.kill()

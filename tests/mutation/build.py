@@ -21,8 +21,8 @@ _GTEST = ['-l:libgmock_main.a', '-l:libgmock.a', '-l:libgtest.a']
 
 # A test program. `units`: sources that it tests, and their tests. `linked`:
 # further sources. `libraries`: linker flags. A mutant is tested only by the
-# programs that contain its source file. So many small programs are faster than
-# a large one.
+# programs that contain its source file. Many small programs save time: a single
+# large program would run all tests for each mutant.
 _Suite = collections.namedtuple('_Suite', 'name units linked libraries')
 
 _PROTOCOL = ('rendezvous/protocol/job_spec.cc',

@@ -124,7 +124,7 @@ ALL = [Mutant(*mutant) for mutant in (
      swap('effects->AddClose(client, "RELAY inside a relay\'s '
           'frames");',
           '')),
-    # --- waiting clients and offers
+    # --- waiting clients, and offers (queue elements reserved for a client)
     ('a key named twice is awaited twice', _CORE, 'WaitingList::Add',
      'if missing',
      swap('if (wait.missing.emplace(queue->first, queue).second)',

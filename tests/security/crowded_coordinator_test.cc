@@ -1,6 +1,7 @@
-// Tests of attacks on a shared coordinator. One stranger begins thousands of
-// jobs, another one joins and leaves again and again. The coordinator must
-// still accept honest jobs, and its event log must keep the lines about them.
+// Tests of attacks on a coordinator that several jobs share. If a stranger
+// begins thousands of jobs, the coordinator must still accept another job. If a
+// stranger joins a job again and again, the event log must keep the lines about
+// other events.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -20,8 +20,9 @@ _LAUNCH = os.path.realpath('launcher/launch')
 _AGENT = os.path.realpath('launcher/agent')
 _DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
 _PATIENCE_S = 60
-# A user id without other processes. So the limit counts only the processes of
-# this test.
+# The user id under which the test starts its processes. No other process has
+# it, and RLIMIT_NPROC limits the processes and threads of one user. So the
+# limit counts only those of this test.
 _USER = 64871
 
 

@@ -314,9 +314,9 @@ TEST_F(StoreOnHosts, RefusesAHostThatHasNoNodeOfTheRound) {
                                      hosts_->Address(2))));
 }
 
-// Sets the key "forged" on all ports on which the next round's store might
-// listen; the namespace has only few ports. The workers of the next round must
-// not find the key.
+// A stranger sets the key "forged" before the next round, on each port on which
+// the store of that round might listen. The network namespace of the test has
+// only 64 such ports. The workers of the next round must not find the key.
 TEST_F(StoreOnHosts, AKeyThatIsSetBeforeItsRoundIsNotRead) {
   constexpr int kFirstPort = 40'000;
   constexpr int kPorts = 64;

@@ -34,16 +34,15 @@ struct CoordinatorStepped {
   // slot of the node that hosts the coordinator; -1: it runs outside of the
   // nodes
   int host = -1;
-  // Epoch of the coordinator. A coordinator that has continued a journal counts
-  // under the epoch of the coordinator that began the journal
-  // (Stage::memories).
+  // The coordinator's epoch. If the coordinator has continued a journal,
+  // `epoch` is the epoch of the coordinator that began this journal.
   uint64_t epoch = 0;
   rendezvous::JobStatus status;  // the job's status after the step
   std::vector<rendezvous::Decision> decisions;
   std::vector<Sent> sent;
   std::optional<Instant> next_deadline;
-  // The newest round in the record that the job has recalled (Job::Recall); 0:
-  // none.
+  // The newest round in the record of an earlier run from which the job
+  // continues (Job::Recall); 0: there is no such record.
   int recalled_round = 0;
   // Whether the journal contains the state after the step.
   bool is_recorded = false;

@@ -29,8 +29,8 @@ class SimNode {
   const agent::Lifecycle* lifecycle() const { return lifecycle_.get(); }
   WorkerModel* workers() { return workers_; }
   rendezvous::StreamId stream() const { return stream_; }
-  // Whether the agent's last report had a place in a round, or the electorate
-  // (the nodes that elect a new coordinator).
+  // Whether the agent's last report contained the electorate (the nodes that
+  // elect a new coordinator) or a place in a round.
   bool knows_round() const { return alive() && knows_round_; }
   // How the slot's last agent has left the job; nullopt: it was killed.
   const std::optional<agent::Leave>& last_leave() const { return last_leave_; }
@@ -95,9 +95,10 @@ class SimNode {
   int answered_ = 0;
   std::vector<int> standbys_;  // hosts of the newest LifecycleStep::standbys
   uint64_t redials_ = 0;       // number of requests to reconnect so far
-  // coming_up_: streams that are connected, but whose LinkUp event the agent
-  // has not handled yet. talking_on_: the stream of the last LinkUp that the
-  // agent handled. The agent sends its reports on this stream.
+  // A stream to a coordinator, and the slot of the coordinator's host.
+  // coming_up_: the connected streams whose LinkUp events the agent has not
+  // handled yet. talking_on_: the stream on which the agent sends its reports,
+  // that of the last LinkUp that the agent has handled.
   struct Up {
     rendezvous::StreamId stream = 0;
     int host = kOutside;
@@ -106,9 +107,9 @@ class SimNode {
   Up talking_on_;
   Duration backoff_ = Duration::zero();
   bool knows_round_ = false;
-  // epoch of the newest directive; if its coordinator has continued a journal:
-  // the epoch of the coordinator that began this journal (Stage::memories); not
-  // used in plans with takeovers
+  // The epoch of the coordinator that sent the newest directive. If that
+  // coordinator has continued a journal, the epoch of the coordinator that
+  // began this journal. Not used in plans with takeovers.
   uint64_t told_epoch_ = 0;
   int nccl_ids_ = 0;  // number of NCCL ids that this slot has made
   std::string held_nccl_id_;

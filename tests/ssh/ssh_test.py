@@ -288,8 +288,9 @@ class Ssh(over_ssh.OverSsh):
   def test_hosts_beyond_the_most_are_spares_whoever_comes_first(self):
     for host in ('1', '2'):
       os.mkfifo(os.path.join(self.work, host))
-    # A replacement for ssh: it delays the first two hosts of the file until it
-    # connects to the fourth.
+    # A replacement for ssh, which `launch` runs once for each host. For the
+    # first two hosts the script waits, on a FIFO, until the script for the
+    # fourth host has started. So the first two hosts are late.
     slow = self.write(self.folder, 'ordered_ssh', (
         '#!/bin/sh\nexport %s\ncd %s\ncase "$*" in\n'
         '  *127.0.0.1\\ *) read -r _ <1 ;;\n'

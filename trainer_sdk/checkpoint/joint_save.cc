@@ -95,9 +95,9 @@ absl::Status SaveAgreement::Reach(const absl::Status& status, int64_t step,
                                   const std::vector<CheckpointSlice>& slices,
                                   CallOptions call) {
   const std::string ranges = WriteRanges(RangesOf(slices));
-  // Whether this rank's list of slices is the same as in its last save. If so,
-  // its ranges have already been checked, and only the slices' addresses are
-  // checked now.
+  // Whether this rank's list of slices is the same as in the rank's last save.
+  // If so, the ranges of the list have been checked before, and only the
+  // addresses of the slices are checked now.
   const bool known = ranges == known_[static_cast<size_t>(group_.rank())];
   RankMessage mine = {status, ""};
   if (mine.status.ok()) {

@@ -47,8 +47,9 @@ absl::Status CompareReplicas(const SharePlan& plan,
                              const std::vector<std::string_view>& digests);
 
 // Makes all ranks agree on the plan of a save: what is saved, and which rank
-// writes it. A rank sends its list of slices only in its first save, and when
-// the list has changed. So most saves need only two short collectives.
+// writes it. For each save the ranks gather the lengths of their messages and
+// then the messages. A rank's message contains its list of slices only in the
+// first save and after a change of the list, so most messages are short.
 class SaveAgreement {
  public:
   explicit SaveAgreement(ProcessGroup& group)

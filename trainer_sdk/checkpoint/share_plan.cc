@@ -23,9 +23,9 @@ struct KnownTensor {
   struct Edge {
     int64_t at = 0;
     int rank = 0;
-    // 1 if a slice of `rank` begins at element `at`; -1 if a slice of `rank`
-    // has ended before it. The sum of a rank's changes up to an element is the
-    // number of the rank's slices that contain the element.
+    // 1: a slice of `rank` begins at element `at`. -1: `at` is the first
+    // element after a slice of `rank`. The sum of the changes of a rank up to
+    // an element is the number of the rank's slices that contain the element.
     int change = 0;
   };
   std::vector<Edge> edges;
@@ -59,8 +59,8 @@ absl::Status Cut(KnownTensor* known,
                  std::map<Owners, std::vector<SliceRange>>* by_owners) {
   std::sort(known->edges.begin(), known->edges.end(),
             [](const auto& a, const auto& b) { return a.at < b.at; });
-  // Key: a rank that holds the element at `at`; value: the number of this
-  // rank's slices that contain the element.
+  // The ranks that hold the element which the loop below has reached. Key:
+  // rank; value: the number of its slices that contain the element.
   std::map<int, int> open;
   int64_t at = 0;
   const int64_t count = known->tensor.count();

@@ -101,9 +101,10 @@ TEST(CudaDeviceTest, StatusIsTheFirstError) {
             absl::UnavailableError("a kernel's launch says: broken"));
 }
 
-// The calls that a plugin made by Logging() has received, as text. `event`: the
-// event of the last `record` call. `streams`: the number of streams created; a
-// stream's handle is its number, from 1.
+// The record that the plugin of Logging() keeps of the calls that it receives.
+// `calls`: the calls, as text. `event`: the event of the last `record` call.
+// `streams`: the number of streams created; a stream's handle is its number,
+// from 1.
 struct CallLog {
   std::vector<std::string> calls;
   CudaEvent event = nullptr;

@@ -50,8 +50,8 @@ struct CudaPlugin {
   void (*free)(void* memory);
   int32_t (*copy)(void* to, const void* from, int64_t bytes, CopyKind kind,
                   CudaStream stream);
-  // Whether the host memory at `from` is pinned, registered or managed. If so,
-  // `copy` may still read it after the call has returned.
+  // Whether the host memory at `from` is pinned, registered or managed. The
+  // function `copy` may return before it has read such memory.
   bool (*is_pinned)(const void* from);
   int32_t (*zero)(void* at, int64_t bytes, CudaStream stream);
 

@@ -19,9 +19,11 @@ namespace muster::cuda {
 void Convert(const void* from, DType from_type, int64_t count, void* to,
              DType to_type, DType precision, CudaStream stream);
 
-// Adds the squares of `count` elements to the digits at `words`, a
-// SquareSum::Words (trainer_sdk/optim/square_sum.h). The sum is exact, so the
-// order of additions does not matter. A call adds less than 2^48 to each word.
+// Adds the squares of `count` elements to an exact sum. `words`: the sum, a
+// fixed-point number with 32 bits in each 64-bit word (SquareSum::Words in
+// trainer_sdk/optim/square_sum.h). The order of the elements does not matter. A
+// call adds less than 2^48 to each word, so thousands of calls may follow each
+// other before SquareSum::Carry must propagate the carries.
 void AddSquares(const void* values, DType type, int64_t count, int64_t* words,
                 CudaStream stream);
 

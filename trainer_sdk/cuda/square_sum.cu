@@ -9,9 +9,10 @@ namespace {
 
 constexpr int kThreads = 128;
 constexpr int64_t kMaxBlocks = 512;
-// The number of elements that each thread adds up; more if that would need over
-// kMaxBlocks blocks. With fewer elements per thread, adding up the threads'
-// sums would take longer than squaring the elements.
+// The number of elements per thread from which the number of blocks is
+// computed. If this gives more than kMaxBlocks blocks, kMaxBlocks blocks run
+// with more elements per thread. With fewer than 16 elements per thread, adding
+// up the threads' sums would take longer than squaring the elements.
 constexpr int64_t kLeastElements = 16;
 
 // Number of 32-bit digits of a sum, as in SquareSum; the lowest digit is in

@@ -19,9 +19,10 @@ TEST_P(Ranks, AllHaveWhatRank0Has) {
   const auto statuses =
       RunWorld(GetParam(), [](ProcessGroup& group) -> absl::Status {
         const auto own = static_cast<float>(group.rank() + 7);
-        // The values cover each way of sending: small values, a large value
-        // that is sent alone, an empty value, a value of another type, and a
-        // value that does not fit into the current message.
+        // BroadcastParameters packs values into messages of up to 1 MiB. The
+        // values cover each way of sending: small values, a value above 1 MiB
+        // that is sent alone, an empty value, a value of another type, and two
+        // values that do not fit into one message together.
         std::vector<std::vector<float>> floats;
         for (const size_t count : {3, 300000, 0, 5, 200000, 100000}) {
           floats.emplace_back(count, own);

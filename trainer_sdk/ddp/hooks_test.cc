@@ -239,9 +239,9 @@ TEST(PowerSgdTest, AnAverageOfLowRankArrivesWhole) {
     return std::vector<std::vector<double>>{Arrived(2, disturb)};
   });
   // The bound for the difference between the result and the average. It counts
-  // the successive roundings of one element: one per rank in the sum; kColumns
-  // + 2 in a product over the longer side of the matrix; and as many in making
-  // each of the two columns orthogonal.
+  // the successive roundings of one element: one per rank (2) in the sum;
+  // kColumns + 2 in a product over the longer side of the matrix; and kColumns
+  // + 2 for each of the two columns that are made orthogonal.
   const double bound =
       RoundingBound<float>(2 + (2 + 1) * (kColumns + 2), conditions[0]);
   std::vector<double> arrived = Arrived(2, none);
@@ -280,11 +280,11 @@ TEST(PowerSgdTest, ErrorIsSentInLaterSteps) {
           }
           if (step == 1) first_gap = gap;
         }
-        // first_gap: the error of the first step, which is large. gap: the
-        // error of the mean over all steps. If later steps send the errors of
-        // earlier ones, only the error of the last step, divided by the number
-        // of steps, remains in `gap`. Rounding errors are much smaller than
-        // both bounds.
+        // first_gap: the largest error of the average that the first step
+        // sends. gap: the largest error of the mean of all averages. If each
+        // step sends the error of the step before, `gap` is only the error of
+        // the last step, divided by the number of steps. Rounding errors are
+        // far below 0.1 and first_gap / 4.
         if (first_gap < 0.1) return absl::InternalError("nothing was lost");
         if (gap > first_gap / 4) {
           return absl::InternalError(absl::StrCat(first_gap, " to ", gap));

@@ -7,9 +7,9 @@ namespace muster {
 namespace {
 
 // Orthogonalize subtracts from each column its projections on the earlier
-// columns. A column of which less than this fraction of its norm remains counts
-// as linearly dependent on the earlier columns. The value is the rounding error
-// of float32, with a margin.
+// columns. If less than this fraction of the column's norm remains, the column
+// counts as linearly dependent on the earlier columns. The value is the
+// rounding error of float32, with a margin.
 constexpr double kRest = 1e-5;
 
 // The norm of column k of p[rows, rank].
@@ -45,13 +45,14 @@ void SubtractProjections(float* p, int64_t rows, int64_t rank, int64_t k) {
 }
 
 // Replaces column k by a vector of norm 1 that is orthogonal to the columns
-// before it. The vector is made from a unit vector. If no unit vector is
-// usable, column k becomes zero.
+// before it. The vector is what remains of a coordinate vector (one element is
+// 1, the others are 0) after its projections on these columns are subtracted.
+// If too little remains of each tried coordinate vector, column k becomes zero.
 void Replace(float* p, int64_t rows, int64_t rank, int64_t k) {
-  // The smallest accepted norm of a unit vector after its projections are
-  // subtracted. The k earlier columns span at most k dimensions. So of the
-  // first k + 1 unit vectors at least one keeps a squared norm of at least
-  // 1/(k+1); half of that allows for rounding.
+  // The smallest accepted norm of what remains of a coordinate vector. The k
+  // earlier columns span at most k dimensions. So at least one of the first k +
+  // 1 coordinate vectors keeps a squared norm of 1/(k+1) or more. The accepted
+  // squared norm is half of this, which allows for rounding.
   const double least = std::sqrt(0.5 / static_cast<double>(k + 1));
   for (int64_t unit = 0; unit <= k && unit < rows; ++unit) {
     for (int64_t i = 0; i < rows; ++i) p[i * rank + k] = i == unit ? 1 : 0;

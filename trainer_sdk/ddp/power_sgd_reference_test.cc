@@ -290,8 +290,8 @@ TEST(PowerSgdReferenceTest, IsTheAlgorithmWrittenOut) {
       ASSERT_TRUE(status.ok()) << status;
       // The largest number of successive roundings of one element: one per rank
       // in the sum; columns + 2 in a product over the longest side of a matrix;
-      // and as many in making each column of the factor P (of the approximation
-      // P Q^T) orthogonal.
+      // and columns + 2 for each column of the factor P that is made
+      // orthogonal. P Q^T is the approximation of the gradient.
       const double operations =
           world +
           (approximation + 1) * static_cast<double>(kShapes[1].columns + 2);

@@ -166,8 +166,10 @@ absl::Status Load(ProcessGroup& group, const std::string& folder, Hooks hooks,
   return status;
 }
 
-// Trains on `ranks` ranks. `curve` receives rank 0's losses after step kSaved,
-// followed by rank 0's weights.
+// Trains on `ranks` ranks. If `save_to` is not empty, saves a checkpoint after
+// step 9 (the constant kSaved) in this folder. If `load_from` is not empty,
+// resumes from the checkpoint in this folder, at step 10. `curve` receives rank
+// 0's losses of the steps after step 9, followed by its weights.
 absl::Status Train(int ranks, const std::string& save_to,
                    const std::string& load_from, Hooks hooks,
                    std::vector<float>* curve) {

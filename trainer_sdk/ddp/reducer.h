@@ -144,8 +144,8 @@ class Reducer {
   void* gradient(int parameter) const;
   // The average of the parameter's gradient, valid after Finish. Its address is
   // gradient(parameter), except with kOwnToBucket. If the hook gives each rank
-  // only a part of the average (CommHook::scatters, as with ForSharding), the
-  // address is null in a group of several ranks.
+  // only a part of the average (CommHook::scatters), as for a ShardedOptimizer,
+  // the address is null in a group of several ranks.
   TensorData average(int parameter) const;
 
   const std::vector<GradientBucket>& buckets() const;

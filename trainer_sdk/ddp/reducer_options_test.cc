@@ -287,11 +287,12 @@ class OneCase {
   // The largest rounding error that an average may have.
   double Bound(int step, int i, int64_t k) const {
     if (case_.hook == Hook::kPowerSgd) {
-      // PowerSGD's result is P P^T M, with an orthonormal square matrix P. So
-      // an element of the result is at most the sum of the magnitudes in its
-      // column of M. Successive roundings of an element: one per rank in the
-      // sum; columns + 2 in a product over the longer side of the matrix; and
-      // as many in making each of three columns orthogonal.
+      // PowerSGD's result is P P^T M, where M is the average gradient and P is
+      // an orthonormal square matrix. So an element of the result is at most
+      // the sum of the magnitudes in its column of M. The bound counts the
+      // successive roundings of an element: one per rank in the sum; columns +
+      // 2 in a product over the longer side of M; and columns + 2 for each of
+      // the three columns of P that are made orthogonal.
       const int64_t columns = kShapes[i].columns;
       double magnitude = 0;
       for (int64_t row = 0; row < kShapes[i].rows; ++row) {

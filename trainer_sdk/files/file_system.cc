@@ -62,8 +62,8 @@ std::string ThisHost() {
 }
 
 // Whether `owner`, the text in a lock file, names a running process of this
-// host. False if the named process has exited: a new owner that could not write
-// its own name may hold the lock.
+// host. If the process has exited, the text says nothing about the present
+// owner, which may have been unable to write its own name.
 bool RunsHere(const std::string& owner) {
   absl::string_view number = owner;
   if (!absl::ConsumePrefix(&number, ThisHost())) return false;

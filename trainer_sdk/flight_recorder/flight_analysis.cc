@@ -56,12 +56,12 @@ class FlightCalls {
   const std::vector<FlightCall>& With(const FlightLog& log,
                                       const FlightRecord& record) const;
 
-  // The rank of `log` is stuck in the collective `stuck`. Returns the ranks
-  // that finished this collective more than moment.timeout seconds ago. If
-  // there are any, the rank of `log` itself causes the delay: they could finish
-  // only because every rank had called the collective. Returns no ranks for
-  // collectives that a rank can finish before the others call it, such as a
-  // broadcast.
+  // Returns the ranks that have finished the collective `stuck`, in which the
+  // rank of `log` is stuck. Counts only ranks that finished it more than the
+  // time limit FlightMoment::timeout ago. A rank can finish only after all
+  // ranks have called the collective. So if the result is not empty, the rank
+  // of `log` itself causes the delay. Returns no ranks for collectives that a
+  // rank can finish before the others call it, such as a broadcast.
   std::vector<int> RanksThatFinished(const FlightLog& log,
                                      const FlightRecord& stuck,
                                      const FlightMoment& moment) const;
@@ -401,8 +401,9 @@ namespace {
 using GroupKey = FlightGroupKey;
 
 constexpr int kMaxHung = 8;
-// The smallest longest_wait (FlightAnalysis) that is reported while a rank
-// waits, in seconds. It is not 0, because 0 means that no rank waits.
+// The value of FlightAnalysis::longest_wait, in seconds, if a rank waits but
+// has waited for less than this time. It is not 0, because 0 means that no rank
+// waits.
 constexpr double kTold = 0.001;
 
 using Call = FlightCall;

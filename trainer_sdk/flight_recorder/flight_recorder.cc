@@ -211,8 +211,9 @@ uint64_t FlightRecorder::Write(int group, const OperationSignature& signature,
       kBeingWritten) {
     return number;
   }
-  // Release stores: a reader that sees a new value of one of these fields also
-  // sees that `number` is kBeingWritten.
+  // The fields of the slot are stored with release order. So a reader that sees
+  // a new value of a field also sees that `number` has changed to
+  // kBeingWritten.
   constexpr auto kRelease = std::memory_order_release;
   slot.sequence.store(signature.sequence, kRelease);
   slot.what.store(What(group, signature), kRelease);

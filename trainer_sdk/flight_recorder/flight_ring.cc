@@ -64,9 +64,10 @@ std::optional<Fields> Taken(const RingSlot& slot) {
   for (size_t i = 0; i < fields.peers.size(); i++) {
     fields.peers[i] = slot.peers[i].load(std::memory_order_acquire);
   }
-  // Check that no writer reused the slot while it was copied. The fields above
-  // were loaded with acquire order. So if one of them was a writer's new value,
-  // this later load of `number` returns another number than before.
+  // Check that no writer reused the slot while it was copied. A writer changes
+  // `number` before it stores the other fields with release order. The loads
+  // above have acquire order. So if one of them returned a value of a new
+  // writer, the load of `number` below returns the changed number.
   if (slot.number.load(std::memory_order_relaxed) != fields.number) {
     return std::nullopt;
   }

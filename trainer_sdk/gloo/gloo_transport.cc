@@ -409,9 +409,10 @@ Ticket GlooMesh::ReceiveMessage(int peer, const MessageLabel& label,
 }
 
 absl::Status GlooMesh::Wait(Ticket ticket) {
-  // If each part's length comes in a note, read the notes of all later parts
-  // now, and post the receives of those parts. Otherwise the peers could not
-  // send them before the part of `ticket` has arrived.
+  // If the peers send the length of each part in a note before the part, read
+  // the notes of all later parts now, and post the receives of these parts.
+  // Gloo sends a part only after its receive was posted. So the later parts can
+  // arrive while this rank still waits for the part of `ticket`.
   const auto last = PartsAreNoted() ? incoming_.size() : ticket + size_t{1};
   for (size_t i = ticket; i < last; ++i) {
     if (absl::Status s = FollowNote(incoming_[i]); !s.ok()) return s;

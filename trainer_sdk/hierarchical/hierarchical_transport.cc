@@ -87,10 +87,11 @@ class HierarchicalTransport final : public Transport {
     const bool found_by_another = !absl::StartsWith(message, heading);
     if (absl::IsDeadlineExceeded(s)) {
       const std::string silent = Silent(Describe(signature));
-      // If every rank has reported that it is late, no rank of this host is the
-      // cause, even if this rank was waiting for one of them. Only the ranks
-      // that wait for another host know the cause. Wait until one of these
-      // ranks has written it.
+      // An empty `silent` means that every rank of the group has reported that
+      // it is late. Then the ranks of this host wait for another host. If this
+      // rank has waited only for ranks of this host (failed_on_host), it does
+      // not know the cause. The ranks that wait for the other host know it:
+      // wait until one of them has written the cause.
       if (silent.empty() && tiers_.failed_on_host) {
         record_.AwaitCause(kOthersAreLate);
         if (tiers_.compared) message += OtherHosts();

@@ -341,9 +341,9 @@ absl::Status NcclGroup::Explained(
       place_.size == 1) {
     return cause;
   }
-  // Use a store prefix of its own for NCCL's unfinished operation. Without it,
-  // the key would be the one under which ProcessGroup publishes this rank's
-  // last call, which may be a later operation.
+  // Publish NCCL's unfinished operation under store keys with the prefix
+  // nccl_late. Without this prefix, it would overwrite the last call that
+  // ProcessGroup publishes for this rank, which may be a later operation.
   GroupPlace place = place_;
   place.store = std::make_shared<PrefixStore>("nccl_late", place_.store);
   const auto compare = [place, call = *current,

@@ -178,9 +178,10 @@ class Ring {
     });
   }
 
-  // Receives and forwards a chunk that is completely reduced. The chunk may
-  // overwrite data that this rank has sent to `next`, but only after `next` has
-  // received that data: the chunk itself was passed on by `next`.
+  // Receives a chunk that is completely reduced and, unless `step` is kLast,
+  // forwards it. The chunk overwrites data of `output_` that this rank sent to
+  // `next` before. This is safe: `next` has already received that data, because
+  // the chunk contains it and has passed through `next`.
   absl::Status CollectChunk(int chunk, Step step) {
     return ForEachPiece(chunk, [&](int64_t begin, int64_t count) {
       const Ticket ticket =

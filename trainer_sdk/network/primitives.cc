@@ -153,8 +153,9 @@ absl::Status BroadcastDownTree(Mesh& mesh, int root, void* data,
                                int64_t bytes) {
   const int size = mesh.size();
   const int place = (mesh.rank() - root + size) % size;
-  // The lowest set bit of `place`: the distance from this rank to its parent in
-  // the binomial tree.
+  // The distance from this rank to its parent in the binomial tree: the lowest
+  // set bit of `place`, this rank's position if ranks are counted from the
+  // root.
   int reach = 1;
   while (reach < size && (place & reach) == 0) reach <<= 1;
   for (int64_t at = 0; at == 0 || at < bytes; at += kSegmentBytes) {

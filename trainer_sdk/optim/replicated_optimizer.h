@@ -18,8 +18,8 @@ namespace muster {
 //                       parameter; the step or learning rate was not given; the
 //                       device does not support the rule
 //   ResourceExhausted   the device does not have enough memory for the state
-//   FailedPrecondition  each rank has only a part of the averaged gradients
-//                       (ForSharding), which needs a ShardedOptimizer
+//   FailedPrecondition  each rank has only a part of the averaged gradients;
+//                       only a ShardedOptimizer can use it
 class ReplicatedOptimizer : public Optimizer {
  public:
   // `rule` and `gradients` must not be null, and each tensor's value must pass

@@ -54,9 +54,9 @@ TEST(SquareSumTest, IsWithinTheRoundingOfAPlainSum) {
   const std::vector<float> values = Mixed(10000);
   double plain = 0;
   for (const float value : values) plain += double{value} * value;
-  // The sums may differ by rounding errors: each addition of the simple sum
-  // rounds, and the exact sum rounds once. The squares of floats are exact in
-  // double.
+  // The two sums may differ by rounding errors. In `plain`, each addition of a
+  // square rounds. SumOf adds exactly, and rounds once at the end. The squares
+  // of floats are exact in double.
   const double bound = RoundingBound<double>(10000, plain);
   EXPECT_NEAR(SumOf(values), plain, bound);
   // The bound is small enough to detect a missing element: without the largest

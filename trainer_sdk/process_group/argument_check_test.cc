@@ -105,10 +105,10 @@ TEST(ArgumentCheckTest, RefusesATypeThatThePointerContradicts) {
               HasSubstr("in a buffer of float64"));
   EXPECT_THAT(Complaint(Send(whole.data(), 8, DType::kInt32, 0)),
               HasSubstr("elements of int32 in a buffer of int64"));
-  // The caller's buffer has 16-bit integers. It may hold elements of float16 or
-  // bfloat16. A broadcast as int8 accepts a buffer of any type, because it only
-  // moves bytes. An all_reduce as int8 must be rejected, because it adds
-  // elements.
+  // `halves` has 16-bit integers, which may be the bits of float16 or bfloat16
+  // elements, so both types are accepted. A broadcast accepts every buffer as
+  // int8, because it only moves bytes. An all_reduce must reject a buffer of
+  // float32 that is passed as int8, because it adds elements.
   EXPECT_EQ(
       Complaint(AllReduce(halves.data(), halves.data(), 8, DType::kBFloat16)),
       "");

@@ -52,8 +52,8 @@ absl::StatusOr<std::shared_ptr<Formation>> Formation::Begin(
     std::thread([formation] { formation->Watch(); }).detach();
   } catch (const std::system_error& error) {
     const absl::Status failure = NoThread(error);
-    // Write the cause to the store on this thread. Fail cannot be used here: it
-    // would need a new thread, and the system has none left.
+    // Write the cause to the store on this thread. Formation::Fail would write
+    // it on a new thread, but the system has no thread left.
     formation->store_->CompareSet(kFailureKey, "", EncodeFailure(rank, failure))
         .IgnoreError();
     return failure;
@@ -124,7 +124,7 @@ int Formation::wake_fd() const {
 }
 
 absl::Status Formation::Do(std::function<void()> call) {
-  // Whether the thread has finished `call`; guarded by mutex_.
+  // Whether `call` has returned. It runs on a new thread. Guarded by mutex_.
   const auto done = std::make_shared<bool>(false);
   if (absl::Status given_up = status(); !given_up.ok()) return given_up;
   try {
@@ -138,9 +138,10 @@ absl::Status Formation::Do(std::function<void()> call) {
     return NoThread(error);
   }
   std::unique_lock<std::mutex> lock(mutex_);
-  // Wait longer than `call` itself waits for the store. Then, if `call` times
-  // out, the caller gets the error of `call`, which is more precise than the
-  // DeadlineExceeded of this function.
+  // The end of the wait for `call`. It is later than the time at which `call`
+  // itself, on the other thread, stops waiting for the store. So if the store
+  // does not answer, the caller gets the error of `call`, which is more precise
+  // than the DeadlineExceeded below.
   const Instant until = std::max(deadline_, MonotonicNow()) + 2 * kStoreTimeout;
   if (!changed_.wait_until(lock, ToSteady(until),
                            [&] { return *done || !cause_.ok(); })) {

@@ -107,11 +107,10 @@ class FormationReaction {
   std::list<Formation::Act>::iterator act_;
 };
 
-// Functions for the formation of `place`, which exists only while ProcessGroup
-// makes the transport. FormationStatus returns the formation's status(),
-// FormationWakeFd its wake_fd(), and FailFormation calls its Fail() and returns
-// the result. If `place` has no formation, FormationStatus returns OK,
-// FormationWakeFd -1, and FailFormation `mine`.
+// FormationStatus, FormationWakeFd and FailFormation call status(), wake_fd()
+// and Fail(mine) of `place.formation`, and return the result. If
+// `place.formation` is null, they return OK, -1 and `mine`. It is not null only
+// while ProcessGroup makes the transport.
 absl::Status FormationStatus(const GroupPlace& place);
 int FormationWakeFd(const GroupPlace& place);
 absl::Status FailFormation(const GroupPlace& place, const absl::Status& mine);

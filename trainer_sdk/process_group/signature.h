@@ -28,8 +28,8 @@ struct OperationSignature {
   // The operation's number of elements: its `count`. If it has a count per
   // rank, the sum of these; for a batch, the sum over its messages.
   int64_t count = 0;
-  // Whether the signature lacks the root of the collective and the reduction,
-  // as in dumps of PyTorch's flight recorder.
+  // Whether a collective's `root` and `reduce_op` are unknown, as in dumps of
+  // PyTorch's flight recorder.
   bool is_partial = false;
   // A hash of the operation's `counts`; 0 if the operation has none. Must be
   // equal on all ranks, except for an all_to_all, whose counts may differ.

@@ -59,10 +59,11 @@ absl::StatusOr<std::vector<SplitChoice>> ExchangeChoices(Store& store, int rank,
 
 namespace {
 
-// The number GroupPlace::birth of a new group is the parent's number times this
-// factor, plus the number of the Split among the parent's splits. The factor is
-// larger than the number of splits of any group, so that different splits have
-// different numbers.
+// The birth number (GroupPlace::birth) of a group distinguishes it from earlier
+// groups of the same name. Split computes it from the parent group: the
+// parent's birth number times this factor, plus the index of this Split among
+// the parent's splits. The factor is larger than any such index, so different
+// splits yield different numbers.
 constexpr uint64_t kSplits = 1000003;
 
 }  // namespace

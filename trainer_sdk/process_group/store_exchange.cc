@@ -37,10 +37,10 @@ absl::StatusOr<std::string> Table(Store& store, int size,
   absl::StatusOr<std::string> table = store.Get(kTable, deadline);
   if (!absl::IsDeadlineExceeded(table.status())) return table;
   absl::Status late = NameAbsent(store, size, what, table.status());
-  // Rank 0 publishes the list of all texts and then deletes the ranks' texts.
-  // If it deleted the texts while NameAbsent ran, NameAbsent may have named
-  // ranks as absent that had arrived. In that case the list exists by now, so
-  // read the list once more.
+  // Rank 0 publishes the list of all ranks' texts and then deletes the text of
+  // each rank. NameAbsent calls a rank absent if its text does not exist. So if
+  // NameAbsent ran during the deletion, `late` may name ranks that did arrive.
+  // Then the list exists by now: read it once more.
   table = store.Get(kTable, MonotonicNow());
   if (table.ok()) return table;
   return late;

@@ -196,10 +196,10 @@ TEST(KernelTables, Agree) {
           data[i].resize(kCount);
           for (uint64_t& word : data[i]) {
             state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-            // Random bits, with some high exponent bits cleared in every
-            // floating-point format, so that all numbers are small. A NaN is
-            // impossible then. The test must avoid NaNs, because the payload of
-            // a resulting NaN is not specified.
+            // Random bits, except that bits 12 to 14 of every 16 bits are 0. In
+            // each floating-point type these include high bits of the exponent.
+            // So all numbers are small, and none is a NaN. The test must avoid
+            // NaNs, because the payload of a resulting NaN is not specified.
             word = state & 0xbfffbfffbfffbfffu & ~0x7000700070007000u;
           }
           from[i] = data[i].data();

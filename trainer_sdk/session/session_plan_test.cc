@@ -233,9 +233,9 @@ TEST(PlanSession, ABatchScriptIsNoSlurmTask) {
 TEST(PlanSession, PmiOfSrunIsSlurms) {
   const Environment pmi2 = With(kSlurm, {{"PMI_RANK", "5"}, {"PMI_SIZE", "6"}});
   EXPECT_EQ(PlanSession(pmi2)->launcher, Launcher::kSlurm);
-  // mpiexec uses srun to start one process of its own on each node. The ranks
-  // inherit the Slurm variables of this process, which are wrong for the ranks.
-  // So PMI's variables must take precedence.
+  // mpiexec uses srun to start a helper process on each node, and the helper
+  // starts the ranks. The ranks inherit the Slurm variables of the helper,
+  // which are wrong for the ranks. So PMI's variables must take precedence.
   const Environment hydra = With(kSlurm, {{"PMI_RANK", "5"},
                                           {"PMI_SIZE", "24"},
                                           {"MPI_LOCALRANKID", "5"},

@@ -364,8 +364,8 @@ Agreement::Terms Collectives::MakeTerms(const Run& run) const {
   Agreement::Terms terms;
   const bool sends =
       run.flow.Sends(rank) &&
-      // In a gather, the root does not offer its input: no other rank needs the
-      // root's part.
+      // In a gather, the root does not make its input available to the other
+      // ranks, because none of them needs it.
       !(operation.kind == OperationKind::kGather && operation.root == rank);
   if (!sends || MovesNothing(operation.kind)) return terms;
   terms.offer = Offer::kStaged;
@@ -415,10 +415,10 @@ int64_t Collectives::Rounds(const Run& run) const {
       }
     }
   }
-  // At least one round, even without elements. Before the ranks were
-  // synchronized, each rank has prepared the slot of round 0 for this
-  // operation. So that slot is used up, and the next operation must use the
-  // next slot.
+  // The number of rounds; each uses one staging slot per rank. At least one
+  // round, even without elements: a rank may have copied its input to the slot
+  // of round 0 before the ranks met in this operation. So the next operation
+  // must use the next slot.
   return std::max<int64_t>(
       1, (longest + run.lane_elements - 1) / run.lane_elements);
 }

@@ -69,9 +69,9 @@ SendQueue::SendQueue(Peers* peers, Heap* heap, int to, uint64_t sequence)
 
 bool SendQueue::CanMove() const {
   if (done()) return false;
-  // In this mode the receiver copies the payload from the heap, and removes the
-  // header from the ring afterwards. So an empty ring shows that the copy is
-  // complete.
+  // If `direct_`, the receiver copies the payload directly from the heap, and
+  // removes the message's header from the ring afterwards. So an empty ring
+  // shows that the copy is complete.
   if (direct_) return ring_.Filled() == 0;
   return ring_.Space() > 0;
 }

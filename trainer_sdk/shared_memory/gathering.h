@@ -11,16 +11,16 @@
 
 namespace muster {
 
-// A file descriptor by which other processes detect that this process ended.
-// `told` is sent to the other processes, and becomes readable or hung up when
-// this process ends, and never before. Pids are not compared anywhere. So it
-// does no harm if a pid is reused, or if the processes are in different pid
+// `told` is a file descriptor that is sent to other processes, so that they
+// detect the end of this process. It becomes readable or hung up when this
+// process has ended, never before. Pids are not compared anywhere. So it does
+// no harm if a pid is reused, or if the processes are in different pid
 // namespaces.
 //
-// `told` is a pidfd of this process. If the kernel has no pidfds (before 5.3,
-// or forbidden in a sandbox), `told` is a pipe whose other end is `kept`. This
-// pipe hangs up only after all children that were forked without exec have
-// ended as well.
+// Usually `told` is a pidfd of this process. If the kernel has no pidfds
+// (before 5.3, or forbidden in a sandbox), `told` is one end of a pipe, and
+// this process keeps the other end, `kept`. If this process has forked children
+// without exec, the pipe hangs up late: when they have ended as well.
 struct LifeSign {
   OwnedFd told;
   OwnedFd kept;

@@ -14,8 +14,8 @@ namespace muster {
 
 // Checks that `bytes` bytes exceed neither the available memory of this host
 // nor the memory limits of this process's control groups. ResourceExhausted:
-// the message names the limit that they exceed. Files that cannot be read are
-// ignored.
+// the message names the limit that they exceed. A limit whose file in /proc or
+// /sys/fs/cgroup cannot be read is not checked.
 absl::Status CheckMemoryRoom(int64_t bytes);
 
 // The number of available bytes according to the text of /proc/meminfo:

@@ -81,10 +81,10 @@ namespace {
 // processes.
 constexpr int kSpins = 2000;
 constexpr int kFewestSpins = 60;
-// How often a rank yields its core before it sleeps. A rank with a core of its
-// own yields kYields times, because a process that is no rank may need the
-// core. Ranks that share cores yield more often, because another rank may need
-// the core.
+// How often a rank yields its core before it sleeps. kYields: a rank with a
+// core of its own, which a process that is no rank may need.
+// kYieldsWhenCrowded: a rank that shares its core with other ranks, which are
+// more likely to need it.
 constexpr int kYields = 50;
 constexpr int kYieldsWhenCrowded = 200;
 // The interval at which a sleeping rank checks whether the ranks that it waits

@@ -49,8 +49,9 @@ std::shared_ptr<Store> Fresh(int port) {
                                        ClientOf(port));
 }
 
-// The server that all tests of this file share. So a test fails if keys that
-// another test left behind disturb it.
+// The server that all StoreContract tests of this file share. The tests share
+// it so that they also show that keys which one test leaves behind do not
+// disturb another test.
 store::StoreServer& SharedServer() {
   static store::StoreServer& server = *Serve().release();
   return server;

@@ -261,10 +261,10 @@ absl::StatusOr<bool> FrameConnection::Read(FrameSink& sink) {
     staged_end_ -= staged_begin_;
     staged_begin_ = 0;
     // If a frame is arriving, read the rest of its data directly to its
-    // destination. The same call also reads what follows the frame into the
-    // staging buffer. After a long rest, this is at most the next frame's
-    // header, because further data would have to be copied from the staging
-    // buffer.
+    // destination. The same system call also reads what follows the frame into
+    // the staging buffer. If the rest is long, it reads at most the next
+    // frame's header there, because data in the staging buffer must be copied
+    // once more.
     const int64_t remaining = arriving_ ? arriving_->bytes - placed_bytes_ : 0;
     const size_t stage = remaining >= static_cast<int64_t>(kStagingBytes)
                              ? kFrameHeaderBytes

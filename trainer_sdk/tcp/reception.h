@@ -105,21 +105,22 @@ bool SendHello(StreamSocket& socket, const Hello& hello);
 // are not ranks cannot use up the descriptors.
 inline constexpr int kStrangers = 64;
 
-// The purpose of the connections between ranks. A connection's TLS key is
-// derived from its purpose, too (base/net/tls_stream.h), so connections for
-// another purpose are rejected.
+// The name of the purpose of connections between ranks. The TLS key of a
+// connection is derived from the group's key and this name
+// (base/net/tls_stream.h). So a connection for another purpose has another key
+// and is rejected.
 inline constexpr char kTcpPurpose[] = "muster tcp";
 
-// Accepts connections from the ranks above `own.rank` and exchanges greetings,
-// until each of these ranks has a socket in `sockets`. At least one rank above
-// `own.rank` must exist. `listener` must be non-blocking. With `tls`, a caller
-// must prove in the TLS handshake that it has the key, before its greeting is
-// read. Blocks until `deadline` at most. Callers that have not identified
-// themselves are handled concurrently, for a few seconds each.
+// Accepts connections until all ranks above this rank (`own.rank`) have
+// connected and exchanged greetings with it. Stores their sockets in `sockets`,
+// indexed by rank. At least one rank above this rank must exist. `listener`
+// must be non-blocking. With `tls`, a caller must prove in the TLS handshake
+// that it has the key, before its greeting is read. Blocks until `deadline` at
+// most. Callers that have not identified themselves are handled concurrently,
+// for a few seconds each.
 //
 // `next` watches the next rank (own.rank + 1) until that rank has connected. So
-// if a rank dies before it has connected to all lower ranks, the rank directly
-// below it detects this.
+// this rank notices if the next rank dies before it connects.
 //
 //   DeadlineExceeded   ranks without a socket did not connect
 //   ResourceExhausted  no descriptor is left for a connection

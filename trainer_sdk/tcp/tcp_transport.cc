@@ -236,7 +236,8 @@ void TcpMesh::Close() {
   closed_.store(true);
   const uint64_t one = 1;
   (void)!write(wake_.get(), &one, sizeof(one));
-  // Calls shutdown, not close: another thread may be using the descriptors.
+  // Shut the connections down, but do not close their descriptors, because
+  // another thread may be using them.
   for (const auto& connection : connections_) {
     if (connection != nullptr) shutdown(connection->fd(), SHUT_RDWR);
   }

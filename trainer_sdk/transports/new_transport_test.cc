@@ -138,9 +138,10 @@ TEST(NewTransportTest, EveryCreationHasKeysOfItsOwn) {
   EXPECT_EQ(store->Add("group//creations/0", 0).value(), 2);
 }
 
-// Makes the processes call their first Add in the order of `turns_`. If the two
-// groups did not have separate keys in the store, this order would put
-// processes of different groups into one group.
+// Makes several processes call Add on a store for the first time in the order
+// of `turns_`. In the test below, the processes make two groups over one store.
+// If both groups used the same keys, the order of the test would put processes
+// of different groups into one group.
 class Turnstile {
  public:
   explicit Turnstile(std::vector<int> turns) : turns_(std::move(turns)) {}

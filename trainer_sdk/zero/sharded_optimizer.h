@@ -65,17 +65,18 @@ class ShardedOptimizer : public Optimizer {
   // ranges of this rank), then gathers the values of all ranks.
   template <typename Prepare>
   absl::Status Gather(Prepare prepare);
-  // Works holds operations that were started. StartGather starts to gather
-  // `count` values at `data`, of which each rank has its own part, and returns
-  // the operations of this gather.
+  // The started operations of a gather, which the caller must wait for.
+  // StartGather starts to gather `count` values at `data`, of which each rank
+  // has its own part, and returns the gather's operations.
   using Works = std::vector<std::shared_ptr<Work>>;
   Works StartGather(void* data, int64_t count, DType type);
   DType TypeOfValues(const GradientBucket& bucket) const;
   void TakeFromBucket(const GradientBucket& bucket);
-  // Returns one address per bucket. If the values lie in memory as their
-  // gradients lie in the bucket, the address is that of the value whose
-  // gradient is the bucket's first element. Otherwise the address is null, and
-  // the values of this bucket must be gathered in the bucket's memory.
+  // Returns one address per bucket: where the bucket's values are gathered. If
+  // the values lie in memory in the same order and distances as their gradients
+  // lie in the bucket, they are gathered in place, and the address is that of
+  // the bucket's first value. Otherwise the address is null: the values are
+  // gathered in the bucket's memory and then copied.
   std::vector<void*> FindValues() const;
 
   ProcessGroup& group_;

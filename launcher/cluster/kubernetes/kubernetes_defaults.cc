@@ -299,10 +299,11 @@ absl::Status MissingEndpointError(const FlagDefault& nodes) {
       "to rendezvousd's HOST:PORT, or write --rdzv-endpoint=HOST:PORT"));
 }
 
-// Adds the defaults that say where the coordinator runs. With --master-addr
-// this is the default of --node-rank; without, these are the defaults of
-// --rdzv-endpoint and Defaults::is_host. Adds nothing if --rdzv-endpoint is
-// given.
+// Adds the defaults by which this node finds the coordinator, unless
+// --rdzv-endpoint is given. If --master-addr is given, it names the
+// coordinator's host, and only the default of --node-rank is added. Otherwise
+// the defaults of --rdzv-endpoint and Defaults::is_host (whether this node
+// hosts the coordinator) are added.
 absl::Status AddMeeting(const FlagValues& given, const FlagDefault& nodes,
                         const std::optional<PodPlace>& place,
                         const Environment& environment, Defaults& defaults) {

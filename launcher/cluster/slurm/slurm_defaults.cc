@@ -159,10 +159,11 @@ agent::JobMessages JobMessagesOf(const FlagValues& given,
                          : agent::JobMessages::kAssigned;
 }
 
-// Adds the defaults that say where the coordinator runs. With --master-addr
-// this is the default of --node-rank; without, these are the defaults of
-// --rdzv-endpoint and Defaults::is_host. Adds nothing if --rdzv-endpoint is
-// given or the job has one node.
+// Adds the defaults by which this node finds the coordinator, unless
+// --rdzv-endpoint is given or the job has one node. If --master-addr is given,
+// it names the coordinator's host, and only the default of --node-rank is
+// added. Otherwise the defaults of --rdzv-endpoint and Defaults::is_host
+// (whether this node hosts the coordinator) are added.
 void AddMeeting(const FlagValues& given, const SlurmEnvironment& environment,
                 const SlurmPlace& place, Defaults& defaults) {
   const auto asked = AskedNodes(given);

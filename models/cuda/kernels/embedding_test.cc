@@ -46,8 +46,9 @@ TYPED_TEST(CudaEmbeddingTest, AsOnTheCpu) {
                      .rows = rows.rows.data()},
                     own_gradient.data(), table_gradient.data(),
                     position_gradient.data(), nullptr);
-  // One element gets at most 4 successive additions: the GPU first sums the
-  // gradients of a token or a position, and then adds this sum to the array.
+  // Bound of the number of successive additions: a token that occurs three
+  // times has the most, 4. The GPU adds its three gradients to a sum that
+  // begins with 0, and then adds this sum to the array.
   this->ExpectRounded(
       {{table_gradient}, {position_gradient}}, 4, [&](Disturbance disturb) {
         std::vector<double> upstream(gradient.begin(), gradient.end());

@@ -104,8 +104,10 @@ __device__ inline float TileSum(float own, ColumnTile& tile) {
   return sum;
 }
 
-// Sets partial[part, column] to the sum of the `own` values of all threads of
-// the block that have this column (OwnColumn); part: blockIdx.y.
+// Each thread of a block has a value `own` for one column (OwnColumn). For each
+// column, sets partial[blockIdx.y, column] to the sum of the values of all
+// threads of this column. `columns`: the number of columns of `partial`. All
+// threads of the block must call PutTileSums.
 __device__ inline void PutTileSums(float own, ColumnTile& tile, int64_t columns,
                                    float* partial) {
   const float sum = TileSum(own, tile);

@@ -168,8 +168,8 @@ void GptReporter::Log(const std::string& json) {
   if (!log_.is_open()) return;
   log_ << json << '\n' << std::flush;
   if (log_) return;
-  // Clear the stream's error state, so that the next line is written if the
-  // full disk has room again by then.
+  // The write failed, for example because the disk is full. Clear the stream's
+  // error state, so that later lines are written if the disk has space again.
   log_.clear();
   Warn(absl::StrCat("cannot write a line of the log '", options_.log, "'"));
 }

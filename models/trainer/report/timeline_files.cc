@@ -42,8 +42,9 @@ absl::Status CannotWrite(const PictureFile& file, int error) {
 
 absl::Status CheckPictureFile(const PictureFile& file) {
   if (file.path.empty()) return absl::OkStatus();
-  // Open the file for appending, because the check must not erase an existing
-  // picture. At the end of the training WritePictureFile replaces the picture.
+  // Check that the file can be written by opening it for appending, which does
+  // not erase an existing picture. At the end of the training, WritePictureFile
+  // replaces the picture.
   errno = 0;
   const std::ofstream stream(file.path, std::ios::app);
   return stream ? absl::OkStatus() : CannotWrite(file, errno);

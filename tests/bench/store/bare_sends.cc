@@ -1,10 +1,12 @@
 // A minimal store server without a parser and without keys. Its time is spent
 // in the kernel, so it is the lower bound for any store server with one thread.
 //
-// Accepts connections, answers the first message of each connection, and treats
-// the next message as a WAIT. On a SET sends one byte to each waiting
-// connection. Speaks the same protocol as the client `load`, in either framing.
-// Prints its port, and ends when its stdin ends.
+// Serves the client `load` (load.cc). The first message of each connection is a
+// greeting, to which the server replies. A later message is a WAIT or a SET. On
+// a WAIT, the connection begins to wait. On a SET, the server sends one byte to
+// each waiting connection. The messages may have the framing of PyTorch 2.1 and
+// newer or that of older versions. Prints its port, and ends when its stdin
+// ends.
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>

@@ -184,8 +184,9 @@ double MeasureRelease(const Words& words, int port, int n) {
   const std::string wait =
       words.Of({.command = store::StoreCommand::kWait, .keys = {key}});
   for (const int fd : fds) Send(fd, wait);
-  // The server handles requests in order, so its reply to this greeting shows
-  // that it has read all WAITs.
+  // Connect the client that will set the key, and await the server's reply to
+  // this client's greeting. The server handles requests in order, so the reply
+  // shows that it has read all WAITs.
   const int setter = Connect(port);
   Send(setter, words.Greeting());
   Answers({setter}, words.AnswerBytes()).Await();

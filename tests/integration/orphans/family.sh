@@ -1,9 +1,10 @@
 #!/bin/sh
-# family.sh FIFO: the worker of local rank 0 starts no other process. The
-# workers of the other ranks have a descendant in a new session (rank 1), in a
-# new session and without its parent (rank 2), or without its parent only (rank
-# 3). In each rank, the last process writes its pid to FIFO. All of the rank's
-# processes hold FIFO open and ignore SIGTERM.
+# family.sh FIFO: the worker of local rank 0 starts no other process. The worker
+# of each other rank has a descendant. Rank 1: the descendant is in a new
+# session. Rank 2: it is in a new session, and its parent has exited. Rank 3: it
+# is in the worker's session, and its parent has exited. In each rank, the last
+# process writes its pid to FIFO. All of the rank's processes hold FIFO open and
+# ignore SIGTERM.
 staged=agent/guardian/staged_worker
 set -- say-into "$1" ignore-term
 case $LOCAL_RANK in

@@ -63,8 +63,9 @@ int FailOnce(Session& session) {
 
 // Waits for SIGTERM, then agrees with the other ranks to stop.
 int StopTogether(Session& session) {
-  // Unblock SIGTERM only in sigsuspend. Otherwise the signal could arrive
-  // between the check and the wait, and the wait would not end.
+  // Unblock SIGTERM only in sigsuspend. Otherwise the signal could arrive after
+  // the loop below has checked asked_to_stop and before it waits, and the wait
+  // would not end.
   sigset_t term, before;
   sigemptyset(&term);
   sigaddset(&term, SIGTERM);

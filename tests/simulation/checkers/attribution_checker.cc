@@ -40,9 +40,10 @@ class AttributionChecker : public Checker {
       if (decision.kind == "break") reasons_.insert(WhyOf(decision));
     }
     NoteMembers(step);
-    // A node that gets a directive of a newer coordinator leaves the observed
-    // coordinator without a message. The observed coordinator may then consider
-    // the node lost. So this counts as a fault of the node.
+    // A newer coordinator sends a directive to a node. The node then obeys the
+    // newer coordinator and sends no message to the older one, which this
+    // checker observes. So the older coordinator may declare the node lost.
+    // Therefore the directive counts as a fault of the node.
     for (const Sent& sent : step.sent) {
       if (step.epoch > epoch_) trouble_[sent.to.slot] = now();
     }
@@ -122,9 +123,9 @@ class AttributionChecker : public Checker {
     } else if (is_adopted_ &&
                (why.find("a new coordinator does not know it") == 0 ||
                 why.find("the job went on without this node") == 0)) {
-      // An agent reports these two reasons after an earlier coordinator told
-      // the agent to stop. So no fault of the node is needed as the cause of
-      // the break.
+      // An earlier coordinator told the agent to stop, with the reason "a new
+      // coordinator does not know it" or "the job went on without this node".
+      // So no fault of the node need have caused the break.
     } else if (!Troubled(SlotOf(why)) && now() > resumed_ + kMaxLate) {
       Fail("nothing had happened to it: " + why);
     }

@@ -99,9 +99,10 @@ class BudgetChecker : public Checker {
 
  private:
   // Decides from the status's `restarts_used` whether the failure that broke
-  // the adopted round has used up a restart. The failure has used none if the
-  // round had broken for another cause before: a node that missed the directive
-  // with this cause still reports the failure.
+  // the adopted round has used up a restart. It has used none if the round had
+  // broken before, for another cause, under an earlier coordinator. In that
+  // case the failure is reported only because its node missed that
+  // coordinator's directive.
   void Settle(int restarts_used) {
     if (!std::exchange(is_unsettled_, false)) return;
     spent_ = std::clamp(restarts_used, spent_, spent_ + 1);

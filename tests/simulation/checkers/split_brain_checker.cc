@@ -16,10 +16,10 @@ using rendezvous::WorldId;
 // run on all of its nodes: while most agents of this world are alive, no world
 // of an older coordinator begins on all of its nodes.
 //
-// Exception from the second rule, if JobSpec::RestartedAgentsElect: the older
-// coordinator's world has a node that ran for the newer coordinator before its
-// agent was restarted. The restarted agent does not know that the earlier agent
-// voted for the newer coordinator.
+// With JobSpec::RestartedAgentsElect, the second rule has an exception. A world
+// of the older coordinator may begin if one of its nodes ran for the newer
+// coordinator and its agent was restarted afterwards. The restarted agent does
+// not know that the earlier agent voted for the newer coordinator.
 class SplitBrainChecker : public Checker {
  public:
   explicit SplitBrainChecker(const Plan& plan) : Checker(plan, "split brain") {}

@@ -120,14 +120,15 @@ class TakeoverTimeChecker : public Checker {
     return 2 * remember >= world.nodes &&
            2 * (remember + returned) > world.nodes;
   }
-  // Whether the living agents must elect a coordinator: they have a majority of
-  // the electorate, of `newest_`, and of each newer world that one of them has
-  // begun.
+  // Whether the living agents must elect a coordinator. They must if they have
+  // a majority of each of these worlds: the electorate, `newest_`, and every
+  // newer world that one of them has begun.
   //
-  // Exception in a job with Takeover::kAuto: the majority of a world is not
-  // needed if too few agents can be elsewhere. The highest possible number of
-  // other agents, `elsewhere`, must be less than half of that world, less than
-  // min_nodes, and less than the number of these living agents.
+  // With Takeover::kAuto the living agents need no majority of a world if the
+  // other agents that may exist are too few. `elsewhere` is the highest
+  // possible number of other agents, and `here` is the number of living agents
+  // that can vote and belong to these worlds. `elsewhere` must be less than
+  // half of the world, less than min_nodes, and less than `here`.
   bool MustElect() const {
     std::set<rendezvous::WorldId> worlds = {newest_, electorate_.world};
     for (const auto& [agent, world] : places_) {

@@ -104,8 +104,9 @@ class VerdictChecker : public Checker {
   }
 
   // Whether a node may have taken part in a job that has succeeded, although
-  // its agent has started no workers: an earlier agent of its slot has started
-  // workers, or the host may have read the verdict from a journal.
+  // its agent has started no workers. Either an earlier agent of the node has
+  // started workers, or the coordinator may have read the job's success from
+  // its journal.
   bool MayHaveRun(int slot) const {
     return ran_in_.contains(slot) || plan().host_journal;
   }

@@ -85,10 +85,11 @@ TEST(CudaEmulationOrderTest, AWarpRunsAheadOfOthersThroughItsExchanges) {
       for (int step = 16; step > 0; step /= 2) __shfl_xor_sync(kAll, 1, step);
       if (threadIdx.x == 0) value[0] = 6;
     });
-    // The shared value is 5 until thread 0 overwrites it with 6. Thread 0
-    // itself (warp 0) always reads 5. After the barrier, the warp that reached
-    // it last runs first. So warp 1 (thread 40) reads the value before the
-    // change in order kForward, and after the change in order kBackward.
+    // Thread 0 (in warp 0) reads the value before it changes the value from 5
+    // to 6. Thread 40 (in warp 1) may read before or after the change: the warp
+    // that reaches the barrier last continues first. In order kForward this is
+    // warp 1, which reads 5. In order kBackward it is warp 0, so warp 1 reads
+    // 6.
     EXPECT_EQ(read[0], 5);
     EXPECT_EQ(read[40], order == ThreadOrder::kForward ? 5 : 6);
   }

@@ -31,9 +31,10 @@ struct RankPlan {
 //
 // An evaluation has the same actions except the computations of weight
 // gradients. Its backward passes compute nothing; they only exchange messages
-// of one byte. These messages keep each rank as close to its neighbour as in
-// training. So the number of micro-batches in flight has the same bound, and a
-// schedule that cannot deadlock in training cannot deadlock in an evaluation.
+// of one byte. A rank waits for these messages as it does in training, so it
+// cannot start more micro-batches ahead of its neighbour than in training. So
+// the number of micro-batches in flight has the same bound, and a schedule that
+// cannot deadlock in training cannot deadlock in an evaluation.
 RankPlan PlanRank(const PipelineSchedule& lowered, int rank,
                   PipelinePass::Purpose purpose);
 

@@ -70,9 +70,10 @@ absl::Status PipelineChannels::Connect(ProcessGroup& group,
     if (color < 0) continue;
     Channel& made = by_kind_[IndexOf(role == kSender ? send : receive)];
     made.group = *std::move(channel);
-    // Reserve the buffers of a channel directly after the Split that makes the
-    // channel. Allocate is collective, so all ranks must reserve in the same
-    // order; otherwise ranks could deadlock.
+    // Reserve the buffers of this channel before the next channel is made. Both
+    // steps are collective (ReserveBuffers over the two ranks of the channel,
+    // Split over all ranks). If ranks did them in different orders, they could
+    // deadlock.
     absl::Status reserved = ReserveBuffers(made);
     if (!reserved.ok()) return reserved;
   }

@@ -34,11 +34,11 @@ class PipelineChannels {
   static absl::StatusOr<std::unique_ptr<PipelineChannels>> Create(
       ProcessGroup& group, const PipelineShape& shape, int64_t max_bytes);
 
-  // The buffers of the channel for actions of kind `kind`. Each holds a whole
-  // message and lies in the transport's own memory. A neighbour reads a message
-  // from this memory in one piece. A message in ordinary memory is sent in
-  // pieces, which interrupts this rank's computations. Empty if this rank has
-  // no such channel, or if the transport has no memory of its own.
+  // The message buffers of the channel for actions of kind `kind`. None if this
+  // rank has no such channel, or if the transport has no memory of its own.
+  // Each buffer holds a whole message. It lies in the transport's memory, from
+  // which the neighbour reads the message in one piece. A message in ordinary
+  // memory would be sent in pieces, which interrupts this rank's computations.
   std::vector<std::byte*> Buffers(ActionKind kind) const;
 
   // Starts the transfer of a send or receive action. The buffer must stay valid
@@ -131,8 +131,8 @@ class PipelineStreams {
  private:
   struct Arrival {
     StreamBuffer buffer;
-    // The transfer that receives the data; null if a stage on this rank
-    // computed the data.
+    // The transfer that fills `buffer` with the output of a neighbour's stage;
+    // null if a stage on this rank has filled `buffer`.
     std::shared_ptr<Work> work;
   };
   struct Departure {

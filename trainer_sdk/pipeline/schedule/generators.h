@@ -38,10 +38,11 @@ std::string_view ScheduleName(ScheduleKind kind);
 // the valid names.
 absl::StatusOr<ScheduleKind> ParseScheduleName(std::string_view name);
 
-// Makes a schedule. InvalidArgument: a number in `shape` is below 1, or the
-// pipeline is too large; or GPipe or 1F1B has more than one stage per rank; or,
-// with several stages per rank and p ranks, the number m of micro-batches is
-// not a multiple of max(1, m / p rounded down).
+// Makes a schedule. InvalidArgument: a number in `shape` is below 1; the
+// pipeline is too large; GPipe or 1F1B is to have several stages per rank; or
+// the micro-batches cannot be divided into equal groups. The last condition
+// holds only with several stages per rank. With p ranks and m micro-batches
+// there are max(1, m / p) groups, where m / p is rounded down.
 absl::StatusOr<PipelineSchedule> MakeSchedule(ScheduleKind kind,
                                               const PipelineShape& shape);
 

@@ -58,7 +58,9 @@ int64_t CostOf(const Action& action, const PipelineCosts& costs) {
 
 constexpr int64_t kNever = -1;
 
-// The time at which each milestone was reached; kNever: not reached yet.
+// For each micro-batch at each stage, the times at which its results were
+// available: its output, the gradient of its input, and its weight gradient.
+// kNever: not yet.
 class Times {
  public:
   explicit Times(const PipelineShape& shape)

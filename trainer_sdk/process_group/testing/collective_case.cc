@@ -169,10 +169,10 @@ std::vector<double> ExpectedOutput(const CollectiveCase& test, int rank,
 }
 
 double Tolerance(const CollectiveCase& test, int size) {
-  // NCCL multiplies each element by 1/size before it adds the elements. So each
-  // of these products and each sum may be rounded. No value is larger than 15.
-  // So each rounding error is at most 15 * epsilon / 2, and there are fewer
-  // than 2 * size of them.
+  // The rounding errors of an average. NCCL multiplies each of the `size`
+  // elements by 1/size, and then adds the products: fewer than 2 * size
+  // roundings. All test values are between -15 and 15, so each rounding error
+  // is at most 15 * epsilon / 2.
   return IsReduction(test.kind) && test.op == ReduceOp::kAvg
              ? size * 16 * EpsilonOf(test.dtype)
              : 0;

@@ -77,8 +77,8 @@ struct CaseSelection {
   std::vector<int> sizes;
   int every_nth = 1;
   // The strata (kind, type, reduction and length) may be divided among `shares`
-  // test subjects, by a hash. This subject tries the strata of part number
-  // `share`, counted from 0.
+  // tests of one transport, by a hash. This selection has the strata of part
+  // number `share`, counted from 0.
   int share = 0;
   int shares = 1;
   // One in longest_every_nth strata with the longest length (a buffer of 600

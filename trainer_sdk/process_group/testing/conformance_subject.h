@@ -46,9 +46,9 @@ struct ConformanceSubject {
   // About one in longest_every_nth strata with the longest length (a buffer of
   // 600 KB) is tried.
   int longest_every_nth = kUsualNth;
-  // The strata (kind, type, reduction and length) of cases may be divided among
-  // `shares` subjects of one transport, by a hash. This subject runs the strata
-  // of part number `share`, counted from 0.
+  // The strata (kind, type, reduction and length) of the cases may be divided
+  // among `shares` ConformanceSubjects for one transport, by a hash. This one
+  // runs the strata of part number `share`, counted from 0.
   int share = 0;
   int shares = 1;
 

@@ -190,8 +190,9 @@ absl::Status CheckFailedFormation(const ConformanceSubject& subject, int size) {
 absl::Status CheckInterruptedFormation(const ConformanceSubject& subject,
                                        int size) {
   if (size == 1 || size > kMaxRanks) return absl::OkStatus();
-  // While the last rank never joins the group, one of the waiting ranks gives
-  // up.
+  // The last rank never joins the group, and the other ranks wait for it. One
+  // of them, `victim`, gives up. All others must then fail with the reason of
+  // `victim`. Each waiting rank is `victim` once.
   for (int victim = 0; victim < size - 1; victim++) {
     const auto store = std::make_shared<InProcessStore>();
     const std::vector<absl::Status> statuses =

@@ -15,12 +15,13 @@
 
 namespace muster {
 
-// Runs `body` on every rank of a world of `size` ranks, on threads, over
-// `factory`, and returns each rank's status. A rank's group is destroyed when
-// its body returns. `explanation` is ProcessGroupOptions::explanation_timeout:
-// the longest time for which a rank that timed out waits for its peers' last
-// operations. A test that checks these operations in an error message needs a
-// longer time.
+// Runs `body` on every rank of a world of `size` ranks, and returns each rank's
+// status. The ranks are threads, and `factory` makes their transport. A rank's
+// group is destroyed when its body returns. `explanation`: the longest time for
+// which a rank that timed out waits until its peers have published their last
+// operations (ProcessGroupOptions::explanation_timeout). If a test expects
+// these operations in an error message, it must pass a longer time than the
+// default.
 inline std::vector<absl::Status> RunWorld(
     int size, const std::function<absl::Status(ProcessGroup& world)>& body,
     TransportFactory factory = ReferenceTransports(),

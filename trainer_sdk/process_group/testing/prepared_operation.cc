@@ -21,8 +21,8 @@
 namespace muster {
 namespace {
 
-// Elements in a subject's memory, between two guard borders that must not be
-// overwritten.
+// Elements in the memory of the transport under test, between two guard borders
+// that must not be overwritten.
 class GuardedBuffer {
  public:
   // The elements are filled with a pattern that no test value has.
