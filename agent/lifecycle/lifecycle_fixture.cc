@@ -218,6 +218,9 @@ void LifecycleFixture::Forget() {
   announcements_ended.clear();
   checks.clear();
   checks_dropped = 0;
+  measurements.clear();
+  measurements_dropped = 0;
+  losses.clear();
   reports.clear();
   ends.clear();
   notices.clear();

@@ -68,8 +68,7 @@ class LifecycleFixture {
   const LifecycleStep& last_step() const { return last_step_; }
 
   // --- The following fields record what Step has returned: the actions,
-  // reports and lines for the user. Forget clears the fields, except
-  // `measurements`, `measurements_dropped` and `losses`.
+  // reports and lines for the user. Forget clears the fields.
   void Forget();
   std::vector<int> signals;  // signals sent to the workers, in order
   // signals sent to all descendants of the workers, in order

@@ -23,6 +23,10 @@ absl::Status Failed(absl::string_view why) {
   return absl::UnavailableError(absl::StrCat("NCCL between the GPUs: ", why));
 }
 
+absl::Status Nonsense() {
+  return Failed("the process that measures them spoke nonsense");
+}
+
 // Waits for the next line of the program, which must begin with `start`, and
 // returns the rest of the line.
 absl::StatusOr<std::string> Expect(ChildProgram& program,
@@ -42,9 +46,9 @@ absl::StatusOr<std::string> Expect(ChildProgram& program,
   absl::string_view rest = line;
   if (absl::ConsumePrefix(&rest, start)) return std::string(rest);
   if (absl::ConsumePrefix(&rest, kGpuPairFailed)) return Failed(rest);
-  return Failed(absl::StrCat(
-      "the process that measures them ",
-      line.empty() ? program.End().value_or("closed") : "spoke nonsense"));
+  if (!line.empty()) return Nonsense();
+  return Failed(absl::StrCat("the process that measures them ",
+                             program.End().value_or("ended")));
 }
 
 absl::StatusOr<GpuPairValues> Values(absl::string_view text) {
@@ -52,7 +56,7 @@ absl::StatusOr<GpuPairValues> Values(absl::string_view text) {
   GpuPairValues values;
   if (words.size() != 2 || !absl::SimpleAtod(words[0], &values.bytes_per_s) ||
       !absl::SimpleAtod(words[1], &values.compute_s)) {
-    return Failed("the process that measures them spoke nonsense");
+    return Nonsense();
   }
   return values;
 }
@@ -94,10 +98,12 @@ absl::StatusOr<GpuPairValues> MeasureGpuPair(const rendezvous::PairCheck& check,
   std::string id(size_t{2} * nccl::kNcclUniqueIdBytes, '\0');
   if (check.role == rendezvous::PairCheck::Role::kServe) {
     done = program->Write(absl::StrCat(kGpuPairRoot, " ", gpus));
-    absl::StatusOr<std::string> made = done;
-    if (done.ok()) made = Expect(*program, kGpuPairId, cancel_fd, deadline);
+    absl::StatusOr<std::string> made =
+        done.ok() ? Expect(*program, kGpuPairId, cancel_fd, deadline)
+                  : absl::StatusOr<std::string>(done);
+    if (made.ok() && !nccl::NcclUniqueIdOf(*made).ok()) made = Nonsense();
     // Without an id the partner gets zeros, so that it need not wait.
-    if (made.ok() && nccl::NcclUniqueIdOf(*made).ok()) id = *made;
+    if (made.ok()) id = *made;
     done = partner.send(id.data(), id.size());
     if (!made.ok()) return made.status();
   } else {

@@ -38,7 +38,7 @@ absl::StatusOr<GpuRanks> TakeOrder(const nccl::NcclLibrary& nccl,
                                    nccl::NcclUniqueId& id) {
   std::string role;
   GpuRanks ranks;
-  if (!(std::cin >> role >> ranks.count)) Exit(1);
+  if (!(std::cin >> role >> ranks.count) || ranks.count < 1) Exit(1);
   ranks.size = 2 * ranks.count;
   if (role == agent::kGpuPairRoot) {
     const nccl::NcclResult result = nccl.GetUniqueId(&id);
@@ -50,7 +50,7 @@ absl::StatusOr<GpuRanks> TakeOrder(const nccl::NcclLibrary& nccl,
     return ranks;
   }
   std::string hex;
-  if (!(std::cin >> hex)) Exit(1);
+  if (role != agent::kGpuPairJoin || !(std::cin >> hex)) Exit(1);
   absl::StatusOr<nccl::NcclUniqueId> given = nccl::NcclUniqueIdOf(hex);
   if (!given.ok()) return given.status();
   id = *given;

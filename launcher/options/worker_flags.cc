@@ -387,9 +387,10 @@ constexpr Flag kFlags[] = {
      .help = "When the nodes are checked by pairs: start (before the first "
              "round), suspicion (also before each round after a node was lost "
              "or the communication of workers failed), or never. Each node "
-             "measures its connections to two others and its processor; a bad "
-             "node is told from a bad partner, and becomes a spare if enough "
-             "others are there. Needs at least 3 nodes to tell the bad one.",
+             "measures its connections to two others, its processor and its "
+             "GPUs; a bad node is told from a bad partner, and becomes a spare "
+             "if enough others are there. Needs at least 3 nodes to tell the "
+             "bad one.",
      .completions = "never start suspicion",
      .read =
          [](Text t, RunOptions& o) {

@@ -99,13 +99,14 @@ bool Job::ConcludeCheck() {
   outbox_.Reword();
   outbox_.Note(
       "check", "",
-      absl::StrFormat("the check of %s by pairs took %.2f s and %s: %s",
+      absl::StrFormat("the check of %s by pairs took %.2f s and %s: %s%s",
                       Counted(std::ssize(*findings), "node"),
                       ToSeconds(check.LastedUntil(state_.now)),
                       Counted(check.rounds(), "round"),
                       bad > 0             ? Counted(bad, "bad node")
                       : undecided.empty() ? all_are_good
-                                          : "no node is known to be bad"));
+                                          : "no node is known to be bad",
+                      check.MediansText()));
   if (undecided.size() > kMaxNamedNodes) {
     undecided.resize(kMaxNamedNodes);
     undecided.emplace_back("…");

@@ -43,6 +43,7 @@ class CheckedJob {
   void Join(const std::string& name) {
     JobFixture::Agent& agent = job.Create(name);
     agent.report.check_port = 4000;
+    agent.report.check_gpus = gpus[name];
     agent.peer = KeyOf(name).ip;
     job.Join(name);
     names_.push_back(name);
@@ -88,6 +89,7 @@ class CheckedJob {
   std::set<std::string> slow;
   double slow_bytes_per_s = 1e7;
   std::set<std::string> silent;
+  std::map<std::string, int> gpus;  // Report::check_gpus of the nodes
 
  private:
   // Number of connected nodes that Blame passes to NodeMemory::Record. It is
@@ -125,7 +127,24 @@ TEST(JobCheck, TheWorldWaitsForTheCheck) {
   EXPECT_EQ(job.kind("b"), DirectiveKind::kRun);
   EXPECT_THAT(job.Decided("check"),
               HasSubstr("the check of 2 nodes by pairs took 0.00 s and 1 "
-                        "round: all are good"));
+                        "round: all are good; the medians of 2 nodes are 1 "
+                        "GB/s and 1 ms"));
+}
+
+TEST(JobCheck, AsManyGpusAreMeasuredAsBothPartnersHave) {
+  CheckedJob checked(CheckedSpec(2, 2));
+  JobFixture& job = checked.job;
+  checked.gpus = {{"a", 8}, {"b", 4}};
+  checked.Join("a");
+  checked.Join("b");
+  EXPECT_EQ(job.told("a").pair_check->gpus, 4);
+  EXPECT_EQ(job.told("b").pair_check->gpus, 4);
+  checked.silent = {"b"};
+  checked.Measure("a");
+  job.Wait(NetworkCheck::kRoundTimeout);
+  EXPECT_EQ(job.kind("a"), DirectiveKind::kWait);
+  job.Wait(NetworkCheck::kGpuRoundTimeout - NetworkCheck::kRoundTimeout);
+  EXPECT_EQ(job.kind("a"), DirectiveKind::kRun);
 }
 
 TEST(JobCheck, ASpareTakesThePlaceOfABadNode) {

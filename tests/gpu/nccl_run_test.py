@@ -70,6 +70,7 @@ class NcclRunTest(unittest.TestCase):
         'free': 'rank 0: free 1.234 s after the barrier began: UNAVAILABLE',
         'killed': 'rank VICTIM (pid 7): killed by SIGKILL',
         'again': 'formed again',
+        'pair': 'the check of 2 nodes took 2 s: 1 GB/s between GPUs',
         'row': '[a:0]        65536   16384   float   sum   -1   9.9   6.6',
     } | said
     with open(os.path.join(folder, 'said'), 'w', encoding='utf-8') as file:
@@ -122,12 +123,13 @@ class NcclRunTest(unittest.TestCase):
     self.assertIn('busbw(GB/s)', said)
     self.assertIn('# all_reduce, 1 rank, transport nccl', said)
     self.assertIn('left out: two ranks on one GPU', said)
+    self.assertIn('left out: check by pairs', said)
     self.assertEqual(said.splitlines()[-1], '5 passed, 0 failed')
 
   def test_correct_job_of_two_ranks_passes(self):
     code, said = self.staged()
     self.assertEqual(code, 0, said)
-    self.assertEqual(said.splitlines()[-1], '11 passed, 0 failed')
+    self.assertEqual(said.splitlines()[-1], '12 passed, 0 failed')
 
   def test_all_is_every_script_and_fails_with_any(self):
     sound = {'run_gpt': 'echo 8 passed, 0 failed\n',
@@ -135,7 +137,7 @@ class NcclRunTest(unittest.TestCase):
     code, said = self.staged('all', others=sound)
     self.assertEqual(code, 0, said)
     self.assertEqual(said.splitlines()[-3:],
-                     ['run: 11 passed, 0 failed', 'run_gpt: 8 passed, 0 failed',
+                     ['run: 12 passed, 0 failed', 'run_gpt: 8 passed, 0 failed',
                       'run_doctor: 0 passed, 0 failed, 1 skipped'])
     code, said = self.staged(
         'all', others=sound | {'run_gpt': 'echo 7 passed, 1 failed; exit 1\n'})
@@ -159,7 +161,7 @@ class NcclRunTest(unittest.TestCase):
       code, said = self.staged(free=free)
       self.assertEqual(code, 1, said)
       self.assertIn('rank 0 was not free within 10 s', said)
-      self.assertEqual(said.splitlines()[-1], '10 passed, 1 failed')
+      self.assertEqual(said.splitlines()[-1], '11 passed, 1 failed')
 
   def test_a_killed_rank_without_a_name_fails(self):
     code, said = self.staged(killed='a rank was killed by SIGKILL')
