@@ -131,7 +131,8 @@ Lifecycle::Config ConfigOf(const AgentOptions& options, int check_port) {
     config.health_interval = options.health.interval;
   }
   config.check_port = check_port;
-  // Each worker uses one GPU.
+  // The number of GPUs that the check by pairs measures on this node: one for
+  // each worker slot, because a worker uses one GPU.
   if (!options.gpu_pair_program.empty()) config.check_gpus = options.node.slots;
   return config;
 }
@@ -235,8 +236,8 @@ class Agent::Impl {
   AgentResult Run() {
     const absl::Status writable = logs_.CheckWritable();
     if (absl::IsDeadlineExceeded(writable)) {
-      // A log folder that does not answer in time does not stop the training:
-      // the user is only notified.
+      // A log folder whose file system does not answer in time only causes a
+      // message to the user. The training starts nevertheless.
       if (observer_.on_notice) {
         observer_.on_notice(absl::StrCat("log folder: ", writable.message()));
       }
@@ -448,10 +449,10 @@ class Agent::Impl {
 
   void Step(const LifecycleEvent& event) {
     LifecycleStep step = lifecycle_.Step(MonotonicNow(), event);
-    // Performs the action that announces a preemption first, because the other
-    // actions and the report to the coordinator may block. The cluster may
-    // already have sent its signal to the workers, whose signal handlers then
-    // look for the file with the announcement.
+    // First perform the action that announces a preemption to the workers in a
+    // file, if this step has one. The other actions and the report to the
+    // coordinator may block. But the cluster may already have sent its signal
+    // to the workers, and their signal handlers then look for this file.
     for (const auto& action : step.actions) {
       const auto* const announce = std::get_if<AnnouncePreemption>(&action);
       if (announce != nullptr) Do(*announce);
@@ -516,9 +517,10 @@ class Agent::Impl {
       std::lock_guard<std::mutex> lock(peer_mutex_);
       if (node_address.empty()) node_address = own_address_;
     }
-    // node_address is still empty if the agent runs in the coordinator's
-    // process, to which it needs no network connection. The agent then uses its
-    // local address on the route to the node of group rank 0.
+    // node_address is empty here if the agent runs in the coordinator's
+    // process, because it then has no network connection to the coordinator. In
+    // that case, use the local address on the route to the node of group rank
+    // 0.
     if (const auto master = NumericAddress(place.master_address, 0);
         node_address.empty() && master.has_value()) {
       node_address = LocalAddressTowards(*master);

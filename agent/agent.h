@@ -22,9 +22,10 @@ namespace muster::agent {
 // signal that stops or preempts the job. Soon after such a signal the cluster
 // kills this process, so the agent must not wait long for its console.
 enum class JobEnd { kByItself, kBySignal };
-// Returns the limits for the wait for the console at the end of the job: with
-// kByItself, `limits` unchanged; with kBySignal, `limits` with an end_signals
-// function that counts one signal more, so that the wait is shorter.
+// Returns the limits for the wait for the console at the end of the job. With
+// kByItself, these are `limits`. With kBySignal, they count the signal that
+// ended the job as a signal received during the wait (end_signals), so that the
+// wait is shorter.
 ConsoleWriter::WaitLimits WaitLimitsAtEnd(ConsoleWriter::WaitLimits limits,
                                           JobEnd end);
 

@@ -7,10 +7,10 @@
 namespace muster::agent {
 namespace {
 
-// The tolerated delay of the agent's loop, whose iterations are planned at most
-// kLongestTurn apart. An agent counts as live if the newest iteration began at
-// most kLongestTurn plus this delay ago. The delay is generous, because on a
-// busy machine the loop of a working agent may be late.
+// The delay of the agent's loop that IsLive tolerates. The loop plans its
+// iterations at most kLongestTurn apart. The agent counts as live if its newest
+// iteration began at most kLongestTurn + kMaxLoopDelay ago. The tolerated delay
+// is long, because on a busy machine the loop of a working agent may be late.
 constexpr Duration kMaxLoopDelay = std::chrono::seconds(30);
 
 }  // namespace

@@ -60,9 +60,9 @@ bool StartThread(std::function<void()> work) {
   return started;
 }
 
-// Workers' stacks, read by several threads. The last owner frees this object,
-// because a thread that is stuck in a read of /proc may still use it after the
-// answer was sent.
+// Workers' stacks, which several threads read for one answer. The threads and
+// the answer share the ownership of this object: a thread that is stuck in a
+// read of /proc may still use the object after the answer was sent.
 struct StackReading {
   // (rank, process id) of each worker whose stack is read
   std::vector<std::pair<int, int64_t>> workers;

@@ -88,8 +88,9 @@ class FileBacklog {
   int64_t room_bytes() const { return limits_.room_bytes; }
   int64_t bytes() const { return bytes_; }  // bytes that are not written yet
   int64_t dropped() const { return dropped_; }
-  // The later of two times: when the file system last completed work, and when
-  // the first task after an idle period was added.
+  // The time since which the file system has had unfinished work but completed
+  // none: the time of the last completed work, or, if the queue was idle after
+  // that, the time at which the next task was added.
   Instant moved() const { return moved_; }
 
  private:

@@ -70,8 +70,7 @@ TEST_F(FileBelowTest, LinksAboveAndOfThisUserAreFollowed) {
   fs::create_symlink(base_ + "/victim", root_ + "/own");
   ASSERT_TRUE(Append(root_ + "/own").ok());
   EXPECT_EQ(Victim(), "oldnew");
-  // A link to a link must be followed, too. An example of such a link is
-  // /dev/stdout.
+  // A link that leads to another link must be followed too, as /dev/stdout is.
   fs::create_symlink("own", root_ + "/own2");
   ASSERT_TRUE(Append(root_ + "/own2").ok());
 }
@@ -121,9 +120,9 @@ TEST_F(FileBelowTest, AFolderOrFileOfAnotherUserIsRefused) {
   GiveAway(root_ + "/run");
   EXPECT_TRUE(absl::IsPermissionDenied(Append(root_ + "/run/file")));
   EXPECT_TRUE(fs::is_empty(root_ + "/run"));
-  // Now the root folder has the same owner as the files below it, so the files
-  // are accepted. (The superuser may continue a job that another user has
-  // started.)
+  // Now the root folder has the same owner as the files below it, so the
+  // superuser may use these files. An example is a superuser who continues a
+  // job that another user has started.
   GiveAway(root_);
   EXPECT_TRUE(Append(root_ + "/file").ok());
   EXPECT_TRUE(Append(root_ + "/run/file").ok());

@@ -53,10 +53,10 @@ struct FileQueue::State {
   // Calls `tell`, unless the queue was abandoned or destroyed.
   void Tell(const std::function<void()>& tell);
 
-  // Held while a callback of the queue's owner runs, and while an on_trouble
-  // callback is destroyed after the queue was abandoned. (If it were kept, the
-  // objects that it owns would live as long as the queue's thread, which hangs
-  // in a system call.)
+  // Held while a callback of the queue's owner runs. Also held while on_trouble
+  // is destroyed after the queue was abandoned. It is destroyed then because
+  // its objects would otherwise live as long as the queue's thread, which hangs
+  // in a system call.
   std::mutex tell_mutex;
   // whether no callback may run any more; guarded by tell_mutex
   bool silent = false;
@@ -70,8 +70,8 @@ struct FileQueue::State {
   bool stopping = false;
   bool given_up = false;
   bool left = false;  // whether the queue's thread has left its loop
-  // Objects that only the queue's thread may destroy after the queue was
-  // abandoned: their destructors close files.
+  // Objects that an abandoned queue leaves to its thread: only the thread may
+  // destroy them, because their destructors close files and may block.
   std::vector<std::shared_ptr<const void>> remains;
   FileBacklog backlog;
   // `progress` counts completed work. `stuck_at` is the value of `progress`
@@ -215,8 +215,8 @@ bool FileQueue::Post(const std::string& path, std::function<void()> work) {
 bool FileQueue::Do(const std::string& path, std::function<void()> work,
                    Duration timeout) {
   struct Call {
-    // Whether Do has stopped waiting, so that the task must not begin. Both
-    // fields of Call are guarded by state_->mutex.
+    // Whether Do has stopped waiting for the task, which then must not begin.
+    // The mutex state_->mutex guards both fields of Call.
     bool cancelled = false;
     bool done = false;
   };
@@ -368,9 +368,10 @@ struct QueuedFile::State {
   std::string pending;
   // The number of bytes in `writing` that are not written yet.
   int64_t left = 0;
-  // The number of dropped bytes that are missing in the file after the bytes in
-  // `pending`, which are written next. Until the queue's thread takes this
-  // number, to note the gap in the file, all further bytes are dropped, too.
+  // The number of dropped bytes whose place in the file is after the bytes in
+  // `pending`, which are written next. The queue's thread sets the number to 0
+  // when it takes it, and notes the gap in the file. Until then all further
+  // bytes are dropped, too.
   int64_t gap = 0;
   bool scheduled = false;  // whether the queue has a task that calls WriteOut
   bool touched = false;  // whether any task for this file may have been queued

@@ -19,8 +19,8 @@ timespec TimeLeft(Instant deadline) {
 
 int PollUntil(std::span<pollfd> fds, Instant deadline) {
   while (true) {
-    // ppoll takes the time in nanoseconds. poll takes milliseconds, so the time
-    // would have to be rounded.
+    // Use ppoll, which takes the remaining time in nanoseconds. poll takes
+    // milliseconds, to which the time would have to be rounded.
     const timespec left = TimeLeft(deadline);
     const int ready = ppoll(fds.data(), fds.size(),
                             deadline == kNoDeadline ? nullptr : &left, nullptr);

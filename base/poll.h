@@ -9,9 +9,10 @@
 
 namespace muster {
 
-// Waits for descriptors, with a deadline on the clock of MonotonicNow. Any
-// thread. A signal does not end a wait, and no wait ends before its deadline
-// without an event.
+// Functions that wait until a deadline, some of them also for events on
+// descriptors. A deadline is a time of the clock that MonotonicNow reads. Any
+// thread may call these functions. A signal does not end a wait, and no wait
+// ends before its deadline without an event.
 
 // The deadline of a wait without a time limit: only an event ends the wait.
 inline constexpr Instant kNoDeadline = Instant::max();

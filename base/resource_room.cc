@@ -99,8 +99,9 @@ class IdleThreads {
   std::vector<pthread_t> threads_;
 };
 
-// Whether a limit on the address space or on threads is so tight that a program
-// with few threads may reach it.
+// Whether the address space of this process is limited, or this user may have
+// fewer than 4096 processes and threads. Even a program with few threads may
+// reach such a limit.
 bool AreThreadsLimited() {
   constexpr rlim_t kTight = 4096;
   rlimit limit = {};
@@ -109,8 +110,9 @@ bool AreThreadsLimited() {
 }
 
 absl::Status CheckDescriptors(int needed) {
-  // First raise the soft limit on descriptors, as servers do later. Then only
-  // the hard limit can be too low.
+  // First raise the soft limit on descriptors as far as allowed, as servers do
+  // when they start later. EMFILE then means that even the hard limit is too
+  // low.
   RaiseDescriptorLimit(0);
   std::vector<OwnedFd> taken;
   for (int i = 0; i < needed; ++i) {

@@ -96,9 +96,10 @@ class RotatingFile {
   void OnFailure(const absl::Status& status, size_t bytes_lost);
   void CountLost(int64_t bytes);
   enum class RemovedBy { kOthers, kRotation };
-  // Closes the file. kOthers: if another program has removed the file, the
-  // bytes in the file count as lost. kRotation: Rotate has removed the file and
-  // has already counted the bytes in the file.
+  // Closes the file. `removed_by` says how to count the bytes of a file that
+  // has been removed. kOthers: another program has removed the file, so its
+  // bytes count as lost. kRotation: Rotate has removed the file and has already
+  // counted its bytes.
   void CloseFile(RemovedBy removed_by = RemovedBy::kOthers);
   bool IsRemoved() const;
 
@@ -119,7 +120,8 @@ class RotatingFile {
   bool removal_told_ = false;
   // Number of lost bytes that are not yet noted in the file.
   int64_t lost_bytes_ = 0;
-  // The times at which the first and the last of lost_bytes_ were lost.
+  // lost_from_, lost_until_: the times at which the first and the last of the
+  // `lost_bytes_` bytes were lost.
   time_t lost_from_ = 0;
   time_t lost_until_ = 0;
   Totals totals_;

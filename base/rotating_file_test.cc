@@ -67,9 +67,9 @@ TEST_F(RotatingFileTest, KeepsEveryByteAndWholeLines) {
     std::string chunk;
     for (int i = 0; i < 2000; ++i) {
       chunk += "line " + std::to_string(i) + "\n";
-      // At every seventh line, write the collected text without its last 0 to 4
-      // bytes. Most written chunks thus end within a line, like chunks that are
-      // read from a pipe.
+      // At every seventh line, write the collected text except its last 0 to 4
+      // bytes, which follow in the next write. Most writes thus end within a
+      // line, like chunks that are read from a pipe.
       if (i % 7 == 0) {
         size_t most = chunk.size() - i % 5;
         file.Write(std::string_view(chunk).substr(0, most));

@@ -165,8 +165,8 @@ void ResetSignals(uint64_t ignored) {
     struct sigaction action = {};
     const bool is_ignored = (ignored >> (signal - 1) & 1) != 0;
     action.sa_handler = is_ignored ? SIG_IGN : SIG_DFL;
-    // The call fails for SIGKILL, SIGSTOP and the C library's own signals;
-    // these errors are ignored.
+    // sigaction fails for SIGKILL, SIGSTOP and the signals that the C library
+    // reserves for itself. These failures are ignored.
     sigaction(signal, &action, nullptr);
   }
 }

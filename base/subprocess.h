@@ -24,7 +24,8 @@ struct SubprocessPlan {
   static constexpr int kNull = -2;
 
   enum class Group {
-    // the child stays in this process's group, which gets a terminal's signals
+    // the child stays in this process's process group, to which a terminal
+    // sends signals such as that of Ctrl-C
     kInherit,
     kOwnGroup,  // the child gets a new process group
     // the child gets a new session, without a controlling terminal

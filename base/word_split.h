@@ -9,9 +9,9 @@
 
 namespace muster {
 
-// Splits `text` into words at blanks, as a shell does, with '...', "..." and a
-// backslash (\) as quotes. No other character is special. InvalidArgument: a
-// quote is not closed.
+// Splits `text` into words at blanks. As in a shell, '...', "..." and a
+// backslash (\) quote blanks and other characters. No other character is
+// special. InvalidArgument: a quote is not closed.
 absl::StatusOr<std::vector<std::string>> SplitWords(std::string_view text);
 
 // Quotes `text` as one word for a shell (POSIX, csh, fish), in single quotes.

@@ -45,8 +45,8 @@
 namespace muster::launcher {
 namespace {
 
-// Returns the caller's user and host, "ada@node1", which the verdict of a
-// cancelled job names.
+// Returns the user who runs this program and this host, such as "ada@node1",
+// for the reasons of cancelled jobs and of bans.
 std::string Caller() {
   char host[256] = {};
   gethostname(host, sizeof(host) - 1);
@@ -83,8 +83,8 @@ absl::StatusOr<std::string> ChosenJob(rendezvous::AdminClient& client,
       " has several jobs (", names, "); choose with --run-id"));
 }
 
-// Adds its list of nodes to each job, because the answer of ListJobs omits the
-// nodes. Leaves out a job that the coordinator has removed after that answer.
+// Adds to each of `jobs` the list of its nodes, which the answer of ListJobs
+// omits. Leaves out a job that the coordinator has removed since that answer.
 absl::StatusOr<std::vector<rendezvous::JobStatus>> WithNodes(
     rendezvous::AdminClient& client,
     const std::vector<rendezvous::JobStatus>& jobs) {

@@ -163,8 +163,9 @@ void ReadQuestion(FlagValues& values, AdminRequest& request) {
   if (native) question.frames = rendezvous::Inquiry::Frames::kNative;
 }
 
-// Checks a host name or the reason of a ban: not empty, and at most
-// kMaxFaultBytes long.
+// Reads the value of --free, --ban or --reason of `launch nodes`: a host name,
+// or the reason of a ban. InvalidArgument: the text is empty, or longer than
+// kMaxFaultBytes.
 absl::StatusOr<std::string> ReadWords(const std::string& text) {
   if (text.empty()) return absl::InvalidArgumentError("is empty");
   if (text.size() > rendezvous::kMaxFaultBytes) {

@@ -49,8 +49,9 @@ struct AdminRequest {
   AdminFormat format = AdminFormat::kText;
   // for kDrain, kLogs and kStacks: a node id or host name; empty: all nodes
   std::string node;
-  // For kNodes. `free`: the host to be freed; `ban`: the host to be banned;
-  // `reason`: why it is banned. Empty: not requested.
+  // For kNodes. `free`: the host whose faults are declared void and whose ban
+  // is lifted; `ban`: the host to be banned; `reason`: why it is banned. Empty:
+  // not requested.
   std::string free;
   std::string ban;
   std::string reason;

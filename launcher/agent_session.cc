@@ -50,10 +50,11 @@
 namespace muster::launcher {
 namespace {
 
-// Size limit for logs in a temporary folder, which may lie in memory.
+// Size at which a log file in a temporary folder is rotated. The folder may lie
+// in memory, so this size is small.
 constexpr int64_t kTemporaryRotateBytes = 16 << 20;
-// Time limits for creating the link "latest" and the temporary folder: a file
-// system may hang.
+// kLinkTimeout, kFolderTimeout: time limits for creating the link "latest" and
+// the temporary folder, because a file system may hang.
 constexpr Duration kLinkTimeout = std::chrono::seconds(1);
 constexpr Duration kFolderTimeout = std::chrono::seconds(5);
 // Time limit for finding the GPUs for the files of --dcgm-job-mapping-dir: the
@@ -76,19 +77,19 @@ void ShowReason(const Voice& voice, const agent::AgentResult& result) {
 void Show(const Voice& voice, const agent::AgentResult& result,
           agent::JobMessages job_messages, const std::string& program_name) {
   if (!result.verdict || result.never_ran) return ShowReason(voice, result);
-  // Whether the outputs of all nodes are merged on one stderr, so that not
-  // every node may print the verdict. If this agent writes its verdict to
-  // another descriptor than stderr, the `launch` that started the agent reads
-  // the verdict there. Then every node writes its verdict, and that `launch`
-  // uses the first one.
+  // True if the outputs of all nodes are merged on one stderr. Not every node
+  // may then print the verdict. False if this agent writes its verdict to
+  // another descriptor than stderr: every node then writes its verdict, and the
+  // `launch` that started the agents reads these verdicts and uses the first
+  // one.
   const bool is_shared = job_messages != agent::JobMessages::kAll &&
                          voice.verdict_fd() == STDERR_FILENO;
   if (is_shared && !result.acts_for_job) {
-    // Only the node that acts for the job (it also requeues the job in Slurm)
-    // prints the verdict, because the outputs of all nodes are merged. If the
-    // job ended before this node joined, there may be no such node. So the node
-    // that prints the general messages (kAssignedAndGeneral; in a Slurm step,
-    // task 0) prints at least the reason.
+    // The outputs of all nodes are merged, so only the node that acts for the
+    // job (AgentResult::acts_for_job) prints the verdict. If the job ended
+    // before this node joined, there may be no such node. So the node that
+    // prints the general messages (kAssignedAndGeneral; in a Slurm step, task
+    // 0) prints at least the reason.
     if (job_messages == agent::JobMessages::kAssignedAndGeneral) {
       ShowReason(voice, result);
     }
@@ -407,10 +408,10 @@ agent::AgentResult RunAgentSession(const Voice& voice,
         options.health.metrics_textfile, metrics,
         [&voice](const std::string& sentence) { voice.Notice(sentence); });
   }
-  // The result of this function. When the function returns, the cleanup
-  // `linger` below passes the exit code to own.linger, which waits until the
-  // other nodes need no coordinator here. The HTTP pages, declared above, are
-  // closed after that.
+  // The result that this function returns. At the end of the function, the
+  // cleanup `linger` below passes the exit code to own.linger, which waits
+  // until other nodes no longer need the coordinator in this process. The HTTP
+  // pages, declared above, are closed after that.
   agent::AgentResult result;
   const absl::Cleanup linger = [&own, &result] {
     if (own.linger) own.linger(result.exit_code);

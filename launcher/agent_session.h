@@ -37,9 +37,9 @@ struct CoordinatorPages {
   // "" if this process coordinates the job. Null: this process has no
   // coordinator.
   std::function<std::string()> elsewhere;
-  // Tokens, one of which a reader of the dashboard must give: those of the
-  // coordinator in this process or, without such a coordinator, that of this
-  // node. Empty: no token is needed.
+  // The tokens that the dashboard accepts. Its reader must give one of them.
+  // They are those of the coordinator in this process or, without such a
+  // coordinator, the token of this node. Empty: no token is needed.
   std::vector<std::string> tokens;
   rendezvous::CallerCertificates certificates =
       rendezvous::CallerCertificates::kNotRequired;

@@ -1,6 +1,7 @@
 #!/bin/bash
-# Tests `launch bench` as a job and as a worker, and `launch inspect` with that
-# job's flight recorder dumps. $1: launch. $2: the measuring program.
+# Tests `launch bench` when it starts a job, and when it runs as a worker of
+# another `launch`. Tests `launch inspect` with the flight recorder dumps of the
+# first job. $1: launch. $2: the measuring program.
 set -u
 launch=$PWD/$1
 export MUSTER_BENCH=$PWD/$2

@@ -66,8 +66,9 @@ absl::StatusOr<BenchPlan> PlanBench(
 absl::Status CheckRoot(const BenchPlan& plan, const RunOptions& options) {
   const absl::StatusOr<int64_t> workers =
       ReadNumber(options.workers_per_node, 1, 4096);
-  // Ranks are below the size of the world. The largest possible world has
-  // options.spec.max_nodes nodes.
+  // Accept a root below the size of the largest possible world, which has
+  // options.spec.max_nodes nodes. Accept every root if the number of workers is
+  // not known here.
   if (!workers.ok() || plan.root < *workers * options.spec.max_nodes) {
     return absl::OkStatus();
   }

@@ -39,8 +39,9 @@ absl::StatusOr<BenchPlan> PlanBench(
     const std::string& program);
 
 // Checks the bench's root rank. InvalidArgument: the root is not a rank of the
-// job that `options` start. Returns OK without a check if only the nodes know
-// the number of workers. Pure.
+// job that `options` start. Returns OK without a check if `options` give no
+// number of workers but, for example, "gpu", which each node replaces by its
+// own number. Pure.
 absl::Status CheckRoot(const BenchPlan& plan, const RunOptions& options);
 
 // Candidate paths of the measuring program, in the order to try: MUSTER_BENCH

@@ -90,8 +90,8 @@ absl::Status CheckLogFolder(const RunOptions& options,
       [directory = logs.directory, run] {
         return agent::CheckLogFolderWritable(directory, run);
       });
-  // A file system that does not answer in time does not stop the job: the agent
-  // reports the problem later and continues.
+  // `writable` is nullopt if the file system did not answer in time. This does
+  // not stop the job: the agent reports the problem later and continues.
   if (!writable || writable->ok()) return absl::OkStatus();
   return absl::UnavailableError(
       absl::StrCat("--log-dir: ", writable->message(),

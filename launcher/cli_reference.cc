@@ -358,7 +358,8 @@ group rank 0 serves to PyTorch and to the training library
 worker opens one.
 )";
 
-// Lists the flags without a PET_ variable, as lines of a Markdown list item.
+// Lists the flags for which there is no environment variable PET_<NAME>, as
+// lines of a Markdown list item.
 std::string WithoutVariable(const std::vector<Flag>& flags) {
   constexpr size_t kColumns = 80;
   std::vector<std::string> words;

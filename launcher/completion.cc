@@ -269,8 +269,9 @@ void AppendFishFlags(const std::vector<Flag>& flags,
   }
 }
 
-// Appends the completions of the subcommands to `script`. Returns the fish
-// condition that is true where the flags of `launch PROGRAM` are completed.
+// Appends the completions of the subcommands of `launch` to `script`, a script
+// for fish. Returns the condition, in the syntax of fish, under which the flags
+// of `launch PROGRAM` are completed.
 std::string AppendFishSubcommands(std::string& script) {
   const std::string in_admin = absl::StrCat(
       "__fish_seen_subcommand_from ", NamesWith(SubcommandFlags::kAdmin, " "));

@@ -13,7 +13,8 @@ expect() {
   shift
   read -r -a COMP_WORDS <<<"${line//=/ = }"
   [[ $line == *' ' || $line == *= ]] && COMP_WORDS+=('')
-  # bash passes "=" itself as the last word if no text follows it.
+  # If no text follows "=", bash passes "=" itself as the last word. So remove
+  # the empty word that the line above has added.
   if [[ $line == *= ]]; then unset "COMP_WORDS[-1]"; fi
   COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
   COMPREPLY=()

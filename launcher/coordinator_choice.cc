@@ -57,10 +57,10 @@ std::string AddressForPeers(const std::string& host,
   return "127.0.0.1";
 }
 
-// The address to bind. If the endpoint's host is an address of this machine or
-// "localhost", this address is bound. Otherwise every interface is bound,
-// because a name may resolve to different addresses on this machine and on the
-// peers.
+// The address that the coordinator on this node binds. If the host of the
+// endpoint is "localhost" or an IP address of this machine, this is `owned`
+// (see OwnedAddress). Otherwise it is every interface, because a name may
+// resolve to different addresses on this machine and on the peers.
 std::string ListenHost(const std::string& host,
                        const std::optional<std::string>& owned) {
   if (owned && (IsAddress(host) || host == "localhost")) return *owned;

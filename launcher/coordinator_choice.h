@@ -22,9 +22,9 @@ enum class CoordinatorPlace {
   kElsewhere,  // This process connects to a coordinator elsewhere.
 };
 
-// Where the coordinator runs, as seen from this node: on this node or
-// elsewhere. Also the address to which this node binds it, and the addresses to
-// which other processes connect.
+// The decision whether this node hosts the coordinator, with the address that
+// the coordinator then binds, and the addresses at which other processes
+// connect to it.
 struct CoordinatorChoice {
   CoordinatorPlace place = CoordinatorPlace::kElsewhere;
   // kHere, kHereIfFree: the address to bind. Host "0.0.0.0" or "::": every

@@ -30,9 +30,9 @@ std::string AddressTowards(const rendezvous::Endpoint& coordinator) {
   return addresses.ok() ? LocalAddressTowards(addresses->front()) : "";
 }
 
-// Whether a process of this machine may become the coordinator by binding the
-// port of `coordinator` at the address `host`. This node's standby then leaves
-// the port free, because that process may be started later.
+// Whether the address `host` with the port of `coordinator` is reserved for the
+// coordinator: another process of this machine may bind this address and become
+// the coordinator, now or later. This node's standby then uses another port.
 bool IsHostsPort(const rendezvous::Endpoint& coordinator,
                  const std::string& host) {
   const auto addresses =

@@ -11,13 +11,14 @@
 
 namespace muster::launcher {
 
-// Starts the coordinator if `choice` says that this process hosts it. With
-// kHereIfFree, starts it only if the port is free, because another agent of
-// this machine may host the coordinator already. Returns null if this process
-// must connect instead.
+// Starts the coordinator if `choice` says that this process hosts it. Returns
+// null if this process must connect to a coordinator instead.
 //
-// The kernel may have given the port to another program's outgoing connection.
-// If no process listens on a port that is in use, retries for a few seconds.
+// With kHereIfFree the port may be in use. If a process listens on the port,
+// this is the coordinator of another agent on this machine: returns null. If no
+// process listens, the kernel may have given the port to another program's
+// outgoing connection: retries for a few seconds.
+//
 // Errors: those of EmbeddedCoordinator::Start. Must be called after signals
 // have been blocked.
 absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> HostCoordinator(
@@ -29,12 +30,13 @@ absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> HostCoordinator(
 // of `node`. If `node` has no address, the standby listens at the address from
 // which this node reaches the coordinator. The standby uses the coordinator's
 // port, or any free port in two cases: the coordinator's port is in use on this
-// machine, or a process of this machine may still become the coordinator there.
+// machine, or another process of this machine may still bind that port and
+// become the coordinator.
 //
 // With TLS, other nodes reach the standby by the node's host name if the
-// certificate was not issued for the address. If the standby cannot listen,
-// prints a notice and returns null: the job still runs. Must be called after
-// signals have been blocked.
+// certificate was issued for this name and not for the address. If the standby
+// cannot listen, prints a notice and returns null: the job still runs. Must be
+// called after signals have been blocked.
 std::unique_ptr<EmbeddedCoordinator> StandBy(
     const CoordinatorChoice& choice, const rendezvous::NodeIdentity& node,
     EmbeddedCoordinator::Options standing_by, const Voice& voice);

@@ -48,10 +48,10 @@ int RunUnderInit(const std::function<int()>& program) {
   int wait_status = 0;
   while (!ReapUntil(child, wait_status)) {
     siginfo_t info;
-    // Receive the blocked signals and pass them on; SIGCHLD only ends the wait.
-    // Signals that the kernel sends from a terminal (SI_KERNEL) are not passed
-    // on. The kernel sends such a signal to the child as well, so one Ctrl-C
-    // would count twice.
+    // Wait for one of the blocked signals, and pass it on to the child. SIGCHLD
+    // only ends the wait. A signal that the kernel sends from a terminal
+    // (SI_KERNEL) is not passed on: the kernel sends it to the child as well,
+    // so one Ctrl-C would count twice.
     if (sigwaitinfo(&all, &info) > 0 && info.si_signo != SIGCHLD &&
         info.si_code != SI_KERNEL) {
       kill(child, info.si_signo);

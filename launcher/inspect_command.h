@@ -9,8 +9,8 @@
 namespace muster::launcher {
 
 // Performs `launch inspect ARGUMENTS...` and prints the analysis on stdout.
-// Returns the exit code: 0 if the ranks agree; 1 if a rank is to blame; 2 with
-// a line on stderr for wrong arguments or files.
+// Returns the exit code: 0 if the ranks agree; 1 if a rank is to blame; 2 (and
+// prints a line on stderr) if the arguments or the files are wrong.
 int InspectCommand(const std::vector<std::string>& arguments,
                    const Voice& voice);
 

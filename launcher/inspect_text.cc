@@ -15,8 +15,8 @@ namespace muster::launcher {
 namespace {
 
 constexpr size_t kMaxReasons = 8;
-// Upper bound in seconds of the times that are printed, so that a wrong clock
-// causes no overflow.
+// Upper bound, in seconds, of the times that are printed. A wrong clock may
+// give larger times, which would cause an overflow.
 constexpr double kLongestTold = 1e9;
 constexpr size_t kMaxPositions = 40;
 

@@ -145,7 +145,8 @@ absl::StatusOr<std::string> KeepIn(const std::string& parent,
     RemoveLeftFiles(folder);
     std::string path = absl::StrCat(folder, "/", name);
     absl::StatusOr<OwnedFd> opened = OpenLocked(path);
-    // Retry: the end of another job may have removed the empty folder.
+    // Retry if the folder does not exist: a job that ended after mkdir above
+    // may have removed the empty folder.
     if (absl::IsNotFound(opened.status()) && i < kTries) continue;
     if (!opened.ok()) return opened.status();
     if (ftruncate(opened->get(), 0) != 0 || !WriteAll(opened->get(), token)) {

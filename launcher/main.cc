@@ -124,9 +124,10 @@ int RunSubcommand(const Subcommand& subcommand,
 }
 
 // Returns the environment for srun, which passes it on to the tasks. Adds the
-// job's token if the user gave it in MUSTER_TOKEN. Adds a fresh token if the
-// user gave neither a token nor TLS files nor the endpoint of a coordinator:
-// then one of the tasks hosts the coordinator.
+// job's token if the user gave it in MUSTER_TOKEN. If the user gave neither a
+// token nor TLS files nor the endpoint of a coordinator, one of the tasks hosts
+// the coordinator. In this case adds the token of `launch doctor`
+// (kWorkersTokenVariable) if there is one, otherwise a fresh token.
 Environment WithJobToken(Environment environment, const RunOptions& options) {
   const bool has_access = !rendezvous::TakenToken().empty() ||
                           !options.token_file.empty() || options.tls.given();

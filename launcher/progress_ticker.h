@@ -21,8 +21,8 @@ class ProgressTicker {
   // answer.
   using Look = std::function<std::optional<rendezvous::JobStatus>()>;
   // Called with the job's status when the text of its ProgressLine or RankLines
-  // has changed. While a rank is silent, its growing time of silence counts as
-  // a change only once, after kLongSilence.
+  // has changed. The time for which a rank has been silent grows all the time;
+  // this counts as a change only once, when the time reaches kLongSilence.
   using Tell = std::function<void(const rendezvous::JobStatus& job)>;
 
   // Calls `look` and `tell` on the ticker's thread. `every`: the interval

@@ -43,8 +43,9 @@ void RankOutput::Run(int rank, const std::stop_token& stop) {
     const absl::Status status =
         inquire_(rank, stop, [&](const rendezvous::InquiryUpdate& update) {
           const std::lock_guard<std::mutex> lock(mutex_);
-          // Each call of inquire_ first delivers the rank's last lines again,
-          // so drop the lines of the previous call.
+          // Each call of inquire_ begins with the rank's last lines, which the
+          // previous call has delivered already. So drop the lines of the
+          // previous call.
           if (std::exchange(is_first, false)) tail_ = {};
           tail_.Add(update);
         });

@@ -16,8 +16,8 @@ namespace muster::launcher {
 struct HostedJob {
   std::string run_id;
   rendezvous::JobSpec spec;
-  // Time after the coordinator's death during which other nodes may wait for
-  // the verdict.
+  // The longest time for which other nodes wait for the verdict after the
+  // coordinator has died.
   Duration verdict_awaited_for = Duration::zero();
 };
 
@@ -29,7 +29,8 @@ struct RecordedJob {
   std::vector<std::string> over;
 };
 
-// Finds the job in the records of the folder `state_dir` (--state-dir).
+// Finds the record of the job `hosted` among `records`, which come from the
+// journal in the folder `state_dir` (--state-dir).
 //
 // The job may have ended, or may have been about to end, when its `launch` was
 // killed. In both cases the record is used only while other nodes may still

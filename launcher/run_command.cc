@@ -49,10 +49,10 @@ EmbeddedCoordinator::Options HostingOptions(const LaunchPlan& plan,
   hosting.job = {.run_id = plan.agent.run_id,
                  .spec = plan.agent.spec,
                  .verdict_awaited_for = options.policy.coordinator_timeout};
-  // Under Slurm, no node waits for the verdict after the death of the hosting
-  // `launch`, because Slurm does not restart tasks. If Slurm requeues the job,
-  // the job must run again, although the journal may hold a record of its
-  // verdict.
+  // After the death of a hosting `launch` under Slurm, no node waits for the
+  // verdict, because Slurm does not restart tasks. With the value zero, the
+  // next `launch` does not repeat a verdict from the journal: if Slurm requeues
+  // the job, the job runs again.
   if (options.cluster == Cluster::kSlurm) {
     hosting.job.verdict_awaited_for = Duration::zero();
   }
@@ -99,17 +99,18 @@ std::string OpenJobNotice(const rendezvous::Endpoint& coordinator) {
       "secret by MUSTER_TOKEN or --token-file (`launch token` prints one)");
 }
 
-// Points the link "latest" at the run's folder now. The event log must be found
-// even if the job never reaches its first round.
+// Points the link "latest" at the log folder of the run that this process
+// hosts. Called before the first round, so that the event log can be found even
+// if the job never reaches its first round.
 void PointLatestAtHosted(const agent::LogPlan& logs, const std::string& tag) {
   PointLatestInTime(logs.directory, HostedRunName(logs, tag));
 }
 
-// Runs instead of the agent if the journal in --state-dir holds the verdict of
-// this job: the job had ended, and `launch` was killed and started again.
-// Prints the verdict and starts no workers. Other nodes may still wait for the
-// verdict: blocks until they have received it, a signal arrives, or
-// `close_timeout` has passed. Returns the exit code of `launch`.
+// Called instead of running an agent if the journal in --state-dir holds the
+// verdict of this job. The job had then ended before `launch` was killed and
+// started again. Prints the verdict and starts no workers. Other nodes may
+// still wait for the verdict: blocks until they have received it, a signal
+// arrives, or `close_timeout` has passed. Returns the exit code of `launch`.
 int TellRecordedVerdict(const rendezvous::Verdict& verdict,
                         const RunOptions& options, EmbeddedCoordinator& here,
                         const Voice& voice) {
@@ -312,11 +313,11 @@ int RunCommand(const std::string& name, const RunOptions& options,
     is_over = true;
     link.reset();
     node->guardian.reset();
-    // True if two things hold: a `launch` on another host started this agent,
-    // and this agent has lost its guardian, the process that starts workers.
-    // The other `launch` then starts a new agent with a new coordinator here,
-    // or ends the job. In both cases no node needs this process's coordinator
-    // any more.
+    // True if a `launch` on another host started this agent, and this agent has
+    // lost its guardian, the process that starts workers. The other `launch`
+    // then starts a new agent with a new coordinator on this host, or ends the
+    // job. In both cases no node needs the coordinator in this process any
+    // more.
     const bool is_started_again =
         code == agent::kWorkersLostExitCode && options.remote.endpoint_fd >= 0;
     if (here != nullptr && !is_started_again) {

@@ -12,9 +12,9 @@ namespace muster::launcher {
 
 // Shows a job on the terminal of stdin and stdout, and updates it once a second
 // until the user presses q. `read`: returns the job's current state. While
-// `read` fails, the screen shows the last state and the error. `inquire`:
-// delivers the output of one rank. Called when the user makes the screen show
-// that rank's output instead of the table.
+// `read` fails, the screen shows the last state and the error. `inquire`: reads
+// the output of one rank (RankOutput). It is called when the user switches from
+// the table of ranks to the output of one rank.
 //
 // FailedPrecondition: stdin or stdout is no terminal that ncurses can use;
 // nothing was shown. Other errors: those of the first call of `read`.

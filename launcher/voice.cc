@@ -22,7 +22,7 @@ void WriteTo(int fd, const std::string& text) {
 
 }  // namespace
 
-// The output of a Voice, shared by its copies.
+// The place to which a Voice and its copies print.
 struct Voice::Outlet {
   std::mutex mutex;  // guards `console`
   // the console that takes the lines; null: lines are written to stderr

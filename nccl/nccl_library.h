@@ -10,8 +10,8 @@
 
 namespace muster::nccl {
 
-// The library NCCL, loaded at run time, so that one program can run with and
-// without it. The object is immutable and therefore thread-safe. NCCL's own
+// The library NCCL, loaded at run time, so that the same program runs with and
+// without NCCL. The object is immutable and therefore thread-safe. NCCL's own
 // rules for callers apply.
 class NcclLibrary {
  public:
@@ -42,9 +42,9 @@ class NcclLibrary {
     return CommRegister != nullptr && CommDeregister != nullptr;
   }
 
-  // Returns NCCL's text, such as "unhandled cuda error (run with
-  // NCCL_DEBUG=INFO for details)", followed by the text of the last error, if
-  // any. `comm` may be null.
+  // Returns NCCL's text for `result`, such as "unhandled cuda error (run with
+  // NCCL_DEBUG=INFO for details)", followed by NCCL's text for its last error,
+  // if there is one. `comm` may be null.
   std::string Explain(NcclResult result, NcclComm comm) const;
 
   // NCCL's functions; each name lacks the prefix "nccl".

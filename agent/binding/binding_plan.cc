@@ -75,8 +75,8 @@ std::string NodesText(const std::vector<int>& nodes) {
                       CpuList(nodes));
 }
 
-// Distributes `count` items evenly and in order over `size` places, and returns
-// the place of item `i`.
+// Distributes `count` items evenly over `size` places, in order, and returns
+// the index of the place of item `i`.
 size_t Spread(size_t i, size_t count, size_t size) { return i * size / count; }
 
 Seats SpreadWorkers(const std::vector<LogicalCpu>& allowed, size_t workers,
@@ -126,9 +126,9 @@ std::vector<int> MaybeAt(const PciDevice* device, const std::vector<int>& nodes,
     }
   }
   if (near.size() == 1) return near;
-  // The firmware names no NUMA node near the device, or several. If it names
-  // several, the device may be at any of them; if none, at any node. Only nodes
-  // with CPUs that this process may use are kept.
+  // The device's NUMA node is not certain. If the firmware names several nodes
+  // near the device, the device may be at any of these; if it names none, at
+  // any node. Keep only the nodes with CPUs that this process may use.
   std::vector<int> open;
   for (const int node : near.empty() ? usable : near) {
     if (std::count(usable.begin(), usable.end(), node) > 0) {
@@ -393,8 +393,9 @@ namespace {
 constexpr size_t kMaxRemarkBytes = 400;
 constexpr char kCut[] = " | ...";
 
-// Replaces the characters of a device name that would break the format of
-// BindingText's result.
+// Replaces the characters of a network card's name that would break the format
+// of BindingText: blanks and control characters become "?", and an empty name
+// becomes "-".
 std::string Shown(std::string name) {
   for (char& c : name) {
     if (static_cast<unsigned char>(c) <= ' ' || c == 0x7f) c = '?';

@@ -25,12 +25,12 @@ enum class Binding {
 // The value of --numa-binding for this mode; "none" for kNone.
 const char* BindingName(Binding mode);
 
-// The NIC in `nics` that shares the most PCI bridges with `device`, at least
-// the host bridge. If `nics` contains InfiniBand devices, network interfaces
-// are not considered, because the same card is faster as an InfiniBand device.
-// Empty if no NIC shares a bridge. Also empty if several NICs share the largest
-// number of bridges: the communication library chooses better among these.
-// Pure.
+// The name of the NIC in `nics` that is nearest to `device`: the one that
+// shares the most PCI bridges with it. Empty if no NIC shares a bridge with
+// `device`, not even the host bridge. Also empty if several NICs are equally
+// near, because the communication library can choose better among them. If
+// `nics` contains InfiniBand devices, only these are considered: a network
+// interface may belong to the same card, which is slower under that name. Pure.
 std::string NearNic(const PciDevice& device, const std::vector<Nic>& nics);
 
 // A GPU, or a worker whose GPU is unknown. It gets a set of cores of the NUMA
@@ -46,8 +46,9 @@ struct Seat {
 // The seats of one machine (GPUs or workers that get cores), and the rule by
 // which their NUMA nodes were chosen.
 struct Seats {
-  // Worker i has seat i. There may be more seats than workers: as in torchrun,
-  // GPUs that this job does not use also get a share of a node's cores.
+  // Worker i gets the cores of seat i. There may be more seats than workers: as
+  // in torchrun, a GPU that no worker of this job uses also gets a share of its
+  // node's cores.
   std::vector<Seat> seats;
   // the rule by which the seats' NUMA nodes were chosen, such as "by the GPUs'
   // NUMA nodes"
@@ -111,12 +112,17 @@ absl::StatusOr<BindingPlan> PlanBinding(const BindingRequest& request,
                                         const MachineLayout& layout);
 
 // A node's binding in one short line, with the workers in the order of their
-// local ranks: "node: 0-15 | 16-31", "socket: 0-31 x4 | 32-63 x4". "x4" means
-// four workers with the same CPUs. The network card near a GPU follows the
-// CPUs: "node: 0-15@mlx5_0 | 16-31@mlx5_1". Workers with the same CPUs but
-// different cards have one entry each, "-" for none: "node: 0-31
-// x3@mlx5_0,mlx5_1,-". If the line would exceed `most` bytes (at least 40), it
-// is cut after a worker. Pure.
+// local ranks. Pure.
+//
+// - "node: 0-15 | 16-31": the CPUs of two workers.
+// - "socket: 0-31 x4 | 32-63 x4": x4 means four workers with the same CPUs.
+// - "node: 0-15@mlx5_0 | 16-31@mlx5_1": with the network card near each
+//   worker's GPU.
+// - "node: 0-31 x3@mlx5_0,mlx5_1,-": workers with the same CPUs and different
+//   cards; - means no card.
+//
+// If the line would exceed `most` bytes (at least 40), it is cut after a
+// worker.
 std::string BindingText(Binding mode, const BindingPlan& plan, size_t most);
 
 // BindingText followed by the reason for the choice, printed at the beginning

@@ -96,7 +96,8 @@ std::optional<std::string> ChildProgram::End() {
   if (!end_.empty()) return end_;
   char byte;
   ssize_t n;
-  // Reads until end of file, which shows that the process has exited.
+  // Reads and discards the remaining output up to end of file, which shows that
+  // the process has exited or closed its output.
   do {
     n = read(output_.get(), &byte, 1);
   } while (n > 0 || (n < 0 && errno == EINTR));
@@ -138,7 +139,8 @@ absl::Status ChildProgram::Write(const std::string& line) {
 }
 
 OwnedFd BecomeChildProgram(const char* name) {
-  // Independently of this signal, the process should exit at the end of its
+  // The kernel kills this process when the thread that started it ends. This is
+  // only a safeguard: the program should also exit by itself at the end of its
   // stdin.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   prctl(PR_SET_NAME, name);

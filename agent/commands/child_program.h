@@ -47,7 +47,8 @@ class ChildProgram {
   // Returns the current line: the first one, until Advance is called. Does not
   // block.
   const Line& Read();
-  // Makes the line after the current one, which is whole, the current line.
+  // Goes on to the next line: Read then returns the line that follows the
+  // current one. Call it only if the current line is whole.
   void Advance();
   // Writes `line` and a newline to the program's stdin. Unavailable: the
   // program has exited.

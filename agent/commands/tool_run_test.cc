@@ -74,9 +74,9 @@ TEST_F(ToolRunTest, ChildrenAreKilledWithTheTool) {
   const ToolOutcome outcome = Shell(
       "tail -f /dev/null & echo $!; exec tail -f /dev/null", seconds(60), 1);
   EXPECT_EQ(outcome.end, End::kCutOff);
-  // The process id of the first tool's child is unknown, because the tool's
-  // output was cut after one byte. So another shell starts a child in the
-  // background and prints its whole process id.
+  // The output of the first tool was cut after one byte, so the process id of
+  // its child is unknown. Therefore the rest of the test uses another tool: it
+  // starts a child in the background and prints the child's process id.
   const ToolOutcome whole =
       Shell("tail -f /dev/null >/dev/null 2>&1 & echo $!", seconds(60));
   const pid_t child = std::atoi(whole.output.c_str());

@@ -10,16 +10,16 @@
 
 namespace muster::agent {
 
-// Removes old records from `folder` before a round starts, because `launch
-// inspect` would mistake them for records of this round. Old records are the
-// flight records of this node's `workers` ranks (.ring and .json, the last
-// operations of each rank), and this node's file of worker exits
-// (WorkerEndsPath). The files of ranks and nodes that do not exist in the world
-// of `place` are old records too. Files of other nodes in this world are kept:
-// the nodes may share the folder, and another node may have begun the round
-// already.
+// Removes old records from `folder` before the round of `place` starts, because
+// `launch inspect` would take them for records of this round. Removed are:
+// - the flight records (.ring and .json, the last operations of each rank) of
+//   this node's `workers` ranks;
+// - this node's file of worker exits (WorkerEndsPath);
+// - the files of ranks and nodes that the world of `place` does not have.
 //
-// Files that cannot be removed are kept.
+// Files of other nodes in this world are kept: the nodes may share the folder,
+// and another node may have begun the round already. Files that cannot be
+// removed are kept.
 void RemoveOldRecords(const std::string& folder, const rendezvous::Place& place,
                       int workers);
 

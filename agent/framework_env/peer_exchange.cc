@@ -13,10 +13,10 @@
 namespace muster::agent {
 namespace {
 
-// The time limit for a request to the store after the exchange of addresses has
-// timed out. The request finds the absent ranks: those that have published no
-// address. Also the shortest time limit for reading all addresses after a
-// successful exchange.
+// The time limit for finding the absent ranks (those that have published no
+// address) after the exchange of addresses has timed out. If the exchange
+// succeeds shortly before its deadline, reading all addresses gets at least
+// this time, too.
 constexpr Duration kAbsentRanksTimeout = std::chrono::seconds(5);
 constexpr size_t kLongestAddress = 300;
 

@@ -36,11 +36,13 @@ PeerVariables JaxVariables(const PeerWorld& world, int world_size);
 std::string PublishedAddress(const std::string& host, int port);
 
 // Returns the address at which this node reaches the service that another node
-// publishes at `published`. A node on the coordinator's host may publish a
-// loopback address. If `own`, this node's address, is no loopback address, the
-// coordinator's host then replaces the loopback host. `coordinator` is
-// "HOST:PORT"; if it lists several endpoints, the coordinator's host is
-// unknown, and `published` is returned. Pure.
+// publishes at `published`. Usually this is `published` itself.
+//
+// A node on the coordinator's host may publish a loopback address, which is
+// useless on other hosts. So if `published` is a loopback address and `own`,
+// this node's address, is not, the result has the coordinator's host instead.
+// `coordinator` is "HOST:PORT". If it lists several endpoints, the
+// coordinator's host is unknown, and the result is `published`. Pure.
 std::string AddressFromHere(const std::string& published,
                             const std::string& own,
                             const std::string& coordinator);

@@ -262,9 +262,10 @@ int nvmlDeviceGetPcieReplayCounter(void* device, unsigned* replays) {
   return TellIfSupported(device, "replays", 0, replays);
 }
 
-// In FAKE_NVML_SET, "link_errors" is the number of replays of each NVLink. The
-// other error counters of the link are multiples of this number: recoveries
-// (twice), CRC errors of flits (three times) and of data (four times).
+// The key "link_errors" of FAKE_NVML_SET gives the number of replays of each
+// NVLink. The fake returns multiples of this number for the link's other
+// errors: twice as many recoveries, three times as many CRC errors of flits,
+// four times as many of data.
 int nvmlDeviceGetNvLinkErrorCounter(void* device, unsigned /*link*/,
                                     int counter, unsigned long long* errors) {
   const int result = TellIfSupported(device, "link_errors", 0, errors);
@@ -307,9 +308,9 @@ int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned* count,
   return 0;
 }
 
-// In FAKE_NVML_SET, "ecc" is the number of uncorrected errors since the driver
-// was loaded, and "corrected" that of corrected errors. The numbers since the
-// GPU was made are larger by 100.
+// The keys "ecc" (uncorrected) and "corrected" of FAKE_NVML_SET give the
+// numbers of memory errors since the driver was loaded. The fake returns
+// numbers that are larger by 100 for the errors since the GPU was made.
 int nvmlDeviceGetTotalEccErrors(void* device, int type, int since,
                                 unsigned long long* errors) {
   const int result =

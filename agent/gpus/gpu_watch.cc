@@ -60,8 +60,8 @@ struct GpuWatch::State {
   int running = 0;
   std::optional<Instant> looked;
   bool has_driver = true;
-  // time at which the newest successful reading of the GPUs' values began;
-  // before the first one, the creation of the GpuWatch
+  // time at which the newest successful reading of the GPUs' values began; if
+  // there was none yet, the time at which the GpuWatch was made
   Instant read_at = began;
   std::vector<GpuValues> values;
   std::vector<GpuXids> xids;
@@ -195,9 +195,9 @@ void GpuWatch::ListenForXids(const std::shared_ptr<State>& state) {
       seen.gpu = gpu.index;
       seen.uuid = gpu.uuid;
     }
-    // This thread holds `mutex`. Follow and the destructor lock `mutex` to
-    // replace the callback. So a callback that they have replaced is never
-    // called.
+    // Call the callback while this thread holds `mutex`. Follow and the
+    // destructor lock `mutex` to replace the callback. So after they have
+    // returned, this thread cannot call the earlier callback any more.
     if (state->on_xid) {
       state->on_xid(seen);
       continue;

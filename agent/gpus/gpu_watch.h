@@ -21,9 +21,9 @@ class GpuWatch {
     std::string library = "libnvidia-ml.so.1";
     // The time between the beginnings of two readings.
     Duration interval = std::chrono::seconds(5);
-    // Readings stop after this time without a call of Look. The next call
-    // starts them again. The time is longer than the usual interval of a
-    // scrape.
+    // Readings stop when Look was not called for this time; the next call of
+    // Look starts them again. Metrics are usually scraped at shorter intervals,
+    // so readings go on as long as a scraper exists.
     Duration idle_after = std::chrono::minutes(5);
   };
 

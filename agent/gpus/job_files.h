@@ -10,16 +10,17 @@
 namespace muster::agent {
 
 // The files that tell NVIDIA's dcgm-exporter which job uses a GPU. The exporter
-// adds the job to the GPU's metrics as the label hpc_job. It reads the files at
-// each scrape (internal/pkg/transformation/hpc.go of
+// adds the job to the GPU's metrics as the label hpc_job. It reads the files
+// each time it is scraped (internal/pkg/transformation/hpc.go of
 // github.com/NVIDIA/dcgm-exporter, option --hpc-job-mapping-dir, variable
-// DCGM_HPC_JOB_MAPPING_DIR):
-//   - a file for each GPU, named by DCGM's number of the GPU; versions that
-//     know MIG also read NUMBER.INSTANCE. Files with other names are skipped;
-//   - each line is the id of a job. All series of the GPU are repeated for each
-//     line, and one file that cannot be read makes the exporter drop the labels
-//     of all GPUs. Therefore each file has one line, appears as a whole and can
-//     be read by everybody.
+// DCGM_HPC_JOB_MAPPING_DIR).
+//
+// There is one file for each GPU. Its name is DCGM's number of the GPU; for a
+// MIG instance, which newer versions of the exporter know, NUMBER.INSTANCE.
+// Files with other names are skipped. Each line of a file is the id of a job,
+// and the exporter repeats all metrics of the GPU for each line. If one file
+// cannot be read, the exporter drops the labels of all GPUs. Therefore each
+// file has one line, appears as a whole and can be read by everybody.
 struct JobFiles {
   std::string folder;  // folder of the files; empty: no files are written
   // names of the files in `folder`, from JobFileNames

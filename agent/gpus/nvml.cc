@@ -100,9 +100,9 @@ absl::StatusOr<std::vector<Gpu>> ReadFrom(const NvmlLibrary& nvml) {
   for (unsigned i = 0; i < count && i < NvmlLibrary::kMaxGpus; ++i) {
     Device device = nullptr;
     result = nvml.Call("nvmlDeviceGetHandleByIndex_v2", i, &device);
-    // This call of NVML fails for a GPU that fell off the bus. NVML still
-    // counts such a GPU and gives it an index. The whole list of GPUs then
-    // cannot be read.
+    // This call of NVML fails for a GPU that fell off the bus, which NVML still
+    // counts. Then the other GPUs are not listed either: the whole reading
+    // fails.
     if (result != kSuccess) {
       return Failed(nvml,
                     "nvmlDeviceGetHandleByIndex for GPU " + std::to_string(i),

@@ -132,7 +132,8 @@ void AskLinks(const NvmlLibrary& nvml, Device device, GpuDevice& gpu) {
     unsigned active = 0;
     const Result result =
         nvml.Call("nvmlDeviceGetNvLinkState", device, link, &active);
-    // NVML refuses a number beyond the last NVLink as an invalid argument.
+    // The GPU has no further NVLink: for a number beyond the last one, NVML
+    // reports an invalid argument.
     if (result != kSuccess) break;
     (active != 0 ? gpu.links_up : gpu.links_down)
         .push_back(static_cast<int>(link));

@@ -144,7 +144,8 @@ void ReadLinkErrors(const NvmlLibrary& nvml, Device device, GpuValues& gpu) {
   bool any = false;
   for (unsigned link = 0; link < kMaxLinks; ++link) {
     unsigned active = 0;
-    // NVML refuses a number beyond the last NVLink as an invalid argument.
+    // End at the GPU's last NVLink: for a number beyond it, NVML reports an
+    // invalid argument.
     if (nvml.Call("nvmlDeviceGetNvLinkState", device, link, &active) !=
         kSuccess) {
       break;

@@ -137,11 +137,11 @@ std::vector<ProcessEntry> KillDescendants(
     if (process.state != 'Z') SignalProcess(process, SIGKILL);
     groups.insert(process.group);
   }
-  // Kills the process groups of the found processes too. In a chain of
-  // processes that fork and exit, the walk through /proc may miss the newest
-  // process, but a signal to the chain's group reaches it. The caller's own
-  // group is left out; no worker is in it, because every worker leads a group
-  // of its own.
+  // A process that forks and exits again and again may escape: the walk through
+  // /proc may miss its newest child. So also kill the process groups of the
+  // found processes, because such a child is in the same group. The caller's
+  // own group is left out. It contains no worker, because every worker leads a
+  // group of its own.
   groups.erase(getpgrp());
   for (const pid_t group : groups) {
     if (group > 1) kill(-group, SIGKILL);
@@ -192,8 +192,9 @@ bool OrphanSweep::Pass(const std::vector<ProcessEntry>& spared) {
     }
     left_ += (left_.empty() ? "" : ", ") + std::to_string(process.pid);
   }
-  // The clean-up is complete only if the walk found no process. A process that
-  // was reaped just now may have left children, which the next walk finds.
+  // The clean-up is complete only if no process was found. If this call has
+  // reaped a process, the process may have left children, which only the next
+  // call finds.
   if (found.empty()) return true;
   if (MonotonicNow() >= end_) return true;
   wait_ = std::min(2 * wait_, std::chrono::milliseconds(50));

@@ -94,10 +94,10 @@ StartFailure ExecProgram(const std::vector<std::string>& argv,
     const bool absent = (why.step == "exec" && error == ENOENT) ||
                         error == ENOTDIR || why.error == EISDIR;
     if (here || (!absent && error != EACCES)) return why;
-    // A file without permission to execute (EACCES) does not end the search: a
-    // later directory of PATH may have an executable file of this name. If none
-    // has, this file's error is reported, because it says more than "not
-    // found".
+    // A file without permission to execute (EACCES) does not end the search,
+    // because a later directory of PATH may have an executable file of the same
+    // name. Keep the failure for this file: if the search finds no executable
+    // file, it says more than "not found".
     if (error == EACCES && !absent && failure.error == ENOENT) failure = why;
   }
   return failure;

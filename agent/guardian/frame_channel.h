@@ -53,8 +53,8 @@ class FrameChannel {
   const size_t max_bytes_;
   std::string out_;
   size_t out_sent_ = 0;
-  // descriptors that are sent together with the first byte of `out_`, the bytes
-  // of the queued frames
+  // descriptors of the first queued frame; they are sent together with the
+  // first byte of `out_`, which contains the bytes of the queued frames
   std::vector<int> out_descriptors_;
   std::string in_;
   size_t in_taken_ = 0;

@@ -133,8 +133,9 @@ class GuardianLine {
   // gone or a notice is malformed.
   bool Receive(std::vector<Notice>* notices);
 
-  // Closes the sending side. The guardian closes its side after it has killed
-  // all workers; waits at most five seconds for that.
+  // Closes the sending side, so that the guardian kills all workers. Then waits
+  // at most five seconds until the guardian has closed its side, which it does
+  // after the workers are dead.
   void Close();
 
  private:
@@ -417,9 +418,9 @@ void Guardian::Impl::Append(Notice notice) {
                                      ended->wait_status, ended->signalled});
   } else if (auto* gone = std::get_if<AllGoneNotice>(&notice);
              gone != nullptr && gone->starts_taken == starts_sent_) {
-    // The AllGoneNotice becomes an event only if the guardian had received all
-    // StartCommands of the agent when it found no process left. Otherwise the
-    // guardian will send another AllGoneNotice.
+    // The notice is up to date: when the guardian found no process left, it had
+    // received all StartCommands of the agent. A notice that is out of date is
+    // ignored, because the guardian will send another one.
     events_.emplace_back(AllGone{std::move(gone->left_behind)});
   }
 }

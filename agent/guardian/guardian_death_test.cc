@@ -28,8 +28,9 @@ const Acts kDaemonOfADeadWorker = {"fork-and-exit", "setsid", "fork-and-exit",
 const Acts kHopper = {"fork-and-exit", "setsid", "say-pid", "hop"};
 
 // Starts one test worker for each element of `workers`, the list of actions
-// that the worker performs. Waits until every worker has printed its pid, which
-// is its last action but one.
+// that the worker performs. Waits until every worker has printed its pid. This
+// is the second to last action in each list, so the worker's earlier actions
+// are done then.
 void StartAll(Guardian* guardian, const std::vector<Acts>& workers,
               OutputPipe* out) {
   for (size_t i = 0; i < workers.size(); ++i) {
@@ -281,10 +282,10 @@ TEST(GuardianDeath, AllGoneWaitsForTheLastDescendant) {
   StartAll(guardian.get(), {kDaemonOfADeadWorker}, &out);
   EventReader events(guardian.get());
   events.Await<WorkerEnded>();
-  // The first worker has exited, but a daemon that it has forked is alive, so
-  // the guardian must not have sent AllGone yet. Events arrive in the order in
-  // which they were sent: after a premature AllGone, the next event would be
-  // AllGone instead of WorkerStarted.
+  // The first worker has exited, but a daemon that it has forked is alive. So
+  // the guardian must not have sent AllGone yet. This is checked with another
+  // worker: its WorkerStarted must be the next event, and events arrive in the
+  // order in which they were sent.
   ASSERT_TRUE(guardian->Start(Staged(1, {"exit", "0"}, out)).ok());
   EXPECT_TRUE(std::holds_alternative<WorkerStarted>(events.Next()));
   EXPECT_TRUE(std::holds_alternative<WorkerEnded>(events.Next()));

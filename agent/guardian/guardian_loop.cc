@@ -151,9 +151,9 @@ OwnedFd BecomeGuardianProcess(std::initializer_list<int> kept) {
 
 namespace {
 
-// The first and the longest interval, in milliseconds, at which the search for
-// descendants is repeated if no SIGCHLD arrives. The search is repeated,
-// because a process may have forked during the last search.
+// While the guardian kills all descendants, it repeats the search for them at
+// intervals if no SIGCHLD arrives, because a process may have forked during the
+// last search. These are the first and the longest interval, in milliseconds.
 constexpr int kSweepMilliseconds = 20;
 constexpr int kLongestSweepMilliseconds = 1000;
 // The guardian reads no commands while more than this number of bytes of
@@ -266,12 +266,13 @@ class GuardianLoop {
   }
   bool TakeCommands();
   void Handle(StartCommand start);
-  // Forks the worker. If a temporary failure (IsPassing) prevents the fork,
-  // keeps the start in postponed_.
+  // Tries to start the worker. If it cannot be forked now for a temporary
+  // reason (IsPassing), keeps the start in postponed_ for another attempt.
   void Attempt(int local_rank, Postponed start);
   void AttemptPostponed();
-  // Drops the postponed starts of workers to which a terminating signal is
-  // addressed. Reports these workers as killed by the signal.
+  // Gives up the postponed starts of those workers to which `command` would
+  // send a signal that ends a process. Reports to the agent that the signal has
+  // killed these workers.
   void Withdraw(const SignalCommand& command);
   void Handle(const SignalCommand& command);
   void Handle(RemoveCommand command) { folder_ = std::move(command.folder); }
@@ -380,14 +381,16 @@ bool GuardianLoop::Turn() {
   signalfd_siginfo info;
   while (read(child_ended_.get(), &info, sizeof info) > 0) {
   }
-  // During a sweep, kills new descendants first, so that the following Reap can
-  // collect them. The sweep ends in Reap once no process is left.
+  // While sweeping_ is true, all processes must die. So first kill the
+  // descendants that are new, so that the following Reap can collect them. Reap
+  // resets sweeping_ once no process is left.
   if (sweeping_) KillDescendants({});
   Reap();
   if (fds[2].revents != 0) return false;
   if ((fds[0].revents & ~POLLOUT) != 0 && !channel_.Fill()) return false;
-  // Handles commands even if poll reported none. While reading was paused, an
-  // earlier call of Turn may have left commands unread.
+  // Handle commands even if poll has reported no input now: commands that an
+  // earlier call of Turn has received may still be waiting in channel_, because
+  // commands are not taken while Listening() is false.
   if (!TakeCommands()) return false;
   GiveSign();
   return channel_.Flush();
@@ -502,13 +505,12 @@ void GuardianLoop::Withdraw(const SignalCommand& command) {
 }
 
 void GuardianLoop::Handle(const SignalCommand& command) {
-  // Before the signal is sent, withdraws postponed starts and reaps processes
-  // that have already ended, so that they are not reported as ended by this
-  // signal.
+  // First give up postponed starts, and reap the processes that have already
+  // ended, so that their exits are not reported as caused by this signal.
   Withdraw(command);
   Reap();
-  // No process exists that could be signalled, because no worker was started
-  // since the guardian reported that no process is left.
+  // There is no process to signal: since the guardian last reported that no
+  // process is left, no worker was started.
   if (!occupied_) return;
   for (auto& [local_rank, worker] : workers_) {
     if (command.local_rank.value_or(local_rank) != local_rank) continue;
@@ -521,10 +523,11 @@ void GuardianLoop::Handle(const SignalCommand& command) {
     channel_.Flush();
   }
   if (command.local_rank) return;
-  // Signals descendants outside of the running workers' groups: with
-  // `everything` all of them, otherwise only those in the groups of ended
-  // workers. Each process is signalled by its pid and not through its group,
-  // because the number of an empty group may be reused for another group.
+  // The running workers' process groups have got the signal. Now signal other
+  // descendants of the guardian: with `everything` all of them, otherwise only
+  // those in the groups of workers that have ended. Each process is signalled
+  // by its pid and not through its group, because the number of an empty group
+  // may be reused for another group.
   if (command.everything || !leaderless_groups_.empty()) {
     for (const ProcessEntry& process : Descendants(getpid())) {
       const bool told = std::any_of(
@@ -565,9 +568,10 @@ void GuardianLoop::RestoreTerminal() {
   terminal_.Close();
 }
 
-// Reads from the pipe, only once, whether the worker's program was executed.
-// Reports a success to the agent. Leaves the report of a failure to Reap,
-// because the local rank is free again only after the child has been reaped.
+// Reads from the worker's pipe whether its program was executed; a further call
+// does nothing. If it was executed, reports this to the agent. If it was not,
+// leaves the report to Reap, because the local rank is free again only after
+// the child has been reaped.
 void GuardianLoop::Settle(int local_rank, Worker* worker) {
   if (!worker->outcome.open()) return;
   worker->failure = ReadStartFailure(worker->outcome);

@@ -54,8 +54,8 @@ TEST(GuardianProcess, HoldsNothingOfTheAgentsOpen) {
   for (const auto& entry :
        std::filesystem::directory_iterator(Proc(*guardian) + "/fd")) {
     const std::string target = std::filesystem::read_symlink(entry).string();
-    // Keeps only the kind of the descriptor before the colon, as in
-    // "socket:[1234]", because the rest depends on the kernel.
+    // Keep only the kind of the open file, such as "socket" for
+    // "socket:[1234]": the part after the colon depends on the kernel.
     held.insert(target.substr(0, target.find(':')));
   }
   EXPECT_EQ(held,

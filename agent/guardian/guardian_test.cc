@@ -338,8 +338,9 @@ TEST_F(GuardianTest, AWorkerLeadsASession) {
   EXPECT_EQ(session, std::to_string(events_.Await<WorkerStarted>().pid));
 }
 
-// The guardian gets the start and the signal together, so it sends the signal
-// just after the worker's fork. The signal must still end the worker.
+// The guardian gets the request to start the worker and the request to signal
+// it at the same time. So it sends the signal just after the worker's fork. The
+// signal must end the worker nevertheless.
 TEST_F(GuardianTest, ASignalRightAfterTheStartIsNotLost) {
   for (int i = 0; i < 50; ++i) {
     Start(0, {"pause"});
@@ -353,9 +354,10 @@ TEST_F(GuardianTest, ExitSaysWhetherTheWorkerWasSignalled) {
   Start(0, {"say-pid", "pause"});
   const int pid = std::stoi(out_.Line());
   const OwnedFd process = OpenPidFd(pid);
-  // Stops the guardian until the worker has exited and a request to signal the
-  // worker has been sent. So the guardian finds the exit and the request at the
-  // same time, and must not report that the worker was signalled.
+  // Stop the guardian with SIGSTOP. Meanwhile kill the worker, and request a
+  // signal to it. When the guardian continues, it finds the worker's exit and
+  // the request at the same time. It must not report that it has signalled the
+  // worker.
   ASSERT_EQ(kill(guardian_->pid(), SIGSTOP), 0);
   ASSERT_EQ(kill(pid, SIGKILL), 0);
   EXPECT_TRUE(!process.open() || Ends(process));

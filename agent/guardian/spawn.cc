@@ -25,8 +25,8 @@
 namespace muster::agent {
 
 int BindToCpus(const std::vector<int>& cpus) {
-  // The number of CPUs in the CPU set: one more than the greatest CPU number,
-  // which is the last of `cpus`.
+  // The size of the CPU set in bits: the greatest CPU number, which is the last
+  // of `cpus`, plus one.
   const size_t count = static_cast<size_t>(cpus.back()) + 1;
   const size_t bytes = CPU_ALLOC_SIZE(count);
   cpu_set_t* set = CPU_ALLOC(count);
@@ -40,7 +40,9 @@ int BindToCpus(const std::vector<int>& cpus) {
 
 void PreferMemoryOf(int numa_node) {
 #ifdef SYS_set_mempolicy
-  // MPOL_PREFERRED of the kernel's mempolicy.h; the C library has no wrapper.
+  // The mode MPOL_PREFERRED of the system call set_mempolicy, as in the
+  // kernel's <linux/mempolicy.h>. The call is made directly, because the C
+  // library has no function for it.
   constexpr int kPreferred = 1;
   constexpr size_t kBits = sizeof(unsigned long) * CHAR_BIT;
   const size_t node = static_cast<size_t>(numa_node);
@@ -90,9 +92,9 @@ StartFailure EnterAndExecute(const SpawnRequest& request) {
 StartFailure BecomeProgram(const SpawnRequest& request, pid_t parent,
                            pid_t agent) {
   // Each worker gets its own session, because the kernel's autogroup scheduler
-  // distributes CPU time by session. setsid also makes a process group. setsid
-  // is called first, because the parent waits for the group before it signals
-  // the child (SignalGroup).
+  // distributes CPU time by session. setsid also makes the child the leader of
+  // a new process group. setsid is the first call, because the parent cannot
+  // signal the process group before it exists (SignalGroup).
   setsid();
 #ifdef PR_SET_PTRACER
   // Allows gdb and py-spy, which the agent runs to read a worker's stack, to
@@ -138,9 +140,10 @@ StartFailure BecomeProgram(const SpawnRequest& request, pid_t parent,
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  // If the program cannot be executed for a temporary reason, the child itself
-  // waits and tries again. The guardian therefore continues to serve, and a
-  // signal ends the child as it would end the program.
+  // If the program cannot be executed for a temporary reason, the child tries
+  // again after a delay. The child waits, not the guardian, so that the
+  // guardian can handle other messages meanwhile. A signal ends the waiting
+  // child, as it would end the program.
   for (int failed = 1;; ++failed) {
     StartFailure failure = EnterAndExecute(request);
     const std::optional<Duration> delay = DelayOfRetry(failed);

@@ -37,9 +37,9 @@ struct SpawnRequest {
   // NUMA node from which the child prefers to take memory; nullopt: no
   // preference
   std::optional<int> memory_node;
-  // Whether the guardian has executed argv[0] before. The child retries an exec
-  // that failed for a temporary reason, as IsPassing decides from the error and
-  // this value.
+  // Whether the guardian has executed the program argv[0] before. If so, a
+  // missing program file counts as a temporary failure, after which the child
+  // tries again (IsPassing).
   SeenBefore seen = SeenBefore::kNo;
   // signals ignored by the child: bit n - 1 is signal n
   uint64_t ignored_signals = 0;
@@ -71,9 +71,10 @@ struct Spawned {
 std::variant<Spawned, StartFailure> Spawn(const SpawnRequest& request);
 
 // Sends `signal` to the process group that a spawned child leads. While
-// `outcome` is open, the child may not have called setsid yet. Then the
-// function waits up to a second for setsid, so that no signal is lost. After
-// that second the signal goes to the child alone.
+// `outcome` (Spawned::outcome) is open, the child may not have called setsid
+// yet, so that the group does not exist. The function then waits up to a second
+// for the group, so that the signal is not lost. If there is still no group,
+// the signal goes to the child alone.
 void SignalGroup(pid_t child, const OwnedFd& outcome, int signal);
 
 // The reason why the child could not execute its program; nullopt if the

@@ -11,13 +11,13 @@ namespace muster::agent {
 // Whether this guardian has already executed the program that it now starts.
 enum class SeenBefore { kYes, kNo };
 
-// Whether the start of a program that failed because of `failure` may succeed
-// if it is retried a moment later. Reasons: the machine lacked processes or
-// memory (EAGAIN, ENOMEM, ENFILE), a file server answered late or with an old
-// file handle (ESTALE, EIO, ETIMEDOUT), or another process is writing the
-// program's file (ETXTBSY). If the file is absent (ENOENT, ENOTDIR), the start
-// is retried only if the guardian has executed the program before. So a start
-// with a mistyped name fails at once. Pure.
+// Whether a failure to start a program is temporary, so that a retry a moment
+// later may succeed. Temporary failures are: the machine lacked processes or
+// memory (EAGAIN, ENOMEM, ENFILE); a file server answered late or with an old
+// file handle (ESTALE, EIO, ETIMEDOUT); another process is writing the
+// program's file (ETXTBSY). An absent file (ENOENT, ENOTDIR) is temporary only
+// if the guardian has executed the program before. So a start with a mistyped
+// name fails at once. Pure.
 bool IsPassing(const StartFailure& failure, SeenBefore seen);
 
 // The delay before the next attempt to start a program, after `failed` attempts

@@ -27,9 +27,9 @@ namespace muster::agent {
 inline constexpr int kMaxCpus = 1 << 16;
 inline constexpr int kMaxMemoryNodes = 1 << 10;
 
-// The maximum number of bytes in a message. With default limits the kernel
-// accepts 2 MiB of arguments and environment; the rest is room for higher
-// limits.
+// The maximum number of bytes in a message. A start message contains a
+// program's arguments and environment, for which the kernel by default accepts
+// 2 MiB; its limit may be set higher.
 inline constexpr size_t kMaxMessageBytes = 8 << 20;
 
 // The agent's command to start a worker. The worker's descriptors are sent with
@@ -55,8 +55,8 @@ struct StartCommand {
 };
 struct SignalCommand {
   int signal = 0;
-  // whether the signal is also sent to descendants of workers that left the
-  // workers' process groups
+  // whether the signal is also sent to those descendants of the workers that
+  // are in no running worker's process group
   bool everything = false;
   // local rank of the only worker to whose process group the signal is sent;
   // nullopt: the signal is sent to the process groups of all workers

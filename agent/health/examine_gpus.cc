@@ -16,7 +16,8 @@ namespace {
 // in use, a process is assumed to use the GPU.
 constexpr int64_t kDriversOwn = int64_t{2} << 30;
 
-// The indices of the GPUs that answer NVML and for which `holds` returns true.
+// The indices of those GPUs that NVML could read and for which `holds` returns
+// true.
 std::vector<int> Those(const GpuFacts& gpus,
                        const std::function<bool(const GpuDevice&)>& holds) {
   std::vector<int> indices;
@@ -219,8 +220,9 @@ std::vector<Finding> ExamineGpus(const GpuFacts& gpus,
       return {Found("gpu-driver-hung",
                     "NVIDIA's management library does not answer")};
     case GpuFacts::State::kFailed:
-      // This failure means that the versions of NVIDIA's driver and library
-      // differ, which ExamineVersions reports.
+      // The error kVersionMismatch means that the versions of NVIDIA's driver
+      // and library differ. ExamineVersions reports it, so nothing is reported
+      // here.
       if (gpus.error_code == kVersionMismatch) return {};
       return {Found(
           "gpu-driver-failed",
@@ -465,8 +467,9 @@ std::vector<Finding> ExamineLinks(const GpuFacts& gpus,
       }
     }
   }
-  // Bridges that redirect traffic are reported even if the node has only one
-  // GPU, because the GPU may also exchange data directly with a network card.
+  // PCI bridges that send traffic between two devices through the root complex
+  // are reported even if the node has only one GPU: the GPU may also exchange
+  // data directly with a network card.
   if (!redirected.empty()) {
     findings.push_back(
         Found("pcie-acs", absl::StrCat(GpusText(redirected),

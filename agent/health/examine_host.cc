@@ -345,9 +345,10 @@ std::vector<Finding> ExamineCoordinator(const CoordinatorFacts& coordinator,
         absl::StrCat("this node speaks from ", coordinator.local_address,
                      ", the coordinator sees ", coordinator.seen_address)));
   }
-  // Reports that peers use another address of this node than the coordinator
-  // sees. A loopback address that the coordinator sees is not reported, because
-  // a coordinator on this machine always sees such an address.
+  // Reports a difference between two addresses of this node: the advertised
+  // one, to which other nodes connect, and the one that the coordinator sees.
+  // Nothing is reported if the coordinator sees a loopback address: a
+  // coordinator on this machine always sees one.
   const std::string& advertised = coordinator.advertised_address;
   if (!coordinator.seen_address.empty() && !advertised.empty() &&
       advertised != coordinator.seen_address &&

@@ -100,8 +100,8 @@ inline constexpr char kWorkingPurpose[] = "working folder";
 struct FolderFacts {
   std::string purpose;  // such as "logs" or "temporary files"
   std::string path;     // path of the folder, as given by the user
-  // The nearest existing parent, if the folder does not exist; all facts then
-  // describe this parent. Otherwise empty.
+  // The nearest existing parent folder, if the folder `path` does not exist;
+  // all other facts then describe this parent. Empty: the folder exists.
   std::string above;
   // why the folder cannot be used, such as "no such folder" or "no answer"
   std::string error;

@@ -62,9 +62,10 @@ std::string NcclText(int version) {
                       version % 100);
 }
 
-// The folders that may be prefixes of a Python installation. In a virtual
-// environment python3 is a link to another place, but the packages are beside
-// the link. So the prefixes of the link and of its target are included.
+// Folders that may be the prefix of a Python installation (the folder with its
+// bin/ and lib/): those that VIRTUAL_ENV, CONDA_PREFIX and the first python3 in
+// PATH give, and the system's. In a virtual environment python3 is a symbolic
+// link. The link is not followed, because the packages are beside the link.
 std::vector<std::string> Prefixes(
     const std::string& root,
     const std::map<std::string, std::string>& environment) {

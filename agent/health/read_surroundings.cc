@@ -41,8 +41,9 @@ Duration SinceStart() {
          std::chrono::nanoseconds(now.tv_nsec);
 }
 
-// Reads the kernel log from `path`. Each read of /dev/kmsg returns one record.
-// A test gives a regular file, of which one read returns several records.
+// Reads the kernel log from `path`, normally /dev/kmsg, of which each read
+// returns one record. In tests `path` is a regular file, of which one read
+// returns several records.
 std::optional<std::string> ReadKernelLog(const std::string& path) {
   const OwnedFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd.open()) return std::nullopt;

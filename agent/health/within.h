@@ -18,9 +18,9 @@ namespace muster::agent {
 class StuckCalls {
  public:
   // Runs `work` in a thread of its own. All signals are blocked in the thread.
-  // Otherwise the kernel could deliver a signal for this process to a thread
-  // that is stuck. Returns false if too many calls are stuck, or if the system
-  // cannot create a thread.
+  // Otherwise the kernel could deliver a signal for this process to this
+  // thread, which cannot handle the signal while it is stuck. Returns false if
+  // too many calls are stuck, or if the system cannot create a thread.
   static bool Start(std::function<void()> work);
 };
 

@@ -17,8 +17,8 @@ namespace muster::agent {
 // only. The coordinator's directive can assign a message to a node.
 enum class JobMessages {
   kAll,  // all messages, because the outputs of the nodes are not merged
-  // Messages that the directive assigns to this node, and messages that no
-  // directive ever assigns.
+  // Two kinds of messages: those that the directive assigns to this node, and
+  // the general ones, for which the directive never chooses a node.
   kAssignedAndGeneral,
   kAssigned,  // only messages that the directive assigns to this node
 };
@@ -51,8 +51,8 @@ struct AgentPolicy {
   HangPolicy hangs;
   // The messages about the whole job that this node prints.
   JobMessages job_messages = JobMessages::kAll;
-  // Whether the agent tries again, until connect_timeout, if it reaches the
-  // coordinator of another job. Otherwise the agent exits at once.
+  // Whether an agent that has reached the coordinator of another job connects
+  // again, until connect_timeout has passed. Otherwise the agent exits at once.
   bool retries_wrong_coordinator = false;
   // Whether this agent waits if another live agent has this node's place in the
   // job. Otherwise the coordinator refuses this agent.

@@ -26,7 +26,8 @@ class GuardianWatch {
   // If the agent has run for this time without a sign of life from the
   // guardian, the guardian counts as unresponsive.
   static constexpr Duration kDeadline = std::chrono::seconds(10);
-  // The longest time between two calls of Look that the caller may plan.
+  // The interval at which the caller must call Look (see NextLook); shorter
+  // than kMaxGap.
   static constexpr Duration kLookEvery = std::chrono::milliseconds(2500);
   static constexpr Duration kMaxGap = std::chrono::seconds(3);
 

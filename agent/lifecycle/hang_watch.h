@@ -27,11 +27,11 @@ enum class WorkerState {
 // If hang detection is off, no worker has a deadline. Otherwise the deadline is
 // the worker's own WATCHDOG_S, else the policy's value, else a value learned
 // from the pauses between the worker's reports in this round. The learned value
-// is ten times the longest pause. It is at least five minutes, because a first
-// checkpoint or evaluation may come, and at most an hour more than the longest
-// pause. Nothing is learned before five pauses are known; a worker without
-// another value then has no deadline. Before its first report no worker has a
-// deadline.
+// is ten times the longest pause. It is at least five minutes, because the
+// first checkpoint or evaluation may take much longer than the pauses so far.
+// It is at most an hour more than the longest pause. Nothing is learned before
+// five pauses are known; a worker without another value then has no deadline.
+// Before its first report no worker has a deadline.
 class HangWatch {
  public:
   static constexpr int kLeastPauses = 5;
@@ -95,9 +95,10 @@ class HangWatch {
 struct HangBlame {
   HangWatch::Silence silence;
   WorkerState state = WorkerState::kOther;
-  // Text that is appended to the message about the worker, with a leading
-  // semicolon. Gives the state of the worker's process, or says that several
-  // workers are silent and another one may be the cause. May be empty.
+  // Text that is appended to the message about the blamed worker, with a
+  // leading semicolon. Gives the state of the worker's process, or says that
+  // several workers are silent and that another of them may cause the hang. May
+  // be empty.
   std::string remark;
 };
 
@@ -106,9 +107,10 @@ struct SilentWorker {
   WorkerState state = WorkerState::kOther;
 };
 
-// A worker counts as silent together with the overdue worker if the time
-// between their last reports is at most the overdue worker's deadline, divided
-// by this number.
+// The fraction of a deadline (one tenth) that decides whether two workers fell
+// silent together. A worker fell silent together with the overdue worker if the
+// time between their last reports is at most the overdue worker's deadline,
+// divided by this number.
 inline constexpr int kTogetherDivisor = 10;
 
 // Chooses the worker to blame for a hang. `overdue`: the worker that fell

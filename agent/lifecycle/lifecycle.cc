@@ -124,10 +124,10 @@ void Lifecycle::On(const DirectiveCame& event) {
     Notice(absl::StrCat("round ", round_, " broke because ", directive.reason,
                         "; what was named before followed from it"));
   }
-  // If the directive orders this node to stop the round, a report confirms at
-  // once that the order has arrived. On a node without workers the order
-  // changes nothing, so no later report would show its arrival. Every other
-  // directive has an effect that the next report shows.
+  // A directive that orders this node to stop the round is confirmed by a
+  // report at once. On a node without workers the order changes nothing, so no
+  // later report would show that the order has arrived. Directives of other
+  // kinds have effects that the next report shows.
   if ((newer || was_due) &&
       directive.kind == rendezvous::DirectiveKind::kStop) {
     changed_ = true;
@@ -282,9 +282,10 @@ void Lifecycle::On(const GuardianDied& event) {
   kill_at_.reset();
   health_.RoundEnded();
   if (leave_.has_value()) return;
-  // The coordinator gets only the reason of the guardian's loss: leaving_,
-  // which the next report contains. The user gets the longer text that is
-  // passed to GiveUp below: it also says that this node leaves the job.
+  // Two texts describe the loss of the guardian. The coordinator gets the short
+  // one, event.reason, in the next report (Report::leave). The user gets the
+  // longer one that is passed to GiveUp below, which also says that this node
+  // leaves the job.
   leaving_ = leaving_.value_or(event.reason);
   GiveUp(kWorkersLostExitCode,
          absl::StrCat(event.reason,
@@ -445,9 +446,9 @@ void Lifecycle::Stop(int signal, Duration grace) {
   if (phase_ != rendezvous::NodePhase::kStopping) {
     phase_ = rendezvous::NodePhase::kStopping;
     changed_ = true;
-    // kill_at_ may already be set: after a success it is the time of SIGKILL
-    // for leftover processes. The stop that begins now has a grace period of
-    // its own.
+    // kill_at_ may be set already: after the workers' success it is the time at
+    // which leftover processes get SIGKILL. The stop that begins now has its
+    // own grace period, so the old time is deleted.
     kill_at_.reset();
     killed_ = false;
     broke_at_ = now_;

@@ -63,7 +63,8 @@ class Lifecycle {
     // The port that is reserved for measurements of the connection to another
     // node (--network-check); 0: none.
     int check_port = 0;
-    // The maximum number of GPUs in such a measurement.
+    // The maximum number of this node's GPUs that take part in a measurement of
+    // the connection to another node.
     int check_gpus = 0;
   };
 
@@ -243,8 +244,10 @@ class Lifecycle {
   // The activity to which time is attributed while no worker runs.
   rendezvous::Activity ActivityWithoutWorkers() const;
   void Notice(std::string line);
-  // Prints a message about the whole job, but only on the node that
-  // AgentPolicy::job_messages or the directive selects.
+  // Prints a general message about the whole job, that is, one for which the
+  // coordinator's directive never chooses a node. Prints nothing if this node
+  // prints only messages that the directive assigns to it
+  // (JobMessages::kAssigned).
   void NoticeForJob(std::string line);
   bool PrintsForJob() const;
   void SendReport();
@@ -358,12 +361,12 @@ class Lifecycle {
   std::string link_error_;
 
   struct Preemption {
-    // the preemption notice as received; the remaining time in it is not
-    // updated
+    // signal and host of the preemption notice; its field `left` is not used,
+    // because `deadline` gives the remaining time
     rendezvous::PreemptionNotice notice;
     Instant deadline;
-    // time at which this node or another one caught the signal that announced
-    // the preemption
+    // time at which this node learned of the preemption, from a signal or from
+    // a directive of the coordinator
     Instant caught;
   };
   std::optional<Preemption> preemption_;

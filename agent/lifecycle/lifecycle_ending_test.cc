@@ -485,8 +485,8 @@ TEST(LifecycleCause, AnotherOneIsSaidOnce) {
                   "round 1 broke because rank 1 on a: hung; what was named")));
   agent.TellSame(stop);
   EXPECT_EQ(agent.notices.size(), 1u);
-  // A newer order to stop the same round, with another reason, gives another
-  // notice.
+  // A newer directive orders the same round to stop, for another reason. The
+  // node prints a second notice, with the new reason.
   stop.reason = "rank 0 on a: exit code 1";
   agent.Tell(stop);
   EXPECT_EQ(agent.notices.size(), 2u);

@@ -210,9 +210,10 @@ void Lifecycle::ReportHang() {
     Stop(SIGTERM, config_.spec.shutdown_timeout);
     broke_here_ = true;
   }
-  // A worker that SIGSTOP has stopped is killed at once. Otherwise the sender
-  // of SIGSTOP could send it again, and the worker would survive until the end
-  // of the grace period.
+  // A worker that SIGSTOP has stopped is killed at once, without a grace
+  // period. Otherwise the program that sent SIGSTOP could stop the worker again
+  // before the worker has handled SIGTERM. The worker would then live until the
+  // end of the grace period.
   if (failure.signal == SIGSTOP) {
     step_.actions.emplace_back(
         SignalWorkers{.signal = SIGKILL, .local_rank = failure.local_rank});
@@ -226,9 +227,9 @@ bool Lifecycle::IsEndOfHungWorker(const WorkerDown& event) {
       event.failure.has_value() && !IsEndByPreemption(*event.failure);
   if (suspicion_->failure.local_rank != event.local_rank) {
     // A signal killed this worker while gdb read the stack of another worker
-    // that seems to hang. The cause is the hang, or gdb itself. So the hang is
-    // reported before the exit of this worker, although the exit was noticed
-    // first.
+    // that seems to hang. The cause of this worker's death is the hang, or gdb
+    // itself. So the hang is reported before the exit of this worker, although
+    // the exit was noticed first.
     if (died && event.failure->kind == rendezvous::FailureKind::kSignal &&
         phase_ == rendezvous::NodePhase::kRunning && suspicion_->looked) {
       ReportHang();

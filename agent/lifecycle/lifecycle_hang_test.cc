@@ -159,10 +159,10 @@ TEST_F(LifecycleHang, StoppedWorkerIsReportedInABrokenRound) {
     agent.TellStop(1);
     EXPECT_EQ(agent.looks.size(), 1u);
     EXPECT_THAT(agent.signals, ElementsAre(SIGTERM));
-    // While a round is being stopped, the stack of a stopped worker is
-    // requested only if the worker has been silent for at least half of its
-    // deadline of 30 s. The round is stopped `before` milliseconds before the
-    // deadline: after 29.99 s of silence (10 ms), or after 14 s (16000 ms).
+    // The workers' deadline is 30 s of silence. If the round is stopped
+    // earlier, the stack of a worker that SIGSTOP has stopped is requested only
+    // if its silence has lasted at least half of the deadline. Here it has
+    // lasted 29.99 s (`before` is 10 ms) or 14 s (`before` is 16000 ms).
     ASSERT_EQ(agent.stacks_asked.size(), before == 10 ? 1u : 0u);
     agent.Step(Taken(/*local_rank=*/0));
     const std::vector<rendezvous::Failure>& failures =

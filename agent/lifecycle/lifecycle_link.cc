@@ -12,10 +12,10 @@
 namespace muster::agent {
 namespace {
 
-// After this time, plus a random time below kStandbySpread, a node disconnects
-// from a standby and tries the next standby. The node does not stay longer,
-// because the other nodes may be unable to reach this standby. It does not
-// disconnect at once for two reasons: nodes notice the loss of their
+// The time, to which a random time below kStandbySpread is added, after which a
+// node disconnects from a standby and tries the next one. The node does not
+// stay longer, because the other nodes may be unable to reach this standby. It
+// stays for some seconds for two reasons: nodes notice the loss of their
 // coordinator at different times, and standbys that reach each other send their
 // nodes to one standby (Standby::Meet).
 constexpr Duration kStandbyTime = std::chrono::seconds(5);

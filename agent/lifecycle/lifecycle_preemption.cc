@@ -12,17 +12,18 @@
 namespace muster::agent {
 namespace {
 
-// Preemption signals that arrive within this time of the first one count as the
-// same preemption. One preemption may reach the agent as several signals, for
-// instance from Slurm's step daemon and from srun.
+// The time after a preemption signal in which further preemption signals count
+// as part of the same preemption. One preemption may reach the agent as several
+// signals, for instance from Slurm's step daemon and from srun.
 constexpr Duration kOneOrder = std::chrono::seconds(2);
 
 // The longest wait for the coordinator's order to stop after the grace period
 // has ended.
 constexpr Duration kOrderTimeout = std::chrono::seconds(5);
 
-// The additional time, after the shutdown time-out, in which the coordinator
-// declares silent nodes lost and sends the verdict.
+// The time that the coordinator is given for declaring silent nodes lost and
+// sending the verdict, after all workers have had the shutdown time-out to
+// exit.
 constexpr Duration kStopMargin = std::chrono::seconds(5);
 
 }  // namespace
@@ -119,8 +120,9 @@ bool Lifecycle::WorkersKeepGrace() const {
 // The time at which this node stops waiting for the coordinator. Normally the
 // coordinator stops the workers when the grace period is over, and sends the
 // verdict when all have stopped. If the cluster has already removed the
-// coordinator, this node must not wait as long as usual. Otherwise the cluster
-// would kill the node, which would count as a failure.
+// coordinator, this node must stop waiting earlier than it does without a
+// preemption. Otherwise the cluster would kill this node's agent, which would
+// count as a failure.
 std::optional<Instant> Lifecycle::PreemptionLimit() const {
   if (!preemption_.has_value() || leave_.has_value()) return std::nullopt;
   const Instant ordered = preemption_->deadline + kOrderTimeout;

@@ -147,16 +147,16 @@ struct StartWorkers {
 };
 struct SignalWorkers {
   int signal = 0;
-  // Whether the signal is also sent to descendants of workers that left the
-  // workers' process groups.
+  // Whether the signal is also sent to those descendants of the workers that
+  // are in no running worker's process group.
   bool everything = false;
   // The local rank of the only worker to whose process group the signal is
   // sent; nullopt: the signal is sent to the process groups of all workers.
   std::optional<int> local_rank;
 };
-// Action: read the state of these workers' processes. A process that was
-// stopped by a signal explains why its worker is silent. The agent answers at
-// once with WorkersSeen.
+// Action: read the state of these workers' processes. For example, a worker is
+// silent if a signal has stopped its process. The agent answers at once with
+// WorkersSeen.
 struct LookAtWorkers {
   struct Worker {
     int local_rank = 0;
@@ -244,8 +244,8 @@ struct LifecycleStep {
   // report to send to the coordinator; nullopt: none
   std::optional<rendezvous::Report> report;
   std::optional<Reconnect> reconnect;
-  // The endpoints of the standbys, set if they have changed. If the coordinator
-  // is lost, the link tries them besides the configured endpoints.
+  // The endpoints of the standbys; nullopt: unchanged. If the coordinator is
+  // lost, the link tries these endpoints besides the configured ones.
   std::optional<std::vector<std::string>> standbys;
   // All exits of workers so far in a round that has broken, in the order of
   // their arrival, without the last lines of the workers' output. Empty:

@@ -1,8 +1,8 @@
-// Tests of how workers are started, stopped and fail, and of the removal of
-// their leftover processes. Also tests when a node releases clients that wait
-// in a round's store. Also tests which cause is recorded for a worker's exit:
-// the worker itself, a signal of Muster, or an exception that the worker had
-// recorded before.
+// Tests of how workers are started and stopped, of failing workers, and of the
+// removal of processes that workers leave behind. Further tests: when a node
+// releases the clients that wait in a round's store; and whether the worker
+// itself, a signal of Muster, or an earlier exception of the worker is recorded
+// as the cause of a worker's exit.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -551,10 +551,11 @@ TEST(LifecycleEnds, AnExceptionAfterTheFirstFailuresDidNotComeFirst) {
   EXPECT_FALSE(agent.reports.back().failures[1].raised_first);
 }
 
-// Worker 1 fails without an error file, 2 s before worker 0 fails with one.
-// Without a file, a failure may be noticed up to 1 s late, so worker 1 may have
-// failed 3 s before worker 0's exit. Worker 0's exception counts as the first
-// failure only if it was recorded more than 3 s before worker 0's exit.
+// Worker 1 fails without an error file. Such a failure is assumed to have
+// happened 1 s before it was noticed. Worker 0 fails 2 s later, with an
+// exception in its error file, which was recorded `ago` milliseconds before
+// worker 0's exit. So the exception counts as the first failure only if `ago`
+// is more than 3 s.
 TEST(LifecycleEnds, AFailureWithoutARecordMayBeASecondOld) {
   for (const int ago : {3000, 3001}) {
     LifecycleFixture agent;

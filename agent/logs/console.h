@@ -48,8 +48,8 @@ class Console {
   // again.
   void SetOnRoom(const std::function<void()>& on_room);
   bool HasRoom();
-  // Whether every stream has less than half of Limits::limit_bytes queued, so
-  // that there is room to spare.
+  // Whether every stream has queued less than half of the bytes that it may
+  // queue (Limits::limit_bytes).
   bool HasSpareRoom() const;
   // The number of bytes written to stdout and stderr together.
   int64_t written() const;
@@ -84,9 +84,10 @@ class Console {
 
  private:
   std::vector<ConsoleWriter*> Streams() const;
-  // Returns all streams of the console, for a caller that waits for one after
-  // another. Also starts to measure, for all of them at the same time, how long
-  // each stream accepts nothing, so that these waits share one time limit.
+  // Returns all streams of the console, for a caller that waits for the streams
+  // one after another. Also calls BeginWait for each stream, so that the times
+  // in which the streams accept nothing are all measured from now on. The waits
+  // thus share one time limit.
   std::vector<ConsoleWriter*> StreamsToWaitFor() const;
 
   const ConsoleFds fds_;

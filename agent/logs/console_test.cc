@@ -69,10 +69,10 @@ TEST_F(ConsoleTest, BothStreamsAreWaitedForAtTheSameTime) {
        }});
   EXPECT_TRUE(given_up());
   EXPECT_GT(console.err()->loss().unread, 0);
-  // `asked` counts all calls of the callback end_signals, `asked_for_out` those
-  // during the wait for stdout. The waits for stdout and stderr share one time
-  // limit, which the wait for stdout has used up. So the wait for stderr makes
-  // one call and ends.
+  // `asked` counts all calls of the callback end_signals. `asked_for_out`
+  // counts those before the end of the wait for stdout. Both waits share one
+  // time limit, and the wait for stdout has used it up. So the wait for stderr
+  // ends after one call.
   EXPECT_EQ(asked - asked_for_out, 1);
   for (const int fd : others) close(fd);
 }

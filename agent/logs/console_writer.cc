@@ -28,17 +28,19 @@ namespace muster::agent {
 int OpenConsoleCopy(int fd) {
   struct stat status;
   if (fstat(fd, &status) != 0) return -1;
-  // Only pipes and terminals are opened again. A regular file does not block
-  // for long. A second open of it would have a file offset of its own and
-  // overwrite other programs' output.
+  // Only pipes and terminals are opened again, because a write to them may
+  // block for long. A regular file is not: a second open would have a file
+  // offset of its own, so that its writes would overwrite other programs'
+  // output.
   if (S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode)) {
     std::string path = "/proc/self/fd/" + std::to_string(fd);
     int copy = open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (copy >= 0) return copy;
   }
-  // The duplicate gets a number of at least 3. This process may have been
-  // started with one of the descriptors 0 to 2 closed. A duplicate with this
-  // free number would be mistaken for stdin, stdout or stderr.
+  // The duplicate gets a descriptor number of at least 3. If this process was
+  // started with one of the descriptors 0 to 2 closed, the duplicate could
+  // otherwise get that number, and would be mistaken for stdin, stdout or
+  // stderr.
   return fcntl(fd, F_DUPFD_CLOEXEC, 3);
 }
 
@@ -104,9 +106,10 @@ struct ConsoleWriter::State {
   WriteEnd WriteUnlessWoken(std::string_view text);
   std::string LeadOf(const Text& batch) const;
   Text NextBatch();
-  // Updates the state after an attempt to write `batch`, preceded by `lead`, a
-  // note about lost bytes. Returns a function that calls on_error, which the
-  // caller must run without holding `mutex`; empty: there is nothing to call.
+  // Updates the state after an attempt to write `lead`, a note about lost
+  // bytes, and then `batch`; `end` is the result of the attempt. Returns a
+  // function that calls on_error, which the caller must run without holding
+  // `mutex`. Empty: on_error need not be called.
   std::function<void()> After(WriteEnd end, const std::string& lead,
                               const Text& batch);
 
@@ -296,8 +299,9 @@ void ConsoleWriter::State::Run() {
   changed.notify_all();
 }
 
-// Whether text of `bytes` bytes may be queued. If not, counts the text as
-// dropped or discarded, unless nothing can be written any more (`left`).
+// Whether `bytes` more bytes of text may be queued. If not, counts the bytes as
+// dropped or as unread. They are not counted if nothing can be written to the
+// console any more (`left`).
 bool ConsoleWriter::State::Takes(size_t bytes, Source source) {
   if (left || bytes == 0) return false;
   const auto count = static_cast<int64_t>(bytes);
@@ -307,9 +311,9 @@ bool ConsoleWriter::State::Takes(size_t bytes, Source source) {
   }
   const bool drops = limits.when_full == WhenFull::kDrop;
   size_t most = drops ? limits.room_bytes : limits.limit_bytes;
-  // After a drop, no more text is accepted until the queue has shrunk to half
-  // its limit. One long gap with one note is easier to read than many short
-  // ones.
+  // Once text was dropped, new text is accepted only after the queue has shrunk
+  // to half its limit. This gives one long gap with one note, which is easier
+  // to read than many short gaps.
   if (dropped > 0) most /= 2;
   if (queued_bytes + bytes <= most || queue.empty()) return true;
   dropped += count;

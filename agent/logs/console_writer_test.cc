@@ -295,8 +295,8 @@ TEST(ConsoleWriterTest, DestructorReturnsWithoutAReader) {
 }
 
 TEST(ConsoleWriterTest, EndsThoughAWriteCannotBeInterrupted) {
-  // A socket cannot be opened again in non-blocking mode, so that writes to it
-  // block.
+  // The console is a socket, which cannot be opened again in non-blocking mode.
+  // Writes to it therefore block.
   int ends[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
   auto begin = std::chrono::steady_clock::now();

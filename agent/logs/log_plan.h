@@ -38,8 +38,8 @@ absl::StatusOr<StreamsByRank> ParseStreamsByRank(const std::string& text);
 // The value of `--console`: the behaviour if the console is slower than the
 // workers.
 struct ConsolePolicy {
-  // Whether output that the console does not accept is dropped, so that workers
-  // do not wait.
+  // Whether output for which the console has no room is dropped. Otherwise
+  // workers wait until there is room.
   bool drops = false;
   // At the end of the job, the longest time for which the console may accept
   // nothing. After this time the rest of the output for the console is

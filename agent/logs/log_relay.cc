@@ -27,8 +27,8 @@ namespace {
 
 // size in bytes of the buffer with which the relay's thread reads pipes
 constexpr size_t kReadBytes = 256 << 10;
-// size in bytes of the buffer with which a thread other than the relay's drains
-// a pipe; the buffer is on that thread's stack
+// size in bytes of the buffer with which a thread that calls the relay drains
+// pipes, for instance in Flush; the buffer is on that thread's stack
 constexpr size_t kDrainBytes = 16 << 10;
 constexpr int kPipeBytes = 1 << 20;
 // The maximum number of pipes that get a large buffer. Other agents of this
@@ -135,9 +135,9 @@ class LogRelay::Impl {
   uint64_t next_id_ = kWakeId + 1;
   // readers of the streams that have not ended, by stream id
   std::map<uint64_t, Reader> open_;
-  // A pause in which a stream's pipe is not read, because the console or the
-  // queue of writes to the log files is full (`by`). `since`: start of the
-  // pause.
+  // A pause in which the pipe of a stream is not read. `since`: the start of
+  // the pause. `by`: its cause, a full console or a full queue of writes to the
+  // log files.
   struct Hold {
     Instant since;
     HeldUp::By by;
@@ -300,10 +300,10 @@ void LogRelay::Impl::Run() {
       wake_->Clear();
       may_have_room = true;
     }
-    // `room` is the time at which the file system counts as hung if it
-    // completes no work until then. While it is hung, output that does not fit
-    // in the queue of writes is dropped. So from this time the waiting streams
-    // can be read again.
+    // If the file system of the log files completes no work until the time
+    // `room`, it counts as hung. From then on, output that does not fit in the
+    // queue of writes is dropped. So the paused streams need not wait any more,
+    // and are read again.
     may_have_room = may_have_room || (room && MonotonicNow() >= *room);
     if (may_have_room) ResumeAll();
     ShowPartials();
@@ -341,9 +341,10 @@ void LogRelay::Impl::ResumeAll() {
   held_up_.clear();
 }
 
-// The time in milliseconds until the relay's thread must act; -1: no limit.
-// `room`: the time at which the file system counts as hung and waiting streams
-// are read again.
+// The time in milliseconds until the relay's thread must act again; -1: it has
+// nothing to do until an event comes. `room`: the time from which paused
+// streams are read again, because the file system of the log files then counts
+// as hung.
 int LogRelay::Impl::Timeout(std::optional<Instant> room) {
   std::optional<Instant> next = files_.NextLook();
   if (room) next = std::min(next.value_or(*room), *room);

@@ -30,12 +30,12 @@ namespace muster::agent {
 // queue is full, the relay does not read the pipes of the streams that the
 // console shows, and their files wait as well. All other streams continue.
 //
-// Threads of their own write the files and make the folders (FileQueue). A slow
-// file system slows the workers down as well. A file system that completes no
-// work for some seconds counts as hung (FileBacklog): the workers then do not
-// wait for it, and output that does not fit in the backlog is dropped. If the
-// file can be written again, a note in the file says how much was dropped and
-// when.
+// The files are written, and the folders made, by separate threads (FileQueue).
+// A slow file system slows the workers down as well. A file system that
+// completes no work for some seconds counts as hung (FileBacklog): the workers
+// then do not wait for it, and output that does not fit in the backlog is
+// dropped. If the file can be written again, a note in the file says how much
+// was dropped and when.
 //
 // If the console is a terminal, the only worker of a node gets a
 // pseudo-terminal, whose output is passed on unchanged, without lines and

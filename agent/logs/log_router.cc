@@ -84,8 +84,8 @@ std::unique_ptr<QueuedFile> LogRouter::NewFile(
   limits.rotate_bytes = plan_.rotate_bytes;
   limits.keep = plan_.keep_rotated;
   limits.root = plan_.directory;
-  // If a file has the only copy of its bytes, it is rotated only at the user's
-  // request, because rotation deletes bytes.
+  // A file that has the only copy of a stream's output is rotated only if the
+  // user asked for it (kOfAllStreams), because rotation deletes old output.
   const bool keeps_all = copies == LogAccount::Copies::kFileOnly &&
                          plan_.rotation == LogPlan::Rotation::kOfShownStreams;
   if (keeps_all) limits.rotate_bytes = 0;
@@ -108,10 +108,9 @@ std::shared_ptr<QueuedFile> LogRouter::FilteredFile(int attempt,
     file = NewFile(AttemptFolder(run_folder_, attempt) +
                        (stream == StreamSet::kOut ? "/filtered_stdout.log"
                                                   : "/filtered_stderr.log"),
-                   // kConsole means that a second copy of the lines exists. The
-                   // lines of the filtered file are also in the workers' own
-                   // log files, so an error in the filtered file loses no
-                   // lines.
+                   // kConsole: bytes that this file loses have a copy
+                   // elsewhere. Here the copy is not on the console, but in the
+                   // workers' own log files.
                    LogAccount::Copies::kConsole);
   }
   return file;
@@ -132,8 +131,8 @@ bool LogRouter::IsShown(const LoggedWorker& worker, StreamSet stream) const {
   return shown_rank && shown_stream;
 }
 
-// The descriptor of the terminal to which the stream is passed unchanged; -1:
-// no such terminal.
+// The descriptor of the terminal to which the worker's stdout or stderr
+// (`stream`) is passed unchanged; -1: the stream is not passed to a terminal.
 int LogRouter::PassesTo(const LoggedWorker& worker, StreamSet stream) const {
   const ConsoleFds fds = console_->fds();
   const int fd = stream == StreamSet::kOut ? fds.out : fds.err;

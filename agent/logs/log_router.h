@@ -57,7 +57,8 @@ absl::Status CheckLogFolderWritable(const std::string& directory,
 // threads.
 class LogRouter {
  public:
-  // `files` writes the files, and must outlive the router and its sinks.
+  // `files`: the queue that writes the log files; must outlive the router and
+  // its sinks.
   LogRouter(LogPlan plan, FileQueue* files, std::shared_ptr<Console> console,
             std::shared_ptr<LogAccount> account);
 
@@ -78,7 +79,8 @@ class LogRouter {
   std::optional<Passage> PassageOf(const LoggedWorker& worker,
                                    StreamSet stream) const;
 
-  // Releases the filtered files, which are closed when their streams end.
+  // Gives up the router's share of the filtered files. Each file is closed when
+  // all streams that write to it have ended.
   void CloseFilteredFiles() { filtered_.clear(); }
 
   Console& console() const { return *console_; }

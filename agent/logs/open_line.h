@@ -23,8 +23,9 @@ struct LinePart {
 };
 
 // Composes the output of several streams that share a console. At most one line
-// is unfinished. If another stream has text, the unfinished line is ended
-// first. Pure.
+// on the console is unfinished. Text of the same stream continues the line, or
+// replaces it (see Redraw). Before text of another stream, the line is ended.
+// Pure.
 class OpenLine {
  public:
   // The handling of a progress bar's new state. kReplace, for a terminal: it
@@ -34,9 +35,9 @@ class OpenLine {
 
   explicit OpenLine(Redraw redraw) : redraw_(redraw) {}
 
-  // The bytes to write before lines that do not continue the unfinished line:
-  // "\n" if the last line on the console is unfinished, else none. The
-  // unfinished line counts as ended then.
+  // The bytes to write before new lines that do not continue the unfinished
+  // line on the console: "\n", which ends the unfinished line, or none if there
+  // is no unfinished line. Afterwards no line counts as unfinished.
   std::string BeforeLines();
 
   // Records that the last line on the console is unfinished and will not be

@@ -104,9 +104,9 @@ PipeReader::Outcome PipeReader::Drain(std::span<char> buffer) {
   std::lock_guard<std::mutex> lock(mutex_);
   int left = 0;
   if (ended_ || ioctl(fd_, FIONREAD, &left) != 0) return OutcomeLocked();
-  // For a terminal, FIONREAD does not count bytes that are still in the
-  // kernel's queue; only a read fetches them. Therefore reads continue up to
-  // kMaxTerminalBytes.
+  // For a pseudo-terminal, FIONREAD does not count the bytes that the kernel
+  // moves to its read buffer only when a read is made. Therefore the loop below
+  // reads until nothing comes, but at most kMaxTerminalBytes.
   if (pass_ != nullptr) left = kMaxTerminalBytes;
   while (left > 0) {
     size_t most = std::min(buffer.size(), static_cast<size_t>(left));
@@ -114,7 +114,8 @@ PipeReader::Outcome PipeReader::Drain(std::span<char> buffer) {
     if (count == 0) return OutcomeLocked();
     left -= static_cast<int>(count);
   }
-  // Reads once more: if the stream has ended, this read returns end of file.
+  // Reads once more after the bytes that were in the pipe: if the stream has
+  // ended, only this read returns end of file.
   ReadLocked(buffer);
   return OutcomeLocked();
 }
@@ -126,9 +127,9 @@ std::optional<Instant> PipeReader::NextDeadline() {
 
 void PipeReader::TimePassed(Instant now) {
   std::lock_guard<std::mutex> lock(mutex_);
-  // Does not show an unfinished line yet if the rest of the line may still be
-  // in the pipe: if the pipe holds bytes, or is not read because the console is
-  // full.
+  // The unfinished line is shown later if its rest may still be in the pipe.
+  // This is the case if the pipe holds bytes, or if the pipe is not being read
+  // because the console or the queue of file writes is full.
   int waiting = 0;
   const bool has_more =
       !ended_ && ioctl(fd_, FIONREAD, &waiting) == 0 && waiting > 0;

@@ -45,7 +45,8 @@ class PipeReader {
   // MakeTerminal is like Make, but makes a pseudo-terminal with the size and
   // input modes of the terminal `terminal`. The reader that it makes passes the
   // worker's bytes to `pass` and to `stream`. nullopt: no pseudo-terminal is
-  // available; `stream` is unchanged, and `pass` has got the empty text.
+  // available; `stream` is unchanged, and `pass` was called with the empty
+  // text.
   using Pass = std::function<void(std::string_view)>;
   static std::optional<Made> MakeTerminal(int terminal, Pass pass,
                                           WorkerStream* stream);

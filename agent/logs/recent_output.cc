@@ -42,9 +42,10 @@ void RecentOutput::Append(const Worker& worker, Stream stream,
   if (bytes.size() > kMaxBytesPerWorker) {
     const size_t skipped = bytes.size() - kMaxBytesPerWorker;
     kept.offset += skipped;
-    // The bytes beyond the limit are skipped. All older blocks are removed, so
-    // that the skipped bytes lie just before the oldest block: readers look for
-    // missing bytes only there.
+    // Only the last kMaxBytesPerWorker of these bytes are kept; the bytes
+    // before them are skipped. Skipped bytes must lie just before the oldest
+    // block, because readers look for missing bytes only there. So all older
+    // blocks are removed.
     kept.blocks.clear();
     kept.bytes = 0;
     bytes.remove_prefix(skipped);

@@ -75,12 +75,12 @@ void WorkerStream::ShowPart(std::string_view text, Ends ends) {
 }
 
 // Handles a line that has ended. A line that ended with "\r" is a state of a
-// progress bar. The state is written to the console at once, but is skipped if
-// an earlier state was shown less than kRedrawInterval ago. Any other line is
-// appended to `lines`. If the console already shows a part of the line, or a
-// state that the line replaces, the line is written to the console at once
-// instead. All that is not skipped and matches the filter also goes to the
-// filtered file.
+// progress bar. A state is written to the console at once, but is skipped if an
+// earlier state was shown less than kRedrawInterval ago. Any other line is
+// appended to `lines`, which the caller writes to the console. Exception: if
+// the console shows the beginning of this line, or a progress bar's state that
+// this line replaces, the line is written at once. Lines and states that match
+// the filter also go to the filtered file, except skipped states.
 void WorkerStream::Show(const Line& line, Instant now, std::string* lines) {
   const bool is_state = line.end == LineEnd::kOverwritten;
   const bool is_due =

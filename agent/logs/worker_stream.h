@@ -25,8 +25,9 @@ struct StreamSinks {
   std::unique_ptr<QueuedFile> file;
   std::unique_ptr<RecentStream> recent;  // the stream's newest output in memory
   std::string prefix;  // prefix of the lines in all sinks below
-  // Callbacks for whole lines (console) and for parts of unfinished lines
-  // (console_part). Both are set, or neither.
+  // Callbacks that write to the console: `console` gets whole lines,
+  // `console_part` gets parts of unfinished lines. Both are set, or neither is
+  // set.
   std::function<void(std::string lines)> console;
   std::function<void(const LinePart& part)> console_part;
   uint64_t stream = 1;  // identifier of this stream in each LinePart
@@ -36,7 +37,7 @@ struct StreamSinks {
   StreamFilter filter{{}};
   // file with the filtered lines of all workers
   std::shared_ptr<QueuedFile> filtered_file;
-  // Whether the stream's last lines are kept for LastLines (kLastLines);
+  // kLastLines: the stream keeps its last lines, which LastLines returns.
   // kNothing: LastLines returns no lines.
   Remember remember = Remember::kNothing;
 };

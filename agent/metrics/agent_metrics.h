@@ -9,7 +9,7 @@
 
 namespace muster::agent {
 
-// The names under which a node's metrics are exposed.
+// The names of the job's run and of the node whose metrics are exposed.
 struct NodeNames {
   std::string run_id;
   std::string node_id;

@@ -12,13 +12,15 @@
 
 namespace muster::agent {
 
-// The program that uses this node's GPUs for the agent: this program itself.
+// The path of the program that uses this node's GPUs for the agent. This is the
+// agent's own program file, /proc/self/exe, to be started as a child process.
 // Empty if the node has no NVIDIA driver, or all GPUs are hidden. Examines only
 // /dev and the environment variables.
 std::string GpuProgram(const std::map<std::string, std::string>& environment);
 
-// The program that makes NCCL ids for this node's agent: GpuProgram. Empty also
-// if an id is of no use, because NCCL_COMM_ID gives the root.
+// The path of the program that makes NCCL ids for this node's agent: that of
+// GpuProgram. Empty also if NCCL_COMM_ID is set: NCCL then takes the root's
+// address from this variable and would not use an id from the agent.
 std::string NcclIdProgram(
     const std::map<std::string, std::string>& environment);
 

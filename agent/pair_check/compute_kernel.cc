@@ -14,9 +14,9 @@
 namespace muster::agent {
 namespace {
 
-// How often the arithmetic is timed on each core. The many repetitions are
-// short, so that on a busy core some of them fit between the time slices of
-// other processes.
+// The number of times that the arithmetic is timed on each core. Each
+// repetition is so short that, on a busy core, some repetitions fit between the
+// time slices of other processes.
 constexpr int kRepetitions = 100;
 // The number of passes over the data in one repetition. A repetition takes a
 // fraction of a millisecond.
@@ -24,8 +24,8 @@ constexpr int kPasses = 300;
 constexpr size_t kMaxCores = 1024;
 
 // One repetition of the arithmetic: multiplications and additions on data in
-// the first-level cache. The result depends on each operation, so that the
-// compiler cannot remove any of them.
+// the first-level cache. The returned value depends on each operation, so the
+// compiler cannot remove any operation.
 double Compute(double seed) {
   std::array<double, 512> values;
   for (size_t i = 0; i < values.size(); ++i) {

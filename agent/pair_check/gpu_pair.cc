@@ -102,7 +102,8 @@ absl::StatusOr<GpuPairValues> MeasureGpuPair(const rendezvous::PairCheck& check,
         done.ok() ? Expect(*program, kGpuPairId, cancel_fd, deadline)
                   : absl::StatusOr<std::string>(done);
     if (made.ok() && !nccl::NcclUniqueIdOf(*made).ok()) made = Nonsense();
-    // Without an id the partner gets zeros, so that it need not wait.
+    // If this node's program has made no valid id, zeros are sent instead, so
+    // that the partner need not wait until the deadline.
     if (made.ok()) id = *made;
     done = partner.send(id.data(), id.size());
     if (!made.ok()) return made.status();

@@ -14,16 +14,17 @@
 namespace muster::agent {
 
 // The part of a check by pairs that measures the GPUs of the two nodes. CUDA
-// and NCCL start threads, so each agent lets a child program do the work: this
-// program itself with the argument kGpuPairArgument
-// (launcher/gpu_pair/gpu_pair_process.h). The lines between agent and program:
+// and NCCL start threads, so each agent lets a child process do the work. The
+// child runs the agent's own program file with the argument kGpuPairArgument
+// (launcher/gpu_pair/gpu_pair_process.h). Agent and child exchange these lines:
 //
-//   program  "gpus N"     the number of GPUs that it can measure; with 0 it
-//   ends agent    "root N" or "join N ID"
-//                         measure N GPUs; the root makes the NCCL id, the
-//                         partner's program gets it
-//   program  "id ID"      only the root
-//   program  "values BYTES_PER_S COMPUTE_S" or "failed WHY"
+//   child  "gpus N"     the number of GPUs that it can measure; if N is 0, the
+//                       child then exits
+//   agent  "root N" or "join N ID"
+//                       measure N GPUs; the child that gets "root" makes the
+//                       NCCL id, the partner's child gets that id with "join"
+//   child  "id ID"      the NCCL id, only after "root"
+//   child  "values BYTES_PER_S COMPUTE_S" or "failed WHY"
 inline constexpr char kGpuPairArgument[] = "--gpu-pair-process";
 inline constexpr char kGpuPairCount[] = "gpus ";
 inline constexpr char kGpuPairRoot[] = "root";
@@ -32,7 +33,7 @@ inline constexpr char kGpuPairId[] = "id ";
 inline constexpr char kGpuPairValues[] = "values ";
 inline constexpr char kGpuPairFailed[] = "failed ";
 
-// The time limit of the program's measurement.
+// The time limit of the measurement by the child program.
 inline constexpr Duration kGpuPairTimeout = std::chrono::seconds(15);
 
 struct GpuPairValues {
@@ -49,8 +50,8 @@ struct GpuPairChannel {
 
 // Measures at most `check.gpus` GPUs of this node, together with as many of the
 // partner, by means of `program`. The partner calls this function with the
-// other role at about the same time. If one of them has no GPU that can be
-// measured, all values are 0. Blocks.
+// other role at about the same time. If one of the two nodes has no GPU that
+// can be measured, all values are 0. Blocks.
 //   Cancelled         `cancel_fd` became readable
 //   DeadlineExceeded  the measurement did not end by `deadline`
 //   Unavailable       CUDA or NCCL reports an error, or the program or the

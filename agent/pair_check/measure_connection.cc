@@ -97,8 +97,7 @@ struct Limit {
   Instant deadline;
   int cancel_fd = -1;
 
-  // Returns the same limits, but with a deadline no later than `duration` from
-  // now.
+  // Returns this limit with a nearer deadline: at most `duration` from now.
   Limit Within(Duration duration) const {
     return {.deadline = std::min(deadline, MonotonicNow() + duration),
             .cancel_fd = cancel_fd};
@@ -270,7 +269,8 @@ class Conversation {
   Limit limit_;
 };
 
-// The end of a measured connection: the connection, and the measured value.
+// The result of a measurement: the connection to the partner, and the value
+// that this end has measured.
 struct Measured {
   Conversation partner;
   double value = 0;

@@ -24,7 +24,8 @@ struct ConnectionLimits {
   Duration meet = std::chrono::seconds(4);
   // Time limit of the measurement of the TCP connections.
   Duration total = std::chrono::seconds(8);
-  // Time limit of the measurement of the GPUs, which comes after it.
+  // Time limit of the measurement of the GPUs, which begins after that of the
+  // TCP connections.
   Duration gpus = kGpuPairTimeout + std::chrono::seconds(10);
   // Data that arrives within `warm_up` after the first byte does not count for
   // the rate. The rate is measured over the time `window` that follows.

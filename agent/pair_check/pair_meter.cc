@@ -20,8 +20,9 @@ using rendezvous::PairCheck;
 using rendezvous::PairMeasurement;
 
 // Time limits of a whole measurement, without GPUs and with them. They are
-// below those of NetworkCheck. After this time a measurement is abandoned, for
-// instance if it hangs in the look-up of a name.
+// shorter than the coordinator's limits (NetworkCheck::kRoundTimeout and
+// kGpuRoundTimeout). A measurement that takes longer, for instance because the
+// look-up of a name hangs, is abandoned.
 constexpr Duration kTimeout = std::chrono::seconds(9);
 constexpr Duration kGpuTimeout = std::chrono::seconds(35);
 static_assert(kTimeout < rendezvous::NetworkCheck::kRoundTimeout &&

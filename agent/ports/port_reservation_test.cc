@@ -103,8 +103,8 @@ TEST_P(PortReservationOf, KernelAssignsThePortToNoOther) {
   const auto reservation = PortReservation::Take(Sharing::kWithServers);
   ASSERT_TRUE(reservation.ok());
   const auto port = static_cast<uint32_t>(reservation->port());
-  // A range of ephemeral ports that contains only the reserved port. A socket
-  // with this range must get no port from the kernel.
+  // A range of ephemeral ports that contains only the reserved port. If a
+  // socket with this range asks the kernel for any free port, it must get none.
   const uint32_t only = port << 16 | port;
   for (const Reuse reuse : {Reuse::kNo, Reuse::kYes}) {
     const OwnedFd other = Socket(GetParam(), reuse);

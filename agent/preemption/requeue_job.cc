@@ -16,8 +16,9 @@ namespace {
 // preemption often affects many jobs.
 constexpr Duration kSlurmTimeout = std::chrono::seconds(30);
 
-// How often a query of Slurm's controller is tried. When Slurm preempts a job,
-// it signals every process of a step, which may kill scontrol.
+// The maximum number of attempts at a query of Slurm's controller. An attempt
+// fails if scontrol is killed: when Slurm preempts a job, it signals every
+// process of a step, scontrol included.
 constexpr int kTries = 3;
 
 constexpr Duration kPause = std::chrono::milliseconds(100);

@@ -145,9 +145,10 @@ std::vector<WorkerSaid> ProgressSockets::Take(Instant now) {
     Line& line = lines_[i];
     if (!line.paused) continue;
     Refill(now, line);
-    // Reads the socket again if its rate limit allows kWorthReading datagrams,
-    // or one less: because of floating-point rounding, the allowance may be
-    // slightly smaller than NextTake computed.
+    // Reads the socket again if its rate limit allows kWorthReading datagrams.
+    // NextTake has computed the time for that number, but floating-point
+    // rounding may make the allowance slightly smaller. Therefore one datagram
+    // less is enough.
     if (line.allowance < kWorthReading - 1) continue;
     line.paused = false;
     Watch(static_cast<int>(i));

@@ -120,9 +120,10 @@ StackTexts ReadStacks(int64_t pid, NativeFrames native, Instant deadline,
                                   .max_bytes = kMaxToolBytes});
   texts.native = std::move(debugged.output);
   if (debugged.end == ToolOutcome::End::kCutOff && !stopped) {
-    // RunTool has killed gdb, which may have left the process stopped: SIGCONT
-    // continues the process. A process that was stopped before gdb ran gets no
-    // SIGCONT, because the process would then seem healthy.
+    // RunTool has killed gdb at the time limit, and gdb may have left the
+    // process stopped. SIGCONT makes the process continue. If the process was
+    // stopped before gdb ran, it stays stopped, because it would otherwise seem
+    // healthy.
     kill(static_cast<pid_t>(pid), SIGCONT);
   }
   return texts;

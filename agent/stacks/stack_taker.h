@@ -28,11 +28,11 @@ StackTexts ReadStacks(int64_t pid, NativeFrames native, Instant deadline,
 // processes; gdb stops a process while gdb reads its frames.
 //
 // Limits: ten seconds for all processes, six seconds for the first process, one
-// MiB of text per process. A read of /proc itself may block, if a process holds
-// its memory's lock in an uninterruptible call. The thread that is blocked in
-// the read is then abandoned. The tools are child processes of the agent, and
-// may be killed at any time, for example after the death of the guardian (the
-// workers' parent process).
+// MiB of text per process. A read of /proc itself may block if the process is
+// in an uninterruptible system call and holds the lock of its own memory map.
+// The thread that is blocked in the read is then abandoned. The tools are child
+// processes of the agent, and may be killed at any time, for example after the
+// death of the guardian (the workers' parent process).
 //
 // Not thread-safe.
 class StackTaker {

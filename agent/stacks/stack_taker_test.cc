@@ -180,7 +180,7 @@ TEST_F(StackTakerTest, WithoutPySpyOneLineSaysWhatToInstall) {
               HasSubstr("=== Python\nno Python frames: py-spy is not "));
 }
 
-// The Python interpreters on this machine whose frames py-spy must show.
+// The Python interpreters on this machine with which the tests of py-spy run.
 std::vector<std::string> Pythons() {
   std::vector<std::string> pythons = {"/usr/bin/python3"};
   const char* const torch2 = std::getenv("MUSTER_TORCH2_PYTHON");

@@ -75,8 +75,8 @@ absl::StatusOr<rendezvous::Endpoint> RoundStore::Begin(
   rendezvous::Endpoint master{place.master_address, place.master_port};
   const bool is_master = place.group_rank == 0;
   if (options_.host == rendezvous::StoreHost::kWorker) {
-    // The port stays reserved for the whole round. The reservation is shared,
-    // so that the worker of rank 0 can bind the port.
+    // The port stays reserved for the whole round. The reservation lets servers
+    // with SO_REUSEADDR bind the port, as the worker of rank 0 does.
     if (is_master) port_ = std::exchange(next_port_, std::nullopt);
     return master;
   }
@@ -96,10 +96,10 @@ absl::StatusOr<rendezvous::Endpoint> RoundStore::Begin(
 // Starts a relay to the store of group rank 0 and returns the relay's address.
 // The store may begin the round later than this node, so the relay tries to
 // connect for kReachTimeout (3 s). If the relay cannot connect, returns the
-// store's own address: the workers' connections then fail with a message. The
-// cause may be a lost node, which the coordinator will notice. If the round has
-// a key, an unreachable store is an error instead, because workers must not
-// send anything in clear text.
+// store's own address: the workers connect to it directly, and if they fail
+// too, their own messages say so. If the node of the store is lost, the
+// coordinator notices the loss. If the round has a key, an unreachable store is
+// an error instead, because workers must not send anything in clear text.
 absl::StatusOr<rendezvous::Endpoint> RoundStore::Relay(
     const rendezvous::Endpoint& master) {
   store::StoreRelayOptions options;

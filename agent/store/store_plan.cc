@@ -72,8 +72,8 @@ StorePlan PlanStore(const rendezvous::Place& place,
   plan.own_host = plan.clients;
   plan.listen = ListenAddresses(place, plan.clients, more_clients);
   // Permits the addresses of the round's nodes as clients. Add fails for a host
-  // name (--local-addr), which is ignored, because the node with this name
-  // reports its IP addresses as well.
+  // name (of --local-addr). The failure is ignored, because the node with this
+  // name also reports its IP addresses.
   for (const std::string& address : place.store_clients) {
     plan.clients.Add(address).IgnoreError();
   }

@@ -78,11 +78,11 @@ void TerminalBridge::Resized() {
 }
 
 // Reads the terminal's size once, and gives it to all pseudo-terminals, the
-// worker's controlling terminal last. If the size were read for each
-// pseudo-terminal and changed in between, only the controlling terminal would
-// get the new size in this call. The next call would resize the others, but the
-// worker would get no SIGWINCH then: the kernel sends SIGWINCH only if the
-// controlling terminal's size changes.
+// worker's controlling terminal last. Suppose that the size were read for each
+// pseudo-terminal, and changed between two reads. Only the controlling terminal
+// would then get the new size. The next call would resize the others, but
+// without a SIGWINCH for the worker: the kernel sends it SIGWINCH only if the
+// size of its controlling terminal changes.
 void TerminalBridge::ResizeLocked() {
   const std::optional<winsize> size = ReadWindowSize(terminal_);
   if (!size) return;
@@ -126,8 +126,8 @@ void TerminalBridge::Stop() {
     stopped_ = true;
     RestoreLocked();
   }
-  // SIGTSTP instead of SIGSTOP: if no shell of the session could continue this
-  // process, the kernel ignores SIGTSTP.
+  // SIGTSTP is raised instead of SIGSTOP, because the kernel ignores SIGTSTP if
+  // no process of the session could continue this process (Stop).
   sigset_t stop;
   sigemptyset(&stop);
   sigaddset(&stop, SIGTSTP);

@@ -63,7 +63,8 @@ bool FileTimers::TakeLine(std::string_view line) {
 }
 
 std::vector<FileTimers::Expired> FileTimers::TakeExpired(double now) {
-  // The expired timer to return for each process id, with its scope.
+  // For each process id, the expired timer to return so far, and the timer's
+  // scope.
   std::map<int64_t, std::pair<const std::string*, Timer>> first;
   for (const auto& [key, timer] : timers_) {
     if (timer.expires > now) continue;

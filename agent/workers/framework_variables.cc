@@ -16,10 +16,11 @@ void AddMpi(const WorkerPlace& place, Variables& variables) {
                                      {"OMPI_COMM_WORLD_SIZE", size},
                                      {"OMPI_COMM_WORLD_LOCAL_RANK", local_rank},
                                      {"OMPI_COMM_WORLD_LOCAL_SIZE", local_size},
-                                     // In Open MPI, this rank counts all of the
-                                     // user's processes on the node. Muster
-                                     // sets the local rank, which counts only
-                                     // this job's workers.
+                                     // In Open MPI, the node rank counts the
+                                     // processes of all of the user's jobs on
+                                     // the node. Muster sets it to the local
+                                     // rank, which counts only this job's
+                                     // workers.
                                      {"OMPI_COMM_WORLD_NODE_RANK", local_rank},
                                      {"OMPI_UNIVERSE_SIZE", size},
                                      {"PMI_RANK", rank},

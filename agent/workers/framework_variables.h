@@ -26,8 +26,8 @@ struct WorkerPlace {
 //
 //   mpi         OMPI_COMM_WORLD_* and OMPI_UNIVERSE_SIZE as set by Open MPI's
 //               mpirun, PMI_RANK, PMI_SIZE and MPI_LOCAL* as set by MPICH's
-//               hydra. No variable by which an MPI library finds its launcher:
-//               MPI_Init creates a world of one process.
+//               hydra. Omits the variables by which an MPI library finds its
+//               launcher, so MPI_Init creates a world of one process.
 //   deepspeed   CROSS_RANK, CROSS_SIZE, LOCAL_SIZE
 //   accelerate  ACCELERATE_*, with the defaults of `accelerate launch`
 //

@@ -43,10 +43,10 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
   auto set_number = [&set](const char* name, int value) {
     set(name, std::to_string(value));
   };
-  // Sets the variable `name` to `path`. `path` is empty if the worker has no
-  // file of this kind. An empty value is set only if the agent's environment
-  // has the variable, for instance because the agent is a worker of an outer
-  // job: it then replaces the path of the outer worker.
+  // Sets the variable `name` to `path`, which is empty if the worker has no
+  // file of this kind. An empty path is set only if the agent itself has
+  // inherited the variable, for instance as a worker of an outer job. Otherwise
+  // its workers would use the file of the outer worker.
   auto set_unless_absent = [&](const char* name, const std::string& path) {
     if (!path.empty() || inherited.count(name) > 0) set(name, path);
   };
@@ -79,8 +79,8 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
   if (!paths.timer_file.empty()) {
     set("TORCHELASTIC_TIMER_FILE", paths.timer_file);
   }
-  // Does not set OMP_NUM_THREADS for the only worker of a node, which may use
-  // every core, as in torchrun.
+  // OMP_NUM_THREADS is set only if several workers share the node's cores. The
+  // only worker of a node may use every core, as in torchrun.
   if (plan.local_world_size > 1 && inherited.count("OMP_NUM_THREADS") == 0) {
     const int share = std::max(1, plan.cores / plan.local_world_size);
     set_number("OMP_NUM_THREADS",

@@ -75,9 +75,9 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
 
 // The names of the agent's variables that its workers must not inherit, for
 // WorkerSpec::unset. They are the job's secret token, and the variables by
-// which an init system communicates with the agent. If the agent is itself a
-// worker of an outer job, they are also the channel key, the cores, the network
-// card and the NCCL id of that worker.
+// which an init system communicates with the agent. Further names matter if the
+// agent is itself a worker of an outer job: those of the variables with that
+// worker's channel key, cores, network card and NCCL id.
 std::vector<std::string> WithheldFromWorkers();
 
 // Whether WorkerEnvironment sets the variable `name` itself and ignores its

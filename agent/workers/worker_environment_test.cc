@@ -230,7 +230,8 @@ TEST(WorkerEnvironmentTest, BoundWorkerGetsItsCpusAndThreads) {
   EXPECT_THAT(variables, Contains(Pair("MUSTER_NEAR_NIC", "mlx5_1")));
   EXPECT_THAT(variables, Contains(Pair("OMP_NUM_THREADS", "4")));
   EXPECT_THAT(Of(plan, 0), Not(Contains(Key("MUSTER_NEAR_NIC"))));
-  // the node's number of cores, which a container's CPU quota has reduced
+  // a container's CPU quota limits the node to 8 cores, so each of its four
+  // workers gets two threads
   plan.cores = 8;
   EXPECT_THAT(Of(plan, 1), Contains(Pair("OMP_NUM_THREADS", "2")));
   EXPECT_THAT(Of(plan, 1, {{"OMP_NUM_THREADS", "7"}}),

@@ -34,9 +34,10 @@ struct WorkerSpec {
   int stdin_fd = -1;
   int stdout_fd = -1;
   int stderr_fd = -1;
-  // Descriptor of the agent for a pipe that the worker inherits;
-  // kChannelKeyVariable contains its number. The caller closes it after Start.
-  // -1: no pipe.
+  // Descriptor of the agent's pipe from which the worker reads the channel key.
+  // The worker inherits the descriptor under the same number, which it finds in
+  // kChannelKeyVariable. The caller closes the descriptor after Start. -1: no
+  // pipe.
   int key_fd = -1;
   // Whether stdin is a terminal that becomes the controlling terminal of the
   // worker's session.

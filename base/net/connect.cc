@@ -19,8 +19,8 @@ namespace muster {
 namespace {
 
 void SetOption(int fd, int level, int name, int value) {
-  // An error is ignored: without the option, the loss of the peer is noticed
-  // too, but later.
+  // A failure to set the option is ignored: without the option, the loss of the
+  // peer is still noticed, but later.
   setsockopt(fd, level, name, &value, sizeof(value));
 }
 

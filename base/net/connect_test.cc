@@ -18,8 +18,8 @@ TEST(Connect, EveryAddressHasItsShareOfTheTime) {
   const Instant now = Instant() + seconds(100);
   const Instant deadline = now + seconds(6);
   EXPECT_EQ(ShareOf(deadline, now, 3), now + seconds(2));
-  // Two attempts are left at the time `now`, because the first of three has
-  // failed at once. Each of the two gets half of the 6 s.
+  // The first of three attempts has failed at once, so two attempts are left at
+  // the time `now`. Each of them gets half of the 6 s until `deadline`.
   EXPECT_EQ(ShareOf(deadline, now, 2), now + seconds(3));
   EXPECT_EQ(ShareOf(deadline, now, 1), deadline);
   EXPECT_EQ(ShareOf(now, deadline, 2), now) << "too late already";

@@ -13,8 +13,8 @@ namespace muster {
 // The connections of a server that accepts a limited number of them, ordered by
 // age and by the network of the peer (NetworkOf). A server with too many
 // connections closes the oldest connection of the network that has the most
-// connections. So a network that opens many connections displaces only its own,
-// not those of smaller networks. Pure; O(log n) per call.
+// connections. So a network that opens many connections loses only connections
+// of its own; networks with few connections lose none. Pure; O(log n) per call.
 class ConnectionCrowd {
  public:
   // The number of a connection. Numbers increase in the order of arrival: the

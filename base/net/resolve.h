@@ -29,12 +29,12 @@ struct ResolveLimits {
   LookUp look_up = SystemLookUp;
 };
 
-// Returns all addresses of `host`, at least one. IPv4 comes before IPv6: where
-// both work, IPv4 needs no zone and is what other tools expect. Otherwise the
-// resolver's order is kept. An IP address is returned at once. A name is looked
-// up within `limits`, and the caller blocks. A look-up that takes longer cannot
-// be cancelled: it ends later, on a thread of its own, and its result is
-// dropped.
+// Returns all addresses of `host`, at least one. IPv4 addresses come before
+// IPv6 addresses, because they need no zone, and because other tools expect
+// this order. Otherwise the resolver's order is kept. An IP address is returned
+// at once. A name is looked up within `limits`, and the caller blocks. A
+// look-up that takes longer cannot be cancelled: it ends later, on a thread of
+// its own, and its result is dropped.
 //   Unavailable        the name does not resolve (while a cluster starts, a
 //                      retry often succeeds)
 //   DeadlineExceeded   the resolver did not answer in time

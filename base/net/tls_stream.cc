@@ -141,8 +141,8 @@ absl::StatusOr<TlsContext> TlsContext::Make(std::string_view key,
   if (!Derive(key, purpose, preshared.get())) return OpenSslError("HKDF");
   SSL_CTX* const context = SSL_CTX_new(TLS_method());
   if (context == nullptr) return OpenSslError("no context");
-  // The last copy of the TlsContext that is destroyed frees the SSL_CTX and
-  // deletes `owned`, the key.
+  // When the last copy of this TlsContext is destroyed, the deleter below frees
+  // the SSL_CTX and deletes `owned`, the pre-shared key.
   PresharedKey* const owned = preshared.release();
   std::shared_ptr<SSL_CTX> shared(context, [owned](SSL_CTX* ctx) {
     SSL_CTX_free(ctx);
@@ -244,7 +244,7 @@ TlsStream::TlsStream(const TlsContext& context, Side side, int fd,
   }
   if (side == Side::kClient) {
     SSL_set_connect_state(ssl_);
-    // A server that does not know the key would have to show a certificate. The
+    // A server without the pre-shared key could only present a certificate. The
     // client trusts no certificate authority, so it refuses every certificate.
     SSL_set_verify(ssl_, SSL_VERIFY_PEER, nullptr);
   } else {
@@ -280,7 +280,8 @@ absl::StatusOr<short> TlsStream::Handshake() {
   if (established_) return short{0};
   ERR_clear_error();
   const int result = SSL_do_handshake(ssl_);
-  // Flush after a failure, too: this sends the TLS alert to the peer.
+  // Flush even if the handshake has failed, because OpenSSL may then have
+  // written a TLS alert for the peer.
   const bool is_sent = Flush();
   if (result != 1) {
     switch (SSL_get_error(ssl_, result)) {
@@ -385,7 +386,8 @@ ssize_t TlsStream::Read(void* data, size_t bytes) {
 size_t TlsStream::EncryptRecord(const void* data, size_t bytes) {
   ERR_clear_error();
   if (records_ >= options_.records_per_key) {
-    // OpenSSL sends the key update message before the next record.
+    // OpenSSL sends the key update message, which announces the new sending key
+    // of this end, before the next record.
     MUSTER_CHECK(SSL_key_update(ssl_, SSL_KEY_UPDATE_NOT_REQUESTED) == 1)
         << LastReason();
     records_ = 0;
@@ -421,9 +423,9 @@ class Cursor {
   }
 
   // Returns the bytes that the next TLS record will contain: at most
-  // kRecordBytes, from this position on. If the current buffer has fewer bytes,
-  // copies its rest and bytes of the next buffers into `joined`, and returns
-  // that.
+  // kRecordBytes, from this position on. If the current buffer has fewer bytes
+  // left and is not the last buffer, copies its rest and bytes of the next
+  // buffers into `joined`, and returns the content of `joined`.
   std::span<const char> Record(std::vector<char>& joined) const {
     const char* const data = At(next_) + offset_;
     const size_t bytes = pieces_[next_].iov_len - offset_;

@@ -102,10 +102,10 @@ class TlsStream {
   ssize_t Read(void* data, size_t bytes);
 
   // Like sendmsg: returns the number of bytes that the socket has accepted. -1
-  // with errno: EAGAIN or an error of the socket. If not all bytes were
-  // accepted, or after EAGAIN, the next call must begin with the bytes that
-  // were not accepted, and pass at least as many bytes as were left. The bytes
-  // may be at another address.
+  // with errno: EAGAIN or an error of the socket. After EAGAIN, or if not all
+  // bytes were accepted, the next call must begin with the remaining bytes, and
+  // pass at least as many bytes as remain. These bytes may be at another
+  // address than in this call.
   ssize_t Write(std::span<const iovec> pieces);
   ssize_t Write(const void* data, size_t bytes);
 

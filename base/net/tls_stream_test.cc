@@ -186,7 +186,8 @@ TEST(TlsStream, AWriteThatDidNotFitGoesOnWithMoreBytes) {
   std::string buffer(70'000, '\0');
   size_t offered = 10'000;
   for (size_t sent = 0; arrived.size() < bytes.size();) {
-    // Copy the bytes, so that the retry passes them at another address.
+    // Copy the bytes anew for each call of Write, so that a retry may pass them
+    // at another address than the failed call.
     const std::string next = bytes.substr(sent, offered);
     const ssize_t n = pair.client.Write(next.data(), next.size());
     if (n >= 0) {

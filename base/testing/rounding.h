@@ -12,13 +12,13 @@
 
 namespace muster {
 
-// Bounds for the difference of two results of one computation that are both
-// correct except for rounding. The bound is twice RoundingGrowth times the
-// condition number, as in tests/compat/rounding.py. The condition number of a
-// result is the change of the result divided by the relative change of the
-// values that it is computed from (see Condition). For a sum it is the sum of
-// the terms' magnitudes. A test that uses a bound also checks that a planted
-// defect exceeds the bound.
+// Functions that bound the difference of two results of the same computation,
+// if both results are correct except for rounding. The bound is twice
+// RoundingGrowth times the condition number, as in tests/compat/rounding.py.
+// The condition number of a result is the change of the result divided by the
+// relative change of the values that it is computed from (see Condition). For a
+// sum it is the sum of the terms' magnitudes. A test that uses a bound also
+// checks that a planted defect exceeds the bound.
 
 // The unit roundoff of type T: no rounding has a larger relative error.
 template <typename T>
@@ -42,8 +42,8 @@ double RoundingGrowth(double operations) {
 }
 
 // The bound for the difference of two results of type T, each computed with
-// `operations` roundings in sequence. `condition` is the result of Condition,
-// or the sum of the terms' magnitudes.
+// `operations` roundings in sequence. `condition`: the condition number, from
+// the function Condition or, for a sum, the sum of the terms' magnitudes.
 template <typename T>
 double RoundingBound(double operations, double condition) {
   return 2 * RoundingGrowth<T>(operations) * condition;
@@ -61,9 +61,9 @@ double Distance(const std::vector<A>& a, const std::vector<B>& b) {
   return most;
 }
 
-// A small random error for numerical tests: multiplies each element of a tensor
-// by 1 + size or 1 - size, at random (Parker, Monte Carlo Arithmetic, 1997). A
-// default-constructed object changes nothing.
+// A small random relative error for numerical tests: multiplies each element of
+// a tensor by 1 + kSize or 1 - kSize, at random (Parker, Monte Carlo
+// Arithmetic, 1997). A default-constructed object changes nothing.
 class Disturbance {
  public:
   static constexpr double kSize = 0x1p-20;
@@ -88,8 +88,8 @@ class Disturbance {
 using Disturbed =
     std::function<std::vector<std::vector<double>>(Disturbance disturb)>;
 
-// Returns the condition number of each output tensor: the largest change of an
-// element, divided by the relative size of the disturbance.
+// Returns the condition number of each output tensor of `compute`: the largest
+// change of an element under a Disturbance, divided by Disturbance::kSize.
 inline std::vector<double> Condition(const Disturbed& compute) {
   const std::vector<std::vector<double>> exact = compute(Disturbance());
   std::vector<double> conditions(exact.size());
@@ -115,7 +115,8 @@ class RoundingReference {
   const std::vector<double>& conditions() const { return conditions_; }
 
   // Compares the tensors of `got` with the reference. Returns the index of the
-  // first one that differs by more than `growth` times its condition; -1: none.
+  // first tensor that differs by more than `growth` times its condition number
+  // (see Condition); -1: none.
   template <typename Element>
   int ListBeyond(double growth,
                  const std::vector<std::vector<Element>>& got) const {
@@ -129,8 +130,8 @@ class RoundingReference {
   }
 
   // Compares the tensors of `got` with the reference. Returns the index of the
-  // first one whose difference is too large to be explained by `operations`
-  // roundings of type T in each computation; -1: none.
+  // first tensor whose difference exceeds RoundingBound for `operations`
+  // roundings in sequence in type T; -1: none.
   template <typename T, typename Element>
   int WrongList(double operations,
                 const std::vector<std::vector<Element>>& got) const {

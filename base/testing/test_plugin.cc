@@ -1,6 +1,6 @@
-// Defines MusterTestPlugin, the entry point of the plugin for tests. The
-// plugin's version is the version in test_plugin.h plus
-// MUSTER_TEST_PLUGIN_NEWER.
+// Defines MusterTestPlugin, the entry point of the plugin for tests. The macro
+// MUSTER_TEST_PLUGIN_NEWER is 1 for the plugin that pretends to be of a newer
+// version, otherwise 0.
 #include "base/testing/test_plugin.h"
 
 extern "C" const muster::TestPlugin* MusterTestPlugin() {

@@ -174,10 +174,10 @@ class Writer {
     for (const Rule& rule : rules) AddRule(rule, given);
   }
 
-  // Removes each of `variables` if the value of the variable `size` is "1".
-  // `size` names the size of one kind of parallelism, such as
-  // PARALLELISM_CONFIG_CP_SIZE. Accelerate sets `variables` only for a larger
-  // size.
+  // Removes each of `variables` if the variable that `size` names has the value
+  // "1". This is a variable with the size of one kind of parallelism, such as
+  // PARALLELISM_CONFIG_CP_SIZE. Accelerate sets `variables` only if this size
+  // is larger than 1.
   void DropUnless(const std::string& size,
                   const std::vector<std::string>& variables) {
     if (variables_[size] != "1") return;

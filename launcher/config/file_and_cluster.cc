@@ -94,8 +94,8 @@ class Reconciler {
     return Says("nnodes") && IsOne(file_.flags.at("nnodes").text);
   }
 
-  // Whether srun has already started this process in a step, so that the
-  // `slurm` setting of the file has no further effect.
+  // Whether srun has already started this process as a task of a Slurm step. If
+  // so, the setting `slurm` in the file has no further effect.
   bool IsStarted() const {
     if (!Says("slurm")) return false;
     Defaults started = file_;

@@ -181,8 +181,8 @@ void CompareReach(const Named& named, std::vector<agent::Finding>& findings) {
 
 void CompareClocks(const Named& named, std::vector<agent::Finding>& findings) {
   const std::vector<NodeSeen>& nodes = named.nodes;
-  // `off` lists the nodes whose clocks differ from rank 0's clock. Every node
-  // has probed rank 0, so this clock is the reference.
+  // `off` lists the nodes whose clocks differ from rank 0's clock. Rank 0's
+  // clock is the reference, because every node has probed rank 0.
   std::vector<std::string> off;
   for (size_t rank = 1; rank < nodes.size(); ++rank) {
     const auto asked = nodes[rank].probes.find(0);

@@ -20,10 +20,11 @@ namespace {
 // own time limits.
 constexpr Duration kChecksTimeout = std::chrono::minutes(2);
 
-// The threads of the name resolver and of gRPC, and one for the process that
-// runs the checks, because Linux's limit counts processes and threads together.
-// CheckRoom checks first that they can be started: the resolver and gRPC would
-// wait forever for a thread that cannot be started.
+// The threads that this command needs: those of the name resolver and of gRPC,
+// and one for the process that runs the checks, because Linux's limit counts
+// processes and threads together. CheckRoom checks first that they can be
+// started, because the resolver and gRPC would wait forever for a missing
+// thread.
 constexpr ResourceNeed kNeed = {.threads = 10};
 
 int Here(const DoctorRequest& request,
@@ -68,9 +69,9 @@ int DoctorCommand(const std::vector<std::string>& arguments,
     return voice.Refuse(code.status(), "doctor");
   }
   voice.Error(absl::StrCat("doctor: ", std::string(code.status().message())));
-  // If the checks hang or crash, this node is unhealthy, and the exit code is
-  // the one for errors. With --nodes the doctor's job has failed, and the exit
-  // code is 1.
+  // Without --nodes, the checks could not start, hung or crashed. This counts
+  // as an unhealthy node, with the exit code for errors. With --nodes, the
+  // doctor's job has failed, and the exit code is 1.
   return request->way == DoctorRequest::Way::kHere
              ? ExitCodeOf(agent::Severity::kError)
              : 1;

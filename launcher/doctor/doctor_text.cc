@@ -43,9 +43,9 @@ Ink InkOf(agent::Severity severity) {
   return Ink::kBold;
 }
 
-// Whether a line of the page is followed by advice on how to solve the problem.
-// If successive lines show findings of one kind, advice follows only the last
-// of these lines.
+// Whether AppendLine appends advice on how to solve the problem to a line of
+// the page. If successive lines show findings of one kind, only the last of
+// these lines gets the advice.
 enum class Remedy { kLeftOut, kTold };
 
 void AppendLine(const Line& line, Remedy remedy, const TextTarget& target,
@@ -111,9 +111,9 @@ agent::FindingGroup GroupOf(const agent::Finding& finding) {
 }
 
 // Keeps at most kMaxOfAKind lines of each kind. Leaves out the lines of
-// severity kOk of a kind with more than kMaxFineOfAKind lines. If a kind has
-// more than kMaxOfAKind lines, the last kept line is replaced by "and N more of
-// this kind"; N includes the lines of severity kOk.
+// severity kOk of a kind with more than kMaxFineOfAKind lines. If kMaxOfAKind
+// lines of a kind are kept and the kind has more lines, replaces the last kept
+// line by "and N more of this kind". N includes the lines of severity kOk.
 std::vector<Line> Bounded(const std::vector<Line>& lines) {
   std::map<std::string, int> of_kind;
   for (const Line& line : lines) ++of_kind[line.finding.id];
@@ -148,9 +148,9 @@ std::vector<Line> OfGroup(const std::vector<Line>& lines,
       chosen.push_back(line);
     }
   }
-  // `first` keeps the lines of one kind together: it has the index of each
-  // kind's first line. The doctor's page shows lines of severity kOk first,
-  // then the others from the worst severity to the mildest.
+  // Sort the lines by severity: kOk first, then from the worst severity to the
+  // mildest. Lines of the same severity and kind stay together; `first` has the
+  // index of each kind's first line, which gives the order of the kinds.
   std::map<std::string, size_t> first;
   for (size_t i = 0; i < chosen.size(); ++i) {
     first.emplace(chosen[i].finding.id, i);

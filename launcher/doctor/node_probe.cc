@@ -87,7 +87,8 @@ void Begin(const rendezvous::Endpoint& target, Attempt& attempt) {
   }
 }
 
-// Continues a connection attempt whose descriptor is ready.
+// Continues a connection attempt after poll has reported an event of its
+// descriptor: finishes the connect, or reads the answer.
 void GoOn(Attempt& attempt) {
   if (!attempt.connected) {
     int error = 0;
@@ -168,7 +169,8 @@ ProbeListener::~ProbeListener() {
 }
 
 absl::StatusOr<std::unique_ptr<ProbeListener>> ProbeListener::Start() {
-  // The socket accepts IPv6 and IPv4 if the kernel has both.
+  // Listen on an IPv6 socket that accepts IPv4 connections too. If the kernel
+  // has no IPv6, listen on an IPv4 socket.
   constexpr int kType = SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK;
   OwnedFd fd(socket(AF_INET6, kType, 0));
   const bool six = fd.open();

@@ -51,7 +51,8 @@ std::string TextOf(const Json& json, const char* name) {
 
 // Parses JSON and leaves out values that are nested more deeply than any value
 // of a page. The limit is needed because the JSON library copies nested values
-// by recursion. Returns a discarded value if `text` is not JSON.
+// by recursion. Returns a discarded value (Json::is_discarded) if `text` is not
+// JSON.
 Json ParseShallow(const std::string& text) {
   constexpr int kMaxDepth = 8;
   const auto shallow = [](int depth, Json::parse_event_t, Json&) {

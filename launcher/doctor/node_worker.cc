@@ -177,9 +177,9 @@ std::string OwnAddress(const std::map<std::string, std::string>& environment) {
       .value_or("127.0.0.1");
 }
 
-// Builds the page of all nodes. If the expected number of nodes is known,
-// findings about missing nodes are added here. Otherwise the `launch` that
-// started the job from another machine adds them.
+// Builds the page of all nodes. If the request has the expected number of
+// nodes, adds findings about missing nodes. Otherwise the `launch` that started
+// the job from another machine adds these findings.
 NodesPage PageOf(const DoctorRequest& request,
                  const std::map<std::string, std::string>& environment,
                  const std::vector<NodeSeen>& nodes) {

@@ -30,9 +30,10 @@ void Say(const OwnedFd& output, std::string line) {
   if (!agent::WriteLine(output, std::move(line))) Exit(1);
 }
 
-// Reads the agent's order, and returns the ranks of this node's GPUs. Sets `id`
-// to the NCCL id in the order. The root's order has none: the root makes the
-// id, and tells it to the agent.
+// Reads the order that the agent writes to stdin: the role of this program
+// (root or join) and the number of GPUs to measure. Returns the ranks of this
+// node's GPUs, and stores the NCCL id in `id`. The root makes the id and tells
+// it to the agent; the order of the other role contains the id.
 absl::StatusOr<GpuRanks> TakeOrder(const nccl::NcclLibrary& nccl,
                                    const OwnedFd& output,
                                    nccl::NcclUniqueId& id) {

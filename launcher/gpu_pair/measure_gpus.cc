@@ -208,8 +208,8 @@ absl::StatusOr<GpuValues> MeasureGpus(
   }
   for (std::thread& thread : threads) thread.join();
   GpuValues values{.bytes_per_s = std::numeric_limits<double>::infinity()};
-  // If one GPU fails, the other ones wait for it until the deadline. So an
-  // error that is no time-out is the cause.
+  // If one GPU fails, the other GPUs wait for it and report DeadlineExceeded.
+  // So an error of another kind is the first failure; report that error.
   absl::Status failure;
   for (int device = 0; device < ranks.count; ++device) {
     const absl::StatusOr<GpuValues>& one =

@@ -180,8 +180,8 @@ absl::StatusOr<Entry> ReadLine(const std::vector<std::string>& words) {
   return entry;
 }
 
-// The state of one host while the slots of its lines are summed. `place`: the
-// host's index in the list of hosts.
+// Data about one host, from which Add computes the sum of the slots on the
+// lines of this host. `place`: the host's index in the list of hosts.
 struct Sum {
   size_t place = 0;
   std::optional<int> max_slots;

@@ -127,8 +127,8 @@ std::optional<int> OutsideIndex(const RunOptions& options,
   return std::nullopt;
 }
 
-// Number of bytes reserved for the text that is appended to a cut command, "...
-// (1048576 bytes, hash 0123456789abcdef)".
+// Number of bytes reserved for the remark at the end of a command that is cut:
+// "... (1048576 bytes, hash 0123456789abcdef)".
 constexpr size_t kRemarkBytes = 64;
 
 bool IsPlain(char c) {

@@ -199,8 +199,9 @@ std::string KnownKeys() {
   return keys;
 }
 
-// Returns the help text for all keys of --rdzv-conf, each with its default in
-// parentheses: "KEY (600): its help. KEY (0): its help.".
+// Returns the help text for the keys of --rdzv-conf: the name of each key, its
+// default in parentheses, and its help. For two keys: "KEY (600): its help. KEY
+// (0): its help.".
 std::string RdzvConfHelp() {
   std::string help;
   for (const RdzvConfKey& row : kRdzvConfKeys) {

@@ -56,7 +56,8 @@ std::string Written(const Flag& flag) { return absl::StrCat("--", flag.name); }
 absl::Status CheckValues(const Flag& flag,
                          const std::vector<std::string>& values) {
   for (const std::string& value : values) {
-    // In `--role --tee 3`, --role has no value, because "--tee" is a flag.
+    // In `--role --tee 3`, CLI11 takes "--tee" for the value of --role. A value
+    // that looks like a flag means that the value is missing.
     if (!flag.IsSwitch() && IsLong(value)) {
       return absl::InvalidArgumentError(
           absl::StrCat(Written(flag), ": its value is missing (found ", value,
@@ -89,7 +90,8 @@ absl::StatusOr<CommandLine> ParseCommandLine(
   try {
     app.parse(std::move(reversed));
   } catch (const CLI::ArgumentMismatch&) {
-    // CLI11 fails here only if the last argument lacks its value.
+    // CLI11 throws ArgumentMismatch only if the last argument is a flag that
+    // lacks its value.
     const std::string written = Canonical(args.back());
     for (const Flag& flag : flags) {
       if (written == Written(flag) ||
@@ -107,8 +109,8 @@ absl::StatusOr<CommandLine> ParseCommandLine(
 
   CommandLine line;
   std::vector<std::string> remaining = app.remaining();
-  // The arguments after the program's name are a suffix of `args`; take them
-  // from there, unchanged.
+  // The arguments that CLI11 has not parsed are the last ones of `args`. Copy
+  // them from `args`, because Canonical may have changed them in `remaining`.
   for (size_t i = args.size() - remaining.size(); i < args.size(); ++i) {
     line.rest.push_back(args[i]);
   }

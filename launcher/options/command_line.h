@@ -92,8 +92,8 @@ class FlagValues {
     std::string text;
   };
 
-  // The flag's name in messages: its Origin, or "--name" if the Origin is
-  // empty.
+  // The name of the flag in messages: its Origin or, if the flag is not given,
+  // "--name".
   std::string Called(const std::string& name) const;
 
   std::map<std::string, Value> values_;

@@ -14,7 +14,7 @@
 
 namespace muster::launcher {
 
-// The program that starts the agents of a job and gets their exit codes.
+// The system that starts the agents of a job and gets their exit codes.
 enum class Cluster {
   kNone,  // people and scripts start the agents
   kSlurm,

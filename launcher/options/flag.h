@@ -34,13 +34,13 @@ enum class FlagUser { kLaunchAndAgent, kLaunchOnly };
 // Whether the environment variable PET_<NAME> gives a default for the flag.
 enum class PetVariable { kRead, kNone };
 
-// How `launch --hostfile` treats a given flag when it writes the command lines
-// of the agents on the hosts. (`launch --slurm` passes on every flag except
+// Whether `launch --hostfile` passes a flag that the user gave to the agents
+// that it starts on the hosts. (`launch --slurm` passes on every flag except
 // --slurm.)
 enum class OnHosts {
   kSent,  // every agent gets the flag with its value
-  // Not sent as given: only this process uses the flag, or this process
-  // computes another value for each agent.
+  // The flag is not sent as the user gave it: only this process uses the flag,
+  // or this process computes another value for each agent.
   kNotSent,
   kOfOneNode,  // refused, because one value cannot be right for several nodes
 };

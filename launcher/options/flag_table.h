@@ -37,8 +37,8 @@ struct RdzvConfKey {
   absl::Status (*read)(const std::string& text, RunOptions& options);
 };
 
-// The keys in the order in which they are read. If two keys fill the same
-// field, the later one takes precedence.
+// The keys of --rdzv-conf, in the order in which their values are read. If two
+// keys set the same field of RunOptions, the later key takes precedence.
 std::span<const RdzvConfKey> RdzvConfKeys();
 
 }  // namespace muster::launcher

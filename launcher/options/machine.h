@@ -28,8 +28,8 @@ struct MachineFacts {
   std::string outward_address;
   std::map<std::string, std::string> environment;
   int cores = 1;  // number of cores that this process may run on
-  // The GPUs that CUDA_VISIBLE_DEVICES leaves visible, in its notation. Read
-  // only if the options ask for GPUs.
+  // The GPUs that CUDA_VISIBLE_DEVICES leaves visible, in the notation of this
+  // variable. Read only if the options ask for GPUs.
   std::vector<std::string> gpus;
   // PCI bus address of each GPU in `gpus`; empty: not known.
   std::vector<std::string> gpu_addresses;

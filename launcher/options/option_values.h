@@ -87,7 +87,8 @@ absl::Status Set(Field& field, absl::StatusOr<Value> value) {
   return absl::OkStatus();
 }
 
-// Assigns `value`, the result of a reader that accepts every text, to `field`.
+// Assigns `value` to `field` and returns OK. For values of readers that accept
+// every text and therefore return no error.
 template <typename Field>
 absl::Status Set(Field& field, Field value) {
   field = std::move(value);

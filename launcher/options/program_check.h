@@ -17,8 +17,8 @@ absl::Status CheckProgram(const RunOptions& options, const MachineFacts& facts);
 
 // The threads and descriptors that an agent with these options needs in
 // addition to those of a new process: for gRPC, the store, logs, the guardian,
-// the workers (a limit on processes counts threads, too), and a coordinator in
-// the same process. Pure.
+// the workers (each counts as a thread, because the limit on threads includes
+// processes), and a coordinator in the same process. Pure.
 ResourceNeed RoomNeededFor(const RunOptions& options);
 
 }  // namespace muster::launcher

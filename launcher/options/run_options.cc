@@ -117,8 +117,8 @@ void CheckStore(const RunOptions& options, FlagValues& values) {
                "worker's own; give one of the two");
   }
   // Refuse --worker-store for TensorFlow and JAX. Their workers exchange
-  // addresses in the agents' store at the beginning, when no worker can serve a
-  // store yet.
+  // addresses through the agents' store when they start, before any worker can
+  // serve a store.
   for (const agent::FrameworkEnv framework : options.framework_envs) {
     if (framework == agent::FrameworkEnv::kTensorFlow ||
         framework == agent::FrameworkEnv::kJax) {

@@ -67,16 +67,17 @@ struct RemoteOptions {
   // other nodes are made from this map.
   std::map<std::string, std::string> given;
   // Used only in an agent that another `launch` started. endpoint_fd: the
-  // descriptor to which the agent writes its coordinator's port; -1: the port
-  // is not written. verdict_fd: the descriptor to which the agent writes the
-  // verdict; -1: stderr.
+  // descriptor to which the agent writes the endpoint of its coordinator or
+  // standby; -1: the endpoint is not written. verdict_fd: the descriptor to
+  // which the agent writes the verdict; -1: stderr.
   int endpoint_fd = -1;
   int verdict_fd = -1;
   // Used only in an agent that another `launch` started: which messages about
   // the whole job the agent prints.
   agent::JobMessages job_messages = agent::JobMessages::kAll;
-  // Whether the `launch` that started this agent made the job's token. If so,
-  // only that `launch` and its agents have the token.
+  // Whether the user gave the job's token (kUser) or the `launch` that started
+  // this agent made it (kStarter). In the second case only that `launch` and
+  // its agents have the token.
   TokenMaker token_maker = TokenMaker::kUser;
 
   bool operator==(const RemoteOptions&) const = default;

@@ -161,15 +161,15 @@ std::string PetNameOf(const std::string& name) {
   return PetName(*FindFlag(flags, name));
 }
 
-// Whether a valid value of `flag` changes RunOptions. Two flags of torchrun
-// have no effect in Muster.
+// Whether a valid value of `flag` changes RunOptions. The two flags of torchrun
+// that are named here have no effect in Muster.
 bool Shows(const FlagCase& flag) {
   return std::string(flag.name) != "monitor-interval" &&
          std::string(flag.name) != "logs-specs";
 }
 bool CanBeWrong(const FlagCase& flag) { return flag.bad != nullptr; }
 // Whether an invalid value in the flag's environment variable (PET_...) is an
-// error. Two flags have no such variable.
+// error. The two flags named here have no such variable.
 bool PetCanBeWrong(const FlagCase& flag) {
   return CanBeWrong(flag) && std::string(flag.name) != "numa-binding" &&
          std::string(flag.name) != "logs-specs";
@@ -538,8 +538,9 @@ TEST(RunOptionsTest, HangTimeout) {
   }
 }
 
-// Resets the fields that `launch` sets only if their flag is given. For these
-// fields, the default in the help text differs from the default of the field.
+// Resets the fields that `launch` sets only if their flag is given. The test
+// below cannot compare these fields, because their default differs from the
+// default in the help text.
 RunOptions WithoutShownDefaults(RunOptions options) {
   options.master_port.reset();
   options.logs.rotation = agent::LogPlan::Rotation::kOfShownStreams;

@@ -14,8 +14,8 @@ namespace muster::launcher {
 // The number of workers of this node, and their GPUs.
 struct WorkerSlots {
   int count = 1;
-  // The value of CUDA_VISIBLE_DEVICES for each worker; empty: all workers
-  // inherit the value of the node.
+  // The value of CUDA_VISIBLE_DEVICES for each worker, indexed by its local
+  // rank. Empty: all workers inherit the value of the node.
   std::vector<std::string> gpu_of_local_rank;
   // Whether HIP_VISIBLE_DEVICES, the variable of ROCm, gets the same value as
   // CUDA_VISIBLE_DEVICES.

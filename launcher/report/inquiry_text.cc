@@ -30,8 +30,8 @@ std::string WithoutThreadId(std::string_view line) {
   return std::string(kThread) + std::string(rest);
 }
 
-// Returns the part of a stack that is compared with other stacks, as lines.
-// `launch stacks` prints these lines once for a group of equal stacks.
+// Returns those lines of a stack by which it is compared with other stacks.
+// `launch stacks` prints these lines once for each group of equal stacks.
 std::vector<std::string> KeyOf(const std::vector<std::string>& lines) {
   const bool has_frames = std::ranges::any_of(lines, IsFrame);
   std::vector<std::string> key;

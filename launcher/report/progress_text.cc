@@ -87,9 +87,9 @@ std::vector<std::string> Row(const RankProgress& rank,
           PrintableLine(said.status)};
 }
 
-// Removes the empty columns among the columns `first`, `first` + 1, ... A
-// column is empty if its cells are empty in the rows `row`, `row` + 1, ... (the
-// rows before may be headings).
+// Removes each column, from the column with the index `first` on, in which all
+// cells from the row with the index `row` on are empty. (The rows before may be
+// headings.)
 void DropEmptyColumns(std::vector<std::vector<std::string>>& rows, long row,
                       size_t first) {
   for (size_t column = rows[0].size(); column-- > first;) {
@@ -103,7 +103,8 @@ void DropEmptyColumns(std::vector<std::vector<std::string>>& rows, long row,
   }
 }
 
-// The order of ranks by speed: smallest step first, then the lowest rate.
+// Whether rank `a` is slower than rank `b`: its step is smaller or, at the same
+// step, its rate in tokens per second is lower.
 bool IsSlower(const RankProgress& a, const RankProgress& b) {
   const auto key = [](const RankProgress& rank) {
     return std::make_tuple(rank.said.step.value_or(INT64_MAX),

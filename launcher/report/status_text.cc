@@ -154,8 +154,8 @@ std::vector<std::vector<std::string>> NodeRows(
   if (binds) rows[0].insert(rows[0].end() - 1, "CPUS");
   bool one_name = HostsNameNodes(job);
   if (!one_name) rows[0].insert(rows[0].begin() + 3, "HOST");
-  // The rank of the first worker of `node` in the loop below. Nodes are in the
-  // order of their group ranks.
+  // The rank of the first worker of `node`, the current node of the loop below.
+  // The loop visits the nodes in the order of their group ranks.
   int first_rank = 0;
   for (const rendezvous::NodeStatus& node : job.nodes) {
     std::vector<std::string> row = {"-", "-", Name(node.node.node_id)};
@@ -179,8 +179,9 @@ std::vector<std::vector<std::string>> NodeRows(
   return rows;
 }
 
-// One line for each slow rank. A last line says how much shorter a step would
-// be without slow ranks. The last line is left out if only networks are slow.
+// Returns a line for each slow rank, and a last line that says how much shorter
+// a step would be without the slow ranks. The last line is left out if all of
+// them are slow only because of their networks.
 std::vector<std::string> SlowRankLines(const rendezvous::JobStatus& job) {
   std::vector<std::string> lines;
   // Whether a rank is slow for another reason than its network. Only then is it

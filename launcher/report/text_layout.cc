@@ -150,11 +150,11 @@ std::string_view WithoutLeadingBlanks(std::string_view text) {
   return text.substr(std::min(text.find_first_not_of(' '), text.size()));
 }
 
-// Returns the offset at which to break `line`, which is longer than `columns`.
-// Normally this is the last blank that fits. But if the piece before this blank
-// would be at most half as wide as `columns`, the next word is very long (often
-// a path): then the line is broken after that word. If no blank follows the
-// word, returns the size of `line`.
+// Returns the offset at which to break `line`, which is longer than `columns`:
+// the last blank that fits. If the piece before this blank would be at most
+// half as wide as `columns`, a very long word (often a path) follows the blank;
+// the line is then broken after this word. If no blank follows the word,
+// returns the size of `line`.
 size_t BreakAt(std::string_view line, int columns) {
   size_t most = ByteAfter(line, columns);
   size_t blank = line.rfind(' ', most);
@@ -199,8 +199,8 @@ std::vector<std::string> Wrap(std::string_view line, int columns, int hang) {
   columns = std::max(columns, hang + 8);
   std::vector<std::string> pieces;
   size_t leading = std::min(line.find_first_not_of(' '), line.size());
-  // Indentation of all lines of the result except the first; at most half of
-  // `columns` wide.
+  // Indentation of all pieces except the first. At most half as wide as
+  // `columns`.
   std::string indent(std::min<size_t>(leading + hang, columns / 2), ' ');
   std::string rest(line);
   while (Columns(rest) > columns) {

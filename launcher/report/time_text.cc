@@ -53,8 +53,8 @@ std::string CauseText(LossCause cause, const std::string& host) {
   return "";
 }
 
-// Formats the largest amounts of lost time among `incidents`, summed by cause
-// and host.
+// Sums the lost time of `incidents` by cause and host, and formats the largest
+// sums.
 std::string Largest(const std::vector<Incident>& incidents) {
   std::map<std::string, double> lost;
   for (const Incident& incident : incidents) {

@@ -55,8 +55,8 @@ std::vector<Row> RowsOf(const rendezvous::JobStatus& job) {
   return rows;
 }
 
-// The sort key of a row. Ranks that report nothing come last, except in the
-// order by rank.
+// The sort key of a row for the order `sort`. In every order except that by
+// rank, ranks that have not reported the value to sort by come last.
 std::tuple<double, int> KeyOf(const Row& row, TopSort sort) {
   double key = INFINITY;
   const rendezvous::WorkerProgress* const said = row.said;
@@ -301,8 +301,8 @@ TopScreen ScreenOf(const rendezvous::JobStatus& job, const TopChoice& choice,
     const Row& row = sorted[ChosenRow(sorted, choice)];
     std::vector<std::string> lines = InColumns(DetailOf(row, front), columns);
     std::vector<std::string> shown = OutputLines(output, rows, columns);
-    // If the screen is too small, cut the rank's details before the output gets
-    // fewer than kLeastOutputLines lines.
+    // If the screen is too small for the rank's details and for
+    // kLeastOutputLines lines of its output, cut the details.
     const size_t used = screen.lines.size() + 1 + kKeyLines;
     const size_t room = rows > used ? rows - used : 0;
     const size_t kept = std::min(kLeastOutputLines, shown.size());

@@ -165,8 +165,9 @@ std::vector<std::string> WithoutTraceback(
                                  is_line(traceback.back()));
   if (last == stderr_tail.rend()) return stderr_tail;
   const auto end = last.base();
-  // If the tail of stderr does not contain the traceback's first line, all
-  // lines before the exception are removed.
+  // The traceback may begin before the tail of stderr, which then lacks the
+  // traceback's first line. In this case all lines before the exception are
+  // removed.
   const auto first =
       std::find_if(last, stderr_tail.rend(), is_line(std::string(kFirstLine)));
   const auto begin =
@@ -215,8 +216,8 @@ void AddCause(const rendezvous::Failure& cause, FramedText* box) {
 }
 
 // Describes the end of a worker that was stopped because another worker had
-// failed first. If the worker had recorded an exception in its error file, the
-// text contains it.
+// failed first. The text contains the exception that the worker had recorded in
+// its error file, if any.
 std::string CollateralText(const rendezvous::Failure& failure) {
   std::string text = EndText(failure);
   if (failure.error_file.empty()) return text;

@@ -173,9 +173,10 @@ rendezvous::JobTime TimeOf(const Json& json) {
   if (newest == nullptr || !newest->is_array()) return time;
   for (const Json& one : *newest) {
     if (time.newest.size() == kMaxIncidents) break;
-    // The event log contains an incident's pause (the mean time that a node
-    // lost), but not the number of nodes. Store the pause as the time lost by
-    // one node, because Incident::pause_s() divides `lost_s` by `nodes`.
+    // The event log contains the pause of each interruption (the mean time that
+    // a node lost), but not the number of nodes. Store the pause as the time
+    // lost by a single node: Incident::pause_s(), which divides `lost_s` by
+    // `nodes`, then returns the pause.
     time.newest.push_back(
         {.round = Count(one, "round"),
          .cause = LossCauseOf(Text(one, "cause", kMaxNameBytes)),

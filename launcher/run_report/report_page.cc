@@ -31,8 +31,9 @@ constexpr int kNameColumns = 80;
 // Maximum number of nodes whose times are shown as bars.
 constexpr size_t kMaxNodeBars = 128;
 constexpr size_t kMaxRowsOfTable = 200;
-// Maximum number of rounds on the time line. A round takes two segments of the
-// line: the time before the round in which no round ran, and the round itself.
+// Maximum number of rounds on the time line. Each round takes two segments of
+// the line: one for the time before it in which no round ran, and one for the
+// round itself.
 constexpr size_t kMaxLaneRounds = 200;
 
 std::string SecondsText(double seconds) {
@@ -373,9 +374,10 @@ void Page::Lane() {
   const bool has_older = first > 0 || report_.rounds_dropped > 0;
   const double from = has_older ? report_.rounds[first].begin : FirstTime();
   const double width = LastTime() - from;
-  // The time line extends from the beginning of the first round shown to the
-  // newest record or event. Draw nothing if these times are equal, for example
-  // because the round has just begun.
+  // The time line extends from `from` to the newest record or event. `from` is
+  // the first time in the report or, if not all rounds are shown, the beginning
+  // of the first round shown. Draw nothing if the two times are equal, for
+  // example because the round has just begun.
   if (width < 1e-3) return;
   std::vector<BarPart> parts;
   double at = from;

@@ -21,8 +21,9 @@ using rendezvous::JobPhase;
 using rendezvous::JobRecord;
 using rendezvous::KeptJob;
 
-// Two times that differ by less than this count as equal, because the record
-// and the event of one decision are written one after the other.
+// Maximum difference, in seconds, of two times that count as equal. The record
+// and the event of one decision are written one after the other, so their times
+// differ a little.
 constexpr double kSameTimeS = 1;
 
 // BeganAt: when the job began. WrittenAt: when its record was written. Both are
@@ -191,14 +192,14 @@ void AddInterruptions(const KeptJob& kept, RunReport& report) {
                            .failure = std::nullopt,
                            .incident = incident,
                            .repeated_steps = std::nullopt};
-    // The record has the times of its newest round only. The time and the
-    // failure of an interruption in an earlier round are therefore unknown.
+    // The record contains the failure and the end only of its newest round. For
+    // an interruption of an earlier round they are unknown.
     if (incident.round == job.round) {
       one.failure = job.failures.cause();
       if (const auto round = RoundOf(kept)) one.time = round->end;
     }
-    // Before the verdict, a record has the lost time only of those nodes that
-    // have left. 0 nodes means that the lost time is unknown.
+    // Before the verdict, a record has the lost time only of nodes that have
+    // left, so the total is unknown. Store 0 nodes, which means this.
     if (!job.verdict.has_value()) one.incident->nodes = 0;
     report.interruptions.push_back(std::move(one));
   }

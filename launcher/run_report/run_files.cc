@@ -43,8 +43,8 @@ namespace {
 constexpr char kEventLog[] = "events.jsonl";
 constexpr char kAttempt[] = "attempt_";
 constexpr size_t kEndBytes = 256 << 10;
-// Maximum size and maximum number of the events that are kept. Older events are
-// dropped.
+// kMaxEventBytes, kMaxEvents: maximum total size and maximum number of the
+// events that are kept. Older events are dropped.
 constexpr size_t kMaxEventBytes = 128 << 20;
 constexpr size_t kMaxEvents = 200'000;
 constexpr size_t kMaxFolderEntries = 100'000;
@@ -52,8 +52,9 @@ constexpr size_t kMaxSources = 100;
 constexpr size_t kMaxMissing = 20;
 constexpr size_t kMaxNamedRuns = 10;
 constexpr int kMaxRotated = 3;
-// Limits for flight records: the number of rounds whose records are read (the
-// newest ones), and the number of record files in one round.
+// kMaxFlights: number of rounds (the newest ones) whose flight records are
+// read. kMaxFlightFiles: maximum number of record files of one round that are
+// read.
 constexpr size_t kMaxFlights = 2;
 constexpr size_t kMaxFlightFiles = 512;
 

@@ -10,9 +10,10 @@ namespace {
 
 constexpr size_t kMaxIncidents = 2 * RunReport::kMaxRounds;
 
-// Shortens a list to `most` elements once it is more than a quarter longer.
-// Drops the oldest elements. Because many are dropped at once, the amortised
-// cost of an append is constant.
+// If a list is longer than `most` by more than a quarter, drops its oldest
+// elements until `most` elements are left, and returns the number of dropped
+// elements. Because many are dropped at once, the amortised cost of an append
+// is constant.
 template <typename T>
 int64_t DropOldest(std::vector<T>& list, size_t most) {
   if (list.size() <= most + most / 4) return 0;
@@ -142,8 +143,9 @@ void ReportBuilder::Begin(const RecordedEvent& event) {
 void ReportBuilder::Break(const RecordedEvent& event) {
   ReportRound* round = Current();
   if (round == nullptr || round->number != event.round) {
-    // The event log does not show how the broken round began: the log was
-    // rotated, or the round began under another coordinator.
+    // The log does not show how the broken round began, because the log was
+    // rotated or the round began under another coordinator. So add the round
+    // here, without a description of its beginning.
     Begin(event);
     round = Current();
     round->began_as.clear();
@@ -177,9 +179,9 @@ void ReportBuilder::AddState(const RecordedEvent& event,
   }
   if (!state.settings.empty()) report_.settings = state.settings;
   if (state.nodes.has_value()) {
-    // Clear the ranks of all nodes before the ranks of the event's nodes are
-    // set: a node that has left is not in the event. Such a node's times are
-    // kept.
+    // The event lists only the nodes that are in the job now. So first clear
+    // the ranks of all nodes: a node that has left must have no rank. Its times
+    // are kept.
     for (auto& [id, node] : nodes_) {
       node.group_rank.reset();
       node.first_rank.reset();

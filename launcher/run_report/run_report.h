@@ -45,7 +45,8 @@ struct ReportInterruption {
   // the failure that broke the round; nullopt: no worker or node failed
   std::optional<rendezvous::Failure> failure;
   // The interruption's cause and lost time, as the coordinator has counted
-  // them; nullopt: the log has none. If `nodes` is 0, the lost time is unknown.
+  // them; nullopt: the log has none. If its field `nodes` is 0, the lost time
+  // is unknown.
   std::optional<rendezvous::Incident> incident;
   // The time at which the next round began, in seconds since 1970; 0: there was
   // no next round.
@@ -158,10 +159,10 @@ struct ReportMachine {
 // The content of the report of one run. Texts are bounded, but may have any
 // characters.
 struct RunReport {
-  // Limits of the lists below. A list of rounds or notes that exceeds its limit
-  // by a quarter is cut to the limit; its oldest entries are dropped. A full
-  // list of samples drops every second sample. A full list of nodes accepts no
-  // further nodes.
+  // Limits of the lists below. If a list of rounds or notes exceeds its limit
+  // by more than a quarter, its oldest entries are dropped until the limit is
+  // met. A full list of samples drops every second sample. A full list of nodes
+  // accepts no further nodes.
   static constexpr size_t kMaxRounds = 500;
   static constexpr size_t kMaxNotes = 200;
   static constexpr size_t kMaxSamples = 600;

@@ -73,7 +73,7 @@ absl::StatusOr<pid_t> Start(SrunCommand command, const sigset_t& blocked) {
 }
 
 // Waits for a signal in `caught` and returns its number. Returns SIGCHLD if
-// none has arrived by `until`.
+// none has arrived by `until` (nullopt: no time limit).
 int NextSignal(const sigset_t& caught, std::optional<Instant> until) {
   siginfo_t info;
   if (!until.has_value()) return sigwaitinfo(&caught, &info);

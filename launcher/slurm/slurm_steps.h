@@ -28,8 +28,9 @@ bool EndsAnyway(const std::string& said);
 std::string SignalStep(const std::string& job_id, const std::string& name,
                        int signal);
 
-// A Slurm job. A task of a job array, and a component of a heterogeneous job,
-// has a job number of its own besides its name (such as "5_3").
+// A Slurm job, identified by a number and by a name. The two differ for a task
+// of a job array and for a component of a heterogeneous job: each has a job
+// number of its own, and a name such as "5_3".
 struct SlurmJob {
   uint64_t number = 0;
   std::string name;  // for example "41", "5_3" (array), "7+0" (heterogeneous)

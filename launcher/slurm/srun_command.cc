@@ -12,9 +12,10 @@
 namespace muster::launcher {
 namespace {
 
-// Variables that are removed from srun's environment. They are a batch script's
-// settings for its tasks. With them, srun would start another number of tasks,
-// or give a node's single task only a part of the node.
+// Variables that are removed from srun's environment. Slurm sets them in a
+// batch script, to what the script requested for its tasks. With them, srun
+// would start another number of tasks, or give a node's single task only a part
+// of the node.
 constexpr std::array kOfTasks = {
     "SLURM_ARBITRARY_NODELIST",
     "SLURM_CPUS_PER_GPU",

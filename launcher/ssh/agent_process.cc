@@ -72,9 +72,9 @@ void ReportCoordinator(const RemoteOptions& options,
 
 namespace {
 
-// Whether a signal has killed the agent or its guardian. The job may then
-// continue, and the agent may be started again. False if the signal is one that
-// stops a job.
+// Whether the agent was killed by a signal that does not stop a job (such as
+// SIGKILL), or has exited because its guardian was killed. The job may then
+// continue, and the agent may be started again.
 bool WasKilled(int exit_code, std::optional<int> signal) {
   if (!signal) return exit_code == agent::kWorkersLostExitCode;
   return *signal != SIGINT && *signal != SIGTERM && *signal != SIGHUP &&

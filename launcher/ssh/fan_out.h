@@ -19,11 +19,11 @@ namespace muster::launcher {
 // StillThere.
 inline constexpr Duration kStillThereEvery = std::chrono::seconds(30);
 
-// The ssh connections from this machine to the hosts on which it starts
-// `launch`, at most --ssh-fan-out of them. Each connection leads to a group of
-// hosts: `launch` on the first host of the group starts `launch` on the others.
-// If the first host cannot be reached, the next host of the group takes its
-// place.
+// The ssh connections from this machine: at most --ssh-fan-out at the
+// beginning; Connect adds others. Each connection leads to a group of hosts:
+// ssh starts `launch` on the first host of the group, which starts `launch` on
+// the others. If the first host cannot be reached, the next host of the group
+// takes its place.
 //
 // Not thread-safe; never blocks.
 class FanOut {

@@ -32,11 +32,11 @@ class HostConsole {
   HostConsole(const agent::ConsolePolicy& policy, std::string prefix);
   ~HostConsole();
 
-  // Whether more output of the hosts should be read. False while the console is
-  // full (ConsoleWriter::HasRoom). Exception: a console that has accepted
-  // nothing for ConsolePolicy::timeout. More output is then read until half of
-  // the buffer's maximum is used (ConsoleWriter::HasSpareRoom), because this
-  // output may report the end of the job.
+  // Whether more output of the hosts should be read now: yes, unless the
+  // console is full (ConsoleWriter::HasRoom). If a full console has accepted
+  // nothing for ConsolePolicy::timeout, more output is read nevertheless,
+  // because it may report the end of the job. It is read until half of the
+  // buffer's maximum is used (ConsoleWriter::HasSpareRoom).
   bool HasRoom(Instant now);
   // The next time at which HasRoom must be called even if room_fd() is not
   // readable.

@@ -14,10 +14,10 @@ namespace muster::launcher {
 // the new process claims the host. The earlier process then stops its agent and
 // exits, and only after that the new process starts an agent.
 //
-// A process that has the host listens at an abstract Unix socket, whose name
-// has the run's random name. A process that claims the host connects to the
-// socket; the end of this connection tells it that the earlier process has
-// exited. Processes of other users are ignored.
+// The process that may run the agent ("has the host") listens at an abstract
+// Unix socket, whose name has the run's random name. A process that claims the
+// host connects to the socket; the end of this connection tells it that the
+// earlier process has exited. Processes of other users are ignored.
 //
 // Not thread-safe; never blocks.
 class HostPlace {

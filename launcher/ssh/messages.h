@@ -160,8 +160,8 @@ struct AgentEnded {
   bool operator==(const AgentEnded&) const = default;
 };
 
-// Message about a host that replaces AgentEnded: the connection to the host was
-// lost before the host's agent exited.
+// Message about a host, its last one if AgentEnded does not come: the
+// connection to the host was lost before the host's agent exited.
 struct HostLost {
   uint32_t host = 0;
   std::string why;  // one line that says how the host was lost

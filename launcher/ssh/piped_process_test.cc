@@ -102,8 +102,8 @@ TEST(PipedProcess, TheDestructorKillsTheChildsGroup) {
     ASSERT_TRUE(started.ok());
     process.emplace(*std::move(started));
   }
-  // `output` reaches its end only when every process of the group has ended,
-  // because each of them has the pipe open.
+  // The shell and its child `tail` both have the pipe open. So `output` reaches
+  // its end only when both have ended.
   OwnedFd output = std::move(process->standard_output);
   pollfd runs = {.fd = output.get(), .events = POLLIN, .revents = 0};
   ASSERT_EQ(poll(&runs, 1, 60'000), 1);

@@ -116,9 +116,9 @@ std::vector<FrontEffect> RemoteJob::SignalCaught(Instant now, int signal) {
     deadline_.reset();
     Expect(now, std::chrono::milliseconds(plan_.node.stop_timeout_ms) + kSlack);
   } else if (signals_ == 2) {
-    // On the second signal, agents get another signal number than on the first.
-    // While the first signal is pending in an agent, a second one with the same
-    // number would be lost.
+    // On the second signal to this process, send the agents another signal
+    // number than on the first. A second signal with the same number would be
+    // lost while the first one is still pending in an agent.
     effects_.push_back(SendDown{SignalAgents{
         std::nullopt, first_signal_ == SIGTERM ? SIGINT : SIGTERM}});
     Expect(now, kAtOnce);
@@ -217,7 +217,8 @@ void RemoteJob::On(Instant now, const HostFailed& message) {
   if (was_running && Usable() < plan_.least) {
     Stop(now, message.exit_code, "");
   }
-  // A spare host, if there is one, is started in place of the failed host.
+  // Start the agent of a spare host, if there is one, in place of the agent of
+  // the failed host.
   StartAll(now);
 }
 
@@ -369,9 +370,9 @@ void RemoteJob::NotConnected(Instant now, uint32_t host,
 }
 
 void RemoteJob::NoteCoordinator(uint32_t host) {
-  // Whether a round has begun: only then has another host reported its standby
-  // (CoordinatorUp), which can take over. Before the first round, the first
-  // host must begin the job.
+  // Whether a round has begun. If so, an agent on another host has reported the
+  // endpoint of its standby (CoordinatorUp), and this standby can take over.
+  // Before the first round, only the first host can begin the job.
   const bool has_begun = std::ranges::any_of(hosts_, [&](const HostState& h) {
     return &h != &hosts_[host] && h.phase == Phase::kRunning && h.endpoint;
   });
@@ -468,8 +469,8 @@ void RemoteJob::Await(Instant now, uint32_t host) {
     return;
   }
   if (awaited_.empty()) awaited_ = WhyItEnds(host);
-  // Set a deadline. By then, the lost host must be connected again, or the
-  // coordinator must have given its verdict. If the coordinator still runs
+  // Set the deadline by which either the lost host must be connected again or
+  // the coordinator must have given its verdict. If the coordinator still runs
   // (`is_judged`), the agents need time to stop their workers before the
   // verdict, so the deadline is later.
   Expect(now,
@@ -504,7 +505,7 @@ void RemoteJob::ConsiderStart(Instant now) {
   const bool waits_for_all = plan_.beginning == Beginning::kWithAllThatAnswer;
   if (waits_for_all && Count(Phase::kAsked) > 0) return;
   // Find the first host of the list that has not failed. If this host has not
-  // answered yet, wait for it.
+  // answered yet, do not start the job now, but wait for its answer.
   uint32_t first = 0;
   while (hosts_[first].phase == Phase::kFailed) ++first;
   if (hosts_[first].phase != Phase::kUp) return;
@@ -551,8 +552,8 @@ void RemoteJob::StartAll(Instant now) {
   // In a job of several hosts, each agent needs the coordinator's address.
   // Until the address is known, start only the coordinator's own agent.
   if (endpoints_.empty() && !plan_.alone) {
-    // Start the agent that hosts the coordinator if its host is up. The host
-    // may have been lost and be up again.
+    // Start the agent that hosts the coordinator, if its host is up. The host
+    // may be up for the first time, or again after it was lost.
     if (hosts_[*coordinator_].phase == Phase::kUp) {
       Start(*coordinator_, MeetingFlagsOf(*coordinator_));
     }

@@ -128,7 +128,7 @@ class RemoteJob {
   // or whose connection was lost.
   bool MayStartAgain(uint32_t host) const;
   void CountDeath(Instant now, HostState& host);
-  // Whether the job is ending, so that no agent is started any more.
+  // Whether the job is ending. If it is, no agent is started any more.
   bool IsEnding() const {
     return own_exit_code_ || verdict_code_ || signals_ > 0 || hung_up_;
   }
@@ -148,7 +148,7 @@ class RemoteJob {
   // Called when an attempt to connect again to the lost host `host` has failed;
   // `why` says how. Plans the next attempt, or gives the host up.
   void NotConnected(Instant now, uint32_t host, const std::string& why);
-  // The flags with which the agent of `host` finds the coordinator.
+  // Returns the flags with which the agent of `host` finds the coordinator.
   std::vector<std::string> MeetingFlagsOf(uint32_t host) const;
   void Start(uint32_t host, std::vector<std::string> flags);
   void GiveUpStarting(Instant now);
@@ -205,8 +205,8 @@ class RemoteJob {
   // number of the host that was chosen to host the coordinator at the job's
   // start
   std::optional<uint32_t> coordinator_;
-  // How the first coordinator's host was lost, for messages; empty: it was not
-  // lost.
+  // A description, for messages, of how the first coordinator's host was lost;
+  // empty: this host was not lost.
   std::string coordinators_loss_;
   // whether the first coordinator is gone and an agent on another host may
   // coordinate the job instead
@@ -223,7 +223,8 @@ class RemoteJob {
   std::string awaited_;
   Instant began_;  // time at which the first agent was started
   // The time at which spares may start: kSparesWait after all agents that are
-  // no spares have begun to run; nullopt: not set yet, or passed.
+  // no spares have begun to run; nullopt: this time is not known yet, or has
+  // passed.
   std::optional<Instant> spares_at_;
   bool spares_may_start_ = false;
   std::string verdict_;

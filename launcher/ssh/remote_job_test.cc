@@ -171,8 +171,8 @@ TEST_F(RemoteJobTest, WithoutACoordinatorWaitingHostsAreDisconnected) {
   EXPECT_THAT(Ended(0, 127),
               ElementsAre("error h0: its agent ended with status 127",
                           "signal 15 to all", "hang up"));
-  // After "hang up", the hosts end their connections as they should. So the end
-  // of host 1's connection is not reported as an error.
+  // After the effect "hang up" (HangUp), each host is expected to close its
+  // connection. So the end of host 1's connection is not reported as an error.
   EXPECT_THAT(Lost(1), IsEmpty());
   EXPECT_THAT(Closed(), ElementsAre("finish 127 "));
 }
@@ -800,8 +800,8 @@ TEST_F(RemoteJobTest, HostsBeyondMaxAreSparesInTheFilesOrder) {
   EXPECT_THAT(Up(4), IsEmpty());
   EXPECT_THAT(Words(job_->Step(now_, CoordinatorUp{0, "10.0.0.1", 4711})),
               ElementsAre(HasSubstr("notice agents start on ")));
-  // No start time for spares is set, because host 2, which has not answered
-  // yet, has precedence over hosts 3 and 4.
+  // Hosts 3 and 4 are spares. No start time for spares is set, because host 1,
+  // which comes before them in the list, does not run yet.
   EXPECT_EQ(job_->NextDeadline(), std::nullopt);
   EXPECT_THAT(Failed(1), ElementsAre("error h1: no way"));
   EXPECT_THAT(Up(2), ElementsAre(HasSubstr("start 2 ")));
@@ -838,8 +838,8 @@ TEST_F(RemoteJobTest, LosingACoordinatorWithoutSuccessorsEndsTheJob) {
 TEST_F(RemoteJobTest, ACoordinatorWithoutSuccessorsMayComeBack) {
   Run(3, 1);
   Lost(0);
-  // While host 0 is lost, which hosts the coordinator, host 1 is lost too and
-  // comes back. The job still waits for host 0.
+  // Host 0, which hosts the coordinator, is lost. Before it is back, host 1 is
+  // lost too and comes back. The job still waits for host 0.
   Lost(1);
   Up(1);
   EXPECT_NE(job_->NextDeadline(), std::nullopt);

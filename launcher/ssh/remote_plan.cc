@@ -168,10 +168,10 @@ void SetRejoinTimeout(const RunOptions& options, RemotePlan& plan) {
                   "rejoin_timeout=", ToSeconds(kRejoinTimeout));
 }
 
-// Whether one of `hosts` will host the coordinator, so that the coordinator
-// gets the token that this process makes. If the user gave several endpoints,
-// none does: they belong to rendezvousd daemons, which host the coordinator
-// themselves.
+// Whether one of `hosts` will host the coordinator. Such a coordinator gets the
+// token that this process makes. If the user gave several endpoints, the result
+// is false: the endpoints then belong to rendezvousd daemons, which host the
+// coordinator themselves.
 bool IsHostedByOne(const RunOptions& options, const std::vector<Host>& hosts) {
   if (options.endpoints.size() > 1) return false;
   return options.endpoints.empty() ||

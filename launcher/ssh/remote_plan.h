@@ -40,7 +40,7 @@ struct RemotePlan {
   // plan, the message lists all hosts of the job in the order of ranks.
   BeNode node;
   int least = 1;  // minimum number of hosts that the job needs
-  // Maximum number of hosts that take part; the others are spares.
+  // Maximum number of hosts that take part. Any further hosts are spares.
   int most = 1;
   Beginning beginning = Beginning::kWithEnough;
   // whether the job has one host and no other host can join

@@ -26,7 +26,8 @@ struct SshEnd {
   enum class Cause { kExited, kTimedOut, kForeignAnswer };
   Cause cause = Cause::kExited;
   int exit_code = 0;  // exit code of ssh, if the cause is kExited
-  // the error in the remote program's answer, if the cause is kForeignAnswer
+  // if `cause` is kForeignAnswer: a message that says what is wrong with the
+  // remote program's answer, or why ssh was not started
   std::string answer;
   std::string said;     // what ssh printed on stderr
   std::string printed;  // the remote command's output on stdout

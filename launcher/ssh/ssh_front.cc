@@ -44,7 +44,8 @@ namespace muster::launcher {
 namespace {
 
 constexpr size_t kMaxEnvironmentBytes = 1 << 20;
-// Length of the random name of a run: 64 bits as hexadecimal digits.
+// Number of characters in the random name of a run of `launch`: 64 bits as
+// hexadecimal digits.
 constexpr size_t kRunLength = 16;
 
 absl::StatusOr<std::vector<Host>> ReadHosts(const RemoteOptions& remote) {
@@ -345,7 +346,8 @@ class SshFront {
   FanOut fan_out_;
   std::optional<int> exit_code_;
   std::map<std::string, std::string> failed_;
-  // last line of each host's stderr
+  // Key: the number of a host. Value: the last line of the host's stderr that
+  // is not empty.
   std::map<uint32_t, std::string> last_words_;
 };
 

@@ -35,16 +35,16 @@ namespace {
 // long, because a user may suspend the `launch` at the other end for a while
 // (Ctrl-Z).
 constexpr Duration kLongestSilence = std::chrono::minutes(5);
-// Maximum time from the start of this process to the first message, and for
-// writing the last output.
+// Maximum time from the start of this process until the first message arrives.
+// Also the maximum time for writing the last output.
 constexpr Duration kShortWait = std::chrono::seconds(30);
 // Time within which an agent must exit, in addition to the time that it needs
 // to stop its workers.
 constexpr Duration kSlack = std::chrono::seconds(10);
 // Time within which an agent must exit after a second signal to stop.
 constexpr Duration kShortTimeout = std::chrono::seconds(3);
-// The agent's output is not read while more than this number of bytes is queued
-// for the connection.
+// Maximum number of bytes that wait to be written to the connection. While more
+// bytes wait, the agent's output is not read.
 constexpr size_t kMaxUp = 4 << 20;
 
 // Returns the server's address from SSH_CONNECTION, which has the format
@@ -176,9 +176,10 @@ class SshNode {
         if (start_) StartOwn(*std::exchange(start_, std::nullopt));
         break;
       case HostPlace::Event::kClaimed:
-        // A newer process claims the host. It exists only because the starting
-        // `launch` has given up the connection to this process, so nothing more
-        // is written to this connection.
+        // A newer process of the same run claims this host. The starting
+        // `launch` starts such a process only after it has given up the
+        // connection to this process. So nothing more is written to this
+        // connection.
         up_closed_ = true;
         up_.clear();
         Leave();
@@ -298,13 +299,14 @@ class SshNode {
   // the first message from the starting `launch`, without its list of hosts
   std::optional<BeNode> job_;
   RemoteHost own_;
-  // Lets only one process at a time run an agent on this host: it is taken once
-  // this process may start one. Null until the first message has arrived.
+  // Ensures that at most one process of this run has an agent on this host.
+  // This process may start an agent once it has taken `place_`. Null until the
+  // first message has arrived.
   std::unique_ptr<HostPlace> place_;
   bool has_place_ = false;  // whether `place_` was taken
-  // A StartAgent message that arrived while an earlier process of this run
-  // might still have an agent on this host (HostPlace). It is carried out once
-  // that process has exited.
+  // A StartAgent message that must wait, because an earlier process of this run
+  // of `launch` may still have an agent on this host (HostPlace). The message
+  // is carried out once the earlier process has exited.
   std::optional<StartAgent> start_;
   // whether the attempt to start this host's agent has failed
   bool failed_ = false;

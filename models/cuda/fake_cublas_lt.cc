@@ -108,7 +108,8 @@ int64_t At(const Layout& layout, int32_t product, uint64_t row,
          static_cast<int64_t>(row);
 }
 
-// Returns an element of a factor, which may be transposed.
+// Returns element (`row`, `column`) of a factor as the product uses it: plain
+// or, depending on `form`, transposed.
 float Factor(const Layout& layout, cublasOperation_t form, const void* data,
              int32_t product, uint64_t row, uint64_t column) {
   return form == CUBLAS_OP_N

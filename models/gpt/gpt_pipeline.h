@@ -101,7 +101,8 @@ class GptPipeline {
     std::unique_ptr<GptStageGradients> gradients;
     std::unique_ptr<GptPipelineStage> stage;
     std::unique_ptr<Optimizer> optimizer;
-    // Optimizer of the tied token table; null if the stage has no tied table.
+    // Optimizer of the token table, if the table is tied: the first stage uses
+    // it for the embeddings, the last stage for the head. Otherwise null.
     std::unique_ptr<Optimizer> tied_optimizer;
   };
 
@@ -118,8 +119,8 @@ class GptPipeline {
 
   const GptPipelineOptions options_;
   std::unique_ptr<DeviceMesh> mesh_;
-  // The group of all ranks that have the token table. Null on other ranks, and
-  // if one stage has both the embeddings and the head.
+  // The group of all ranks that have the token table. Null if this rank has no
+  // token table, or if one stage has both the embeddings and the head.
   std::unique_ptr<ProcessGroup> tied_;
   std::vector<Chunk> chunks_;
   std::unique_ptr<PipelineRuntime> runtime_;

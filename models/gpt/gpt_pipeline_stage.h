@@ -54,7 +54,8 @@ class GptStageGradients : public WeightPassListener {
 
   // All tensors except the tied token table.
   const GptTensorGroup& own() const { return own_; }
-  // The tied token table; empty if the stage has none.
+  // The token table, if this stage shares it with another stage (tied table);
+  // otherwise empty.
   const GptTensorGroup& tied() const { return tied_; }
 
  private:

@@ -15,7 +15,7 @@
 namespace muster::models {
 
 // The addresses of a weight and of its gradient; both null if the model does
-// not have the weight, such as a bias.
+// not have the weight, for example a bias in a model without biases.
 struct GptWeight {
   const float* value = nullptr;
   float* gradient = nullptr;
@@ -60,8 +60,9 @@ class GptWeights {
   const float* data() const { return values_.data(); }
   int64_t count() const { return static_cast<int64_t>(values_.size()); }
 
-  // Returns the tensor with its value and the current address of its gradient.
-  // Weight decay does not apply to scales and biases.
+  // Returns the tensor with this index: its name, shape and values, and the
+  // current address of its gradient. Scales and biases are marked as exempt
+  // from weight decay.
   Tensor tensor(int index);
 
   float* value(int tensor) { return values_.data() + offsets_[tensor]; }

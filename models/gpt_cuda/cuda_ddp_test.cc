@@ -139,7 +139,8 @@ TEST(CudaDdpTest, IsTheRanksMean) {
   EXPECT_EQ(found[0], mean);
 }
 
-// With 16-bit buckets, the GPU's averages equal the host's bit for bit.
+// With 16-bit buckets, the averages that the GPU computes equal, bit for bit,
+// those that the host computes.
 TEST(CudaDdpTest, NarrowedAveragesAreThoseOfTheHost) {
   constexpr int64_t kCount = 700;
   for (const DType type : {DType::kBFloat16, DType::kFloat16}) {

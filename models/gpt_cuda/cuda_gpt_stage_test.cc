@@ -446,8 +446,8 @@ TYPED_TEST(CudaGptStageTest, TrainsAsTheCpuDoes) {
   this->ExpectSame(reference, found);
   // Training must decrease the loss by more than rounding errors can.
   EXPECT_LT(found[0].back(), found[0].front() - 0.1);
-  // The weights that the passes read must equal the trained weights, rounded to
-  // the type of the passes.
+  // The weights in `read`, which the forward and backward passes use, must
+  // equal the trained weights rounded to the type of the passes.
   const double roundoff = this->kWide ? 0 : kBfloat16Roundoff;
   for (size_t i = 0; i < trained.size(); ++i) {
     ASSERT_NEAR(read.data()[i], trained[i], roundoff * std::fabs(trained[i]));

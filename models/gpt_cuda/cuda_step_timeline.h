@@ -50,9 +50,9 @@ class CudaStepTimeline final : public ReducerObserver {
   std::vector<TimelineSpan> EndStep();
 
  private:
-  // The step's spans so far. Until EndStep, `begin`, `end` and `asked` of a
-  // span are not times but indices of time stamps, as Device::Mark returns
-  // them.
+  // The spans of the current step so far. Before EndStep, the fields `begin`,
+  // `end` and `asked` (see TimelineSpan) are not times but indices of time
+  // stamps, as Device::Mark returns them.
   std::vector<TimelineSpan> spans_;
   // Indices in spans_ of the spans that have not ended.
   std::vector<size_t> open_;
@@ -62,7 +62,7 @@ class CudaStepTimeline final : public ReducerObserver {
   int64_t part_ = -1;
   int part_begin_ = 0;
   int part_end_ = 0;
-  // The span of the bucket's reduction whose work is being enqueued.
+  // The span of the bucket reduction whose work is being enqueued now.
   TimelineSpan reduction_;
   Device& device_;
   Instant begin_;

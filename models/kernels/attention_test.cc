@@ -8,8 +8,9 @@
 namespace muster::models {
 namespace {
 
-// Maximum number of successive roundings in one result: those of the sums of a
-// score and an output, the softmax, and the sum of the loss.
+// Maximum number of successive roundings in one result: 4 in the sum of a
+// score, 5 in the sum of an output, 8 in the softmax, and 2 * 5 * 12 in the sum
+// of the loss over all outputs.
 constexpr int kOperations = 4 + 5 + 8 + 2 * 5 * 12;
 constexpr AttentionShape kShape{.batch = 2, .time = 5, .heads = 3, .width = 12};
 

@@ -32,8 +32,9 @@ double Amplification(double x) {
 // is then at most the computed share, which is below kLeastShare.
 const double kLeastShare = std::exp(-87.0);
 
-// GELU's slope is a sum of terms. Returns an upper bound of the sum of their
-// magnitudes, divided by the share (see Amplification).
+// GELU's slope is a sum of terms that all have the share (see Amplification) as
+// a factor. Returns an upper bound of the sum of the terms' magnitudes, divided
+// by the share.
 double Steepness(double x) { return 1 + 2 * std::abs(x) * (1 + 0.14 * x * x); }
 
 TEST(GeluTest, GradientIsThatOfDifferences) {

@@ -28,7 +28,8 @@ TEST(LinearTest, GradientsAreThoseOfDifferences) {
   LinearBackwardInput(upstream.data(), weight.data(), kRows, kIn, kOut,
                       input_gradient.data());
   ExpectGradient(input, input_gradient, kOperations, loss);
-  // LinearBackwardWeight adds to these gradients.
+  // The gradients begin with 1, not 0, because LinearBackwardWeight must add to
+  // them instead of overwriting them.
   std::vector<double> weight_gradient(kIn * kOut, 1);
   std::vector<double> bias_gradient(kOut, 1);
   LinearBackwardWeight(input.data(), upstream.data(), kRows, kIn, kOut,

@@ -36,9 +36,9 @@ void CheckShapes(Form a_form, const MatrixView<const T>& a, Form b_form,
 // thread. kGrain is a multiple of the tile sizes of Muster's and OpenBLAS's
 // kernels.
 constexpr int64_t kGrain = 96;
-// Minimum number of multiplications per thread: a product is only divided into
-// parts that have at least so many. OpenBLAS 0.3.21 computes a part of up to
-// 100^3 multiplications by a kernel that rounds differently
+// Minimum number of multiplications per thread: a product is divided only into
+// parts that have at least this number. OpenBLAS 0.3.21 computes a part of up
+// to 100^3 multiplications by a kernel that rounds differently
 // (sgemm_small_matrix_permit), so the minimum is greater.
 constexpr int64_t kWorth = 1 << 20;
 

@@ -65,8 +65,9 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Combine(testing::Values(Form::kPlain, Form::kTransposed),
                      testing::Values(Form::kPlain, Form::kTransposed)));
 
-// With these sizes, the last tile, panel or depth of a kernel is incomplete.
-// Each of the two factors is plain or transposed.
+// The sizes are not multiples of the sizes of a kernel's tiles and packed
+// panels, so the last tile or panel is incomplete. Each of the two factors is
+// tested plain and transposed.
 TEST_P(AnyForm, OfFloatsIsTheProductWithinRounding) {
   const auto [a_form, b_form] = GetParam();
   const bool plain_a = a_form == Form::kPlain;

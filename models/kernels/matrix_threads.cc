@@ -16,7 +16,7 @@
 namespace muster::models {
 namespace {
 
-// The pool of threads that run the parts of RunParts. The object is never
+// The pool of threads that run the parts given to RunParts. The pool is never
 // destroyed, because its threads use it until the process ends.
 class PartThreads {
  public:
@@ -139,8 +139,9 @@ int ChooseMatrixThreads(const MatrixThreadFacts& facts) {
   if (facts.omp > 0) {
     return std::max(1, std::min(facts.omp, facts.allotted_cores));
   }
-  // A process that is bound to some of the machine's cores uses all of these.
-  // Otherwise the job's processes on this machine share its cores equally.
+  // A process that is bound to some of the machine's cores uses all cores that
+  // it is bound to. Otherwise the job's processes on this machine share the
+  // machine's cores equally.
   int cores = facts.allotted_cores < facts.machine_cores
                   ? facts.allotted_cores
                   : facts.allotted_cores / processes;

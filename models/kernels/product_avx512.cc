@@ -27,8 +27,8 @@ constexpr int64_t kLanes = 16;
 constexpr int kTileRows = 12;
 constexpr int kTileVectors = 2;
 constexpr int64_t kPanel = kTileVectors * kLanes;
-// Distance in rows from the row of `b` that is being packed to the row that is
-// prefetched meanwhile.
+// While a row of `b` is packed, the row of `b` that comes this number of rows
+// later is prefetched.
 constexpr int64_t kAhead = 16;
 // Number of rows in a packed panel of `b`. With this number, the panel has 32
 // KiB.

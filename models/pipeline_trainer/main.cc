@@ -1,6 +1,6 @@
-// Trains a GPT-2-style transformer on a text with its layers split over the
-// ranks of a pipeline: a Session, a process group, GptPipeline. Runs under
-// `launch`, torchrun, mpirun and srun, and without a launcher:
+// Trains a GPT-2-style transformer on a text. The layers are split over the
+// ranks of a pipeline. Uses a Session, a process group and GptPipeline. Runs
+// under `launch`, torchrun, mpirun and srun, and without a launcher:
 //
 //   bazel build --config=opt //models/pipeline_trainer:gpt_pipeline
 //   cd bazel-bin/models/pipeline_trainer
@@ -62,9 +62,9 @@ absl::Status Train(PipelineTrainingOptions options, Session& session) {
   const PipelineShape shape = schedule->shape;
   const auto world = NewWorld(session);
   if (!world.ok()) return world.status();
-  // Call Listen only after NewWorld, which waits for all ranks: during this
-  // wait a signal should end the process. After Listen, a signal only requests
-  // a stop.
+  // NewWorld waits for all ranks; a signal during this wait should end the
+  // process. So call Listen only after NewWorld. After Listen, a signal only
+  // requests that the training stops.
   StopRequest::Listen();
   const auto trainer = PipelineTrainer::Create(options, *std::move(schedule),
                                                text->tokens, **world);

@@ -50,8 +50,8 @@ class PipelineTrainer : public ResumableTrainer {
 
   // Whether Step has been called on this object.
   bool has_stepped() const { return step_ >= 0; }
-  // The measured timeline of this rank's pipeline as SVG. Collective; call it
-  // after a step.
+  // Returns the measured timeline of this rank's pipeline as an SVG picture.
+  // Collective. Must be called after a step.
   absl::StatusOr<std::string> Picture();
 
  private:

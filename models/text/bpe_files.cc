@@ -156,7 +156,8 @@ absl::StatusOr<TokenNumbers> ParseTokens(std::string_view json) {
   return std::move(reader.numbers());
 }
 
-// Returns the tokens' texts, indexed by number. Fails if a number has no token.
+// Returns the tokens' texts, indexed by token number. InvalidArgument: a number
+// below the count of tokens belongs to no token.
 absl::StatusOr<std::vector<std::string>> TextsOf(const TokenNumbers& numbers) {
   std::vector<std::string> texts(numbers.size());
   for (const auto& [characters, number] : numbers) {

@@ -31,7 +31,7 @@ absl::StatusOr<std::unique_ptr<BpeVocabulary>> ParseBpe(
     std::string_view vocabulary_json, std::string_view merges_text);
 
 // Reads and parses the two files (vocab.json and merges.txt). NotFound: a file
-// cannot be read; the message names it and the reason.
+// cannot be read; the message names the file and the reason.
 absl::StatusOr<std::unique_ptr<BpeVocabulary>> ReadBpeFiles(
     const std::string& vocabulary_path, const std::string& merges_path);
 

@@ -22,7 +22,8 @@ namespace {
 // a scan of all tokens. In longer pieces a heap is faster.
 constexpr size_t kShort = 24;
 constexpr uint32_t kEnd = ~uint32_t{0};
-// Marks a token that was merged into an earlier one.
+// Replaces a token that was merged into the token before it, until such places
+// are removed from the list.
 constexpr int32_t kGone = -1;
 
 }  // namespace
@@ -55,9 +56,9 @@ void BpeMerger::MergeShort(std::vector<int32_t>* tokens) {
     places_.push_back(table_.Find((*tokens)[i], (*tokens)[i + 1]));
   }
   while (!places_.empty()) {
-    // The position of the next merge: the one with the smallest index in the
-    // list of merges, which is the highest priority. If this merge is possible
-    // at several positions, `least` is the leftmost one.
+    // The position of the next merge. The merge with the smallest index in the
+    // list of merges has the highest priority. If this merge is possible at
+    // several positions, `least` is the leftmost one.
     const auto least = std::min_element(places_.begin(), places_.end());
     if (*least == BpeMergeTable::kNone) return;
     const auto at = static_cast<size_t>(least - places_.begin());

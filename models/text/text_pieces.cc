@@ -153,8 +153,9 @@ std::string_view TakePiece(std::string_view* text) {
 
 size_t WholePieces(std::string_view text, size_t most) {
   if (text.size() <= most) return text.size();
-  // Within a piece, white space never follows another kind of character. So the
-  // text can be split between such a character and the white space after it.
+  // Within a piece, white space never follows a character that is not white
+  // space. So the text can be split in front of white space that follows such a
+  // character (EndsWithVisible).
   for (size_t at = most; at > 0; --at) {
     if (IsAsciiSpace(static_cast<unsigned char>(text[at])) &&
         EndsWithVisible(text, at)) {

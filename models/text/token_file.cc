@@ -22,8 +22,8 @@
 namespace muster::models {
 namespace {
 
-// A limit above the size of any serialized vocabulary, so that offsets in the
-// file cannot overflow.
+// Maximum size of a serialized vocabulary in bytes. No real vocabulary is that
+// large, and offsets in the file cannot overflow below this limit.
 constexpr uint64_t kMaxVocabularyBytes = uint64_t{1} << 40;
 
 absl::StatusOr<TokenFileHeader> ParseHeader(std::string_view bytes) {

@@ -67,7 +67,8 @@ TEST_F(TokenFileTest, ComesBackWithItsVocabulary) {
 TEST_F(TokenFileTest, IsTheSameInPortionsAsInOne) {
   const auto vocabulary = SmallBpe();
   std::string text;
-  // The first 1.2 MB have no white space, so the text cannot be split there.
+  // The first 1200 KiB of the text have no white space, so the text cannot be
+  // split within them.
   while (text.size() < 1200u << 10) text += "hello,world1";
   while (text.size() < 4u << 20) text += " hello world\n  hell,";
   std::vector<int64_t> done;

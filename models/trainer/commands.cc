@@ -86,9 +86,9 @@ absl::Status TrainGpt(GptTrainingOptions options, Session& session) {
   options.text_fingerprint = *fingerprint;
   const auto world = NewWorld(session);
   if (!world.ok()) return world.status();
-  // Call Listen only after NewWorld, which waits for all ranks: during this
-  // wait a signal should end the process. After Listen, a signal only requests
-  // a stop.
+  // NewWorld waits for all ranks; a signal during this wait should end the
+  // process. So call Listen only after NewWorld. After Listen, a signal only
+  // requests that the training stops.
   StopRequest::Listen();
   const auto trainer = NewTrainer(options, text->tokens, session, **world);
   if (!trainer.ok()) return trainer.status();

@@ -8,8 +8,8 @@
 
 namespace muster::models {
 
-// Performs `gpt train`: trains to the last step, or until any rank is requested
-// to stop.
+// Performs `gpt train`: trains to the last step, or until a stop is requested
+// on any rank.
 absl::Status TrainGpt(GptTrainingOptions options, Session& session);
 
 // Perform the commands that use a checkpoint. They run in one process and print

@@ -116,8 +116,9 @@ absl::Status CudaGptTrainer<T>::MakeReducer() {
                      .order = BucketOrder::kReverse,
                      .observer = timeline_};
   if (is_sharded()) options = ForSharding(options);
-  // With one rank, group_ is null, because there is nothing to average. The
-  // reducer then gets `world_` as its group, which it does not use.
+  // With one rank, group_ is null, because there is nothing to average. Create
+  // needs a group nevertheless, so it gets `world_`, which the reducer then
+  // does not use.
   auto reducer = Reducer::Create(group_ == nullptr ? world_ : *group_,
                                  weights_->DeviceTensors(), options);
   if (!reducer.ok()) return reducer.status();
@@ -213,8 +214,9 @@ absl::StatusOr<GptStep> CudaGptTrainer<T>::Step(int64_t step) {
   }
   if (absl::Status status = device_->status(); !status.ok()) return status;
   if (is_sharded()) {
-    // Wait until the weights are gathered from all ranks, and return the error
-    // if that failed: the next step and checkpoints use these weights.
+    // Wait until the weights are gathered from all ranks, because the next step
+    // and checkpoints use these weights. If the gathering failed, return its
+    // error.
     if (absl::Status status = reducer_->Confirm(); !status.ok()) return status;
   }
   const absl::StatusOr<double> mean = MeanLoss(world_, std::move(losses));

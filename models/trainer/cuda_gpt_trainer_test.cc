@@ -260,8 +260,8 @@ class DeviceOfABrokenGroup final : public cuda::EmulatedDevice {
  public:
   explicit DeviceOfABrokenGroup(ProcessGroup& group) : group_(group) {}
 
-  // Makes the group break during wait number `waits`, counted from 1 at this
-  // call.
+  // Aborts the group when the host waits for the device for the `waits`-th time
+  // after this call.
   void BreakIn(int waits) { waits_ = waits; }
 
   void CopyOut(void* to, const void* from, int64_t bytes) override {
@@ -459,7 +459,8 @@ class CudaGptCheckpointTest : public testing::Test {
   }
 
   std::string folder_;
-  // The differing options that were reported by the last TrainTo.
+  // The options in which the last TrainTo differed from the saved training, as
+  // reported by GptCheckpoints; empty: none.
   std::string told_;
 };
 

@@ -28,10 +28,9 @@ std::string Obstacle(const GptTrainingOptions& options,
   GptConfig there = state.model;
   std::vector<std::string> obstacles;
   if (state.vocabulary != vocabulary) {
-    // `obstacles` gets the descriptions of both vocabularies, which include the
-    // numbers of tokens. Use the same number in both models, so that a
-    // difference in the number is not reported again as a difference between
-    // the models.
+    // The vocabularies differ, which `obstacles` reports with the number of
+    // tokens in each. To keep the comparison of the models below from reporting
+    // these numbers again, set the same number in both models.
     there.vocabulary = options.model.vocabulary;
     obstacles.push_back(absl::StrCat("vocabulary ", Described(vocabulary),
                                      kThere, Described(state.vocabulary)));

@@ -76,7 +76,7 @@ struct TrainedGpt {
 };
 
 // Opens the newest intact checkpoint. NotFound, DataLoss, InvalidArgument: the
-// directory has no such checkpoint; the message says why.
+// directory has no intact checkpoint; the message says why.
 absl::StatusOr<TrainedGpt> OpenTrainedGpt(const std::string& directory);
 
 }  // namespace muster::models

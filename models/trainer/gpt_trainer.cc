@@ -108,8 +108,9 @@ absl::StatusOr<GptCheckpointState> ParseGptCheckpointState(
 
 absl::StatusOr<double> MeanLoss(ProcessGroup& world,
                                 std::vector<double> losses) {
-  // Each loss is set on the rank that computed it and 0 on the others, so the
-  // sum over the ranks is the loss.
+  // On each rank, `losses` has the losses that this rank computed, and 0 for
+  // the micro-batches of other ranks. So the sum over the ranks has the loss of
+  // every micro-batch.
   absl::Status status = world.Run(AllReduce(losses.data(), losses.data(),
                                             static_cast<int64_t>(losses.size()),
                                             DType::kFloat64));

@@ -124,9 +124,9 @@ absl::Status HostGptTrainer::MakeOptimizer() {
 }
 
 void HostGptTrainer::PlaceGradients() {
-  // The backward pass usually writes gradients directly into the reducer's
-  // buckets. There are two exceptions: the buckets have another type, or the
-  // rank has several micro-batches, whose gradients are computed separately.
+  // Make the backward pass write gradients directly into the reducer's buckets.
+  // This is impossible if the buckets have another type, or if the rank has
+  // several micro-batches, whose gradients are computed separately.
   if (is_mixed() || micro_batches_of_rank() > 1) return;
   for (int i = 0; i < static_cast<int>(weights_.tensors().size()); ++i) {
     weights_.PlaceGradient(i, static_cast<float*>(reducer_->gradient(i)));

@@ -71,8 +71,9 @@ const char* PrecisionFlag(DType precision) {
   }
 }
 
-// Describes the decay of the learning rate. Without a decay the number of steps
-// is left out, so that a resumed run may have a larger one.
+// Describes the decay of the learning rate. Without a decay, the description
+// does not contain the number of steps, so that a training can be resumed with
+// a larger number of steps.
 std::string DescribeDecay(const LearningRateSchedule& schedule) {
   if (schedule.decay == LearningRateSchedule::Decay::kNone) return "none";
   const bool is_cosine = schedule.decay == LearningRateSchedule::Decay::kCosine;

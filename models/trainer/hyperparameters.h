@@ -24,9 +24,9 @@ std::string DescribePrecision(const GptTrainingOptions& options);
 // per line: "steps 2000". Pure.
 std::string DescribeJointWork(const GptTrainingOptions& options);
 
-// Returns the differences between two texts of DescribeHyperparameters, such as
-// "batch 12, was 8; seed 1337, was 7"; empty: none. Settings that the text `is`
-// lacks are ignored. Pure.
+// Returns the differences between the texts `is` and `was`, two results of
+// DescribeHyperparameters, such as "batch 12, was 8; seed 1337, was 7"; empty:
+// none. Options that are missing in `is` are ignored. Pure.
 std::string HyperparameterDifference(const std::string& is,
                                      const std::string& was,
                                      const char* between = ", was ");

@@ -47,8 +47,9 @@ bool IsOfTheDisk(const absl::Status& status) {
 }
 
 // Saves a checkpoint. GptCheckpoints::Save first returns the error of the
-// previous checkpoint. If that was an error of the disk, for example because it
-// was full, prints a warning and saves the new checkpoint nevertheless.
+// previous checkpoint. If this error came from the disk, for example because
+// the disk was full, prints a warning and saves the new checkpoint
+// nevertheless.
 absl::Status Save(int64_t step, GptCheckpoints& checkpoints,
                   GptReporter& reporter) {
   absl::Status status = checkpoints.Save(step);

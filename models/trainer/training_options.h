@@ -58,8 +58,9 @@ struct GptTrainingOptions {
   enum class Sharding { kNone, kZero1 } sharding = Sharding::kNone;
   // The order in which the gradients of a step's micro-batches are added.
   // kByRank: each rank first adds its own gradients; then the sums of the ranks
-  // are added in the transport's order. kPairwise: in pairs, which makes the
-  // training bit-identical on any number of ranks (powers of two, float32).
+  // are added in the transport's order. kPairwise: gradients are added in
+  // pairs, then the sums in pairs, and so on. With float32 and kPairwise, a
+  // training is bit-identical on any number of ranks that is a power of two.
   enum class GradientOrder {
     kByRank,
     kPairwise

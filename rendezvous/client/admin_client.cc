@@ -97,8 +97,8 @@ class AdminClient::Impl {
             *named = std::string(it->second.data(), it->second.size());
             return {.answered = true, .end = status};
           }
-          // Unimplemented may come from another gRPC server, such as etcd. So
-          // this error does not count as a coordinator's answer.
+          // The status Unimplemented may come from another gRPC server, such as
+          // etcd. So this status does not count as a coordinator's answer.
           return {.answered = !absl::IsUnavailable(status) &&
                               !absl::IsUnimplemented(status),
                   .end = WithTlsReason(
@@ -142,9 +142,8 @@ class AdminClient::Impl {
       const absl::Status status = OnFirstReached(
           [&](v1::Admin::Stub* stub, grpc::ClientContext* context,
               const Endpoint& endpoint) {
-            // Reset the flag for each new stream. OnFirstReached calls this
-            // function once per stream, and several times if an endpoint does
-            // not answer or its coordinator is lost.
+            // OnFirstReached calls this function again for each stream that it
+            // tries to open. No update has come on the new stream yet.
             stream.heard_ = false;
             const grpc::Status end = open(&stream, stub, context, endpoint);
             if (stream.heard_ && absl::IsUnavailable(FromGrpc(end))) {

@@ -77,8 +77,9 @@ class AdminClient {
     // This process's address as the coordinator sees it; empty: unknown.
     std::string address;
     std::string version;  // version of the coordinator
-    // How far the coordinator's wall clock is ahead of this process's; the
-    // error is at most half the round-trip time.
+    // How far the coordinator's wall clock is ahead of this process's wall
+    // clock. Negative: it is behind. The error is at most half the round-trip
+    // time.
     Duration clock_ahead = Duration::zero();
     Duration round_trip = Duration::zero();
   };

@@ -113,8 +113,9 @@ void Announcer::Announce(const Coordinator::Announcement& announcement) {
       calls.push_back(std::move(call));
     }
   }
-  // Drop the connections whose call failed, because gRPC would wait longer and
-  // longer before it connects them again. A new connection does not wait.
+  // Remove all connections. The loop below puts back each connection whose call
+  // succeeds. A failed connection is not kept, because gRPC would wait longer
+  // and longer before it connects again; a new connection does not wait.
   channels_.clear();
   for (const auto& call : calls) {
     // Wait for the call's result. The call's deadline limits the wait.

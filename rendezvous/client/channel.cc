@@ -90,7 +90,8 @@ absl::Status ExplainCallError(const absl::Status& status,
       return absl::PermissionDeniedError(
           absl::StrCat("coordinator ", endpoint, ": ", message));
     case absl::StatusCode::kUnimplemented:
-      // Unimplemented also comes from gRPC servers that are not coordinators.
+      // Unimplemented may also come from a gRPC server that is not a
+      // coordinator.
       return absl::FailedPreconditionError(absl::StrCat(
           endpoint,
           " does not know this call: it is not a Muster coordinator, or one of "
@@ -99,8 +100,8 @@ absl::Status ExplainCallError(const absl::Status& status,
       return absl::ResourceExhaustedError(
           absl::StrCat("coordinator ", endpoint, ": ", message));
     case absl::StatusCode::kCancelled:
-      // The call was cancelled: the coordinator's gRPC server does so when it
-      // shuts down.
+      // The coordinator's gRPC server has cancelled the call, as it does when
+      // it shuts down.
       return absl::UnavailableError(
           absl::StrCat("coordinator ", endpoint, ": it closed the connection"));
     default:
@@ -171,7 +172,7 @@ absl::Status WithTlsReason(const absl::Status& status,
                            const SocketAddress& address, const TlsFiles& tls,
                            const std::string& token) {
   // Whether the peer may have accepted a TCP connection. If it has not, TLS
-  // cannot be the reason of the failure.
+  // cannot be the reason for `status`.
   const bool accepted = absl::IsUnavailable(status) &&
                         !absl::StrContains(status.message(), "refused") &&
                         !absl::StrContains(status.message(), "no route") &&

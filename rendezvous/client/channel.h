@@ -66,7 +66,7 @@ class RetryPace {
 // Returns the credentials for calls to a coordinator. `host`: the coordinator's
 // name as the user gave it. If `tls` is given: mutual TLS with these files.
 // Else if `token` is not empty: mutual TLS with keys derived from the token.
-// Else none (clear text). `token` comes from ReadCallerToken
+// Else no encryption (clear text). `token` comes from ReadCallerToken
 // (token_identity.h).
 std::shared_ptr<grpc::ChannelCredentials> ClientCredentials(
     const TlsFiles& tls, const std::string& token, const std::string& host);

@@ -277,7 +277,7 @@ class GrpcLink::Impl : private AgentStream::Listener {
     std::string endpoint;
   };
 
-  // The result of one attempt to open and follow a stream.
+  // The result of one attempt to open a stream, and to follow it until it ends.
   struct Attempt {
     absl::Status end;
     // How long the stream was up; nullopt: it never came up.
@@ -292,7 +292,8 @@ class GrpcLink::Impl : private AgentStream::Listener {
   }
   void OnDirective(Directive directive) override {
     std::lock_guard<std::mutex> lock(mutex_);
-    // Only the newest directive counts; a slow agent skips older ones.
+    // Keep only the newest directive. An older one that the agent has not
+    // received yet is replaced.
     directive_ = std::move(directive);
     changed_.notify_all();
   }

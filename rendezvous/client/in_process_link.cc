@@ -21,13 +21,15 @@ class InProcessAnswer : public AnswerSender {
         id_(id),
         room_(std::make_shared<Room>()) {}
   ~InProcessAnswer() override {
-    // Lose has no effect if the answer is complete.
+    // Report that the answer broke off. Lose does nothing if the answer is
+    // complete.
     if (begun_) session_->Lose(id_, "its answer broke off");
   }
 
   // Begins the answer to the operator's question with the id `id_`. Returns
-  // false if no node was asked with this id, if the answer has already begun,
-  // or if the coordinator wants no answer from this node any more.
+  // false if the coordinator has not sent an inquiry with this id, if the
+  // answer has already begun, or if the coordinator wants no answer from this
+  // node any more.
   bool Begin() {
     begun_ = session_->Begin(id_, [room = room_] { room->Open(); });
     return begun_;

@@ -18,9 +18,9 @@ namespace muster::rendezvous {
 // the two newest rounds. Pure; not thread-safe.
 class OutputCursor {
  public:
-  // A coordinator that is lost may have lines from the nodes that it had not
-  // forwarded to this client yet. kMargin: how much older than the client's
-  // last update such a line can be.
+  // The lost coordinator may have received lines from the nodes without
+  // forwarding them to this client. kMargin: the maximum time by which such a
+  // line is older than the client's last update.
   static constexpr Duration kMargin = std::chrono::seconds(10);
   // Maximum time between the loss of the coordinator and the time at which a
   // client notices it.

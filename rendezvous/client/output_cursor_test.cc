@@ -74,8 +74,8 @@ TEST(OutputCursorTest, TheRestBeginsBeforeTheLastUpdate) {
   EXPECT_THAT(rest.ranks, ElementsAre(3));
   EXPECT_EQ(rest.pattern, "x");
   // The client notices the loss of the coordinator an hour after the last
-  // update. RestOf assumes that it notices a loss within kSilence, so it asks
-  // only for the output of the last kSilence + kMargin.
+  // update. RestOf assumes that a client notices a loss within kSilence. So
+  // RestOf asks only for the output of the last kSilence + kMargin.
   const Instant lost = kNow + std::chrono::hours(1);
   EXPECT_EQ(cursor.RestOf({}, lost, lost).since,
             OutputCursor::kSilence + OutputCursor::kMargin);

@@ -36,7 +36,8 @@ opens the event log anew, for logrotate.)";
 constexpr int kMaxPerPrincipal = 1'000'000;
 constexpr double kLongestKeepSeconds = 365 * 86400.0;
 
-// Checks the options that concern etcd, and stores them in `options`.
+// Checks --state (`state`), the TLS files for etcd (`tls`) and
+// --etcd-user-file, and stores the access to etcd in `options`.
 absl::Status SetState(const std::string& state, const TlsFiles& tls,
                       DaemonOptions& options) {
   if (state.empty()) {

@@ -154,7 +154,8 @@ class Health {
     if (coordinator_ != nullptr) coordinator_->EndInquiry(run_id, session);
   }
 
-  // The text of /metrics. If the daemon does not lead, the text has no jobs.
+  // Returns the text of /metrics. While this daemon does not lead, the text
+  // contains no metrics of jobs.
   std::string Metrics() {
     std::optional<std::vector<JobStatus>> jobs;
     {

@@ -24,9 +24,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr Duration kReadInterval = std::chrono::milliseconds(900);
-// If one reading of the jobs and the formatting of the result took the time t,
-// the next reading begins at the earliest kRest * t after that reading began.
-// So reading and formatting take at most 1 / kRest of the time.
+// Limits how often the dashboard reads the jobs. If a reading of the jobs,
+// together with the formatting of the result, took the time t, the next reading
+// begins at least kRest * t after the start of this reading. So reading and
+// formatting take at most 1 / kRest of the time.
 constexpr int kRest = 20;
 constexpr size_t kMaxShared = 64;
 constexpr char kJsonType[] = "application/json";
@@ -209,7 +210,7 @@ class Dashboard::Stream {
   const Principal principal_;
   const Instant end_;
   uint64_t seen_ = 0;  // Dashboard::generation_ of the newest sent state
-  // JobHistory::version() of the newest sent history
+  // the version (JobHistory::version) of the history that was sent last
   uint64_t seen_history_ = 0;
   bool is_over_ = false;
 };

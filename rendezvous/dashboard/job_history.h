@@ -71,7 +71,8 @@ class JobHistories {
   // ones.
   static constexpr size_t kMaxJobs = 200;
 
-  // Adds the state of each job, and forgets the jobs that are not in `jobs`.
+  // Adds the state of each job to the job's history. Removes the histories of
+  // jobs that are not in `jobs`.
   void Add(const std::vector<JobStatus>& jobs);
 
   // Returns the history of a job; null: there is none.

@@ -14,7 +14,8 @@
 namespace muster::rendezvous {
 namespace {
 
-// The longest host name (RFC 1035), plus room for an IPv6 zone.
+// Maximum length of a host in bytes. RFC 1035 limits host names to 255 bytes.
+// An IPv6 address with a zone is shorter.
 constexpr size_t kMaxHostBytes = 255;
 
 bool IsIpv6(const std::string& host) {

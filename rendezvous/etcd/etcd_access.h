@@ -15,7 +15,8 @@ struct EtcdAccess {
   std::vector<Endpoint> members;  // at least one member
   // Prefix of all keys. Coordinators with the same prefix share their state.
   std::string prefix = "/muster/";
-  // TLS files: none (clear text), `authority` alone, or all three.
+  // The TLS files for the cluster: none (clear text), `authority` alone, or
+  // `authority`, `certificate` and `key`.
   TlsFiles tls;
   std::string user;  // empty: no user
   std::string password;

@@ -33,7 +33,8 @@ TEST(SplitBatchTest, APieceHasAtMost64Changes) {
 }
 
 TEST(SplitBatchTest, APieceHasAtMostOneMebibyteUnlessOneRecordHasMore) {
-  // a value that has, together with its record's key, 512 KiB
+  // With a key of one byte, a record with this value has 512 KiB, so two such
+  // records fill a piece (1 MiB).
   const std::string half((1 << 19) - 1, 'r');
   const std::string large(1 << 21, 'r');
   EXPECT_THAT(SplitBatch({{"a", half}, {"b", half}}), SizeIs(1));

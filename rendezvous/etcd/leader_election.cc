@@ -26,8 +26,9 @@ constexpr Duration kFirstReadTimeout = std::chrono::seconds(2);
 constexpr size_t kMaxName = 200;
 constexpr Duration kReleaseTimeout = std::chrono::milliseconds(500);
 
-// Returns the wall clock's time. A new leader's epoch is at least this value.
-// Epochs then grow even if somebody removed the election's keys from etcd.
+// Returns the wall clock's time in milliseconds. A new leader's epoch is at
+// least this number. So epochs grow even if somebody has removed the election's
+// keys from etcd.
 uint64_t MillisecondsSince1970() {
   return static_cast<uint64_t>(
       std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -35,8 +36,8 @@ uint64_t MillisecondsSince1970() {
           .count());
 }
 
-// Returns `text` shortened and with unprintable characters replaced, because
-// another process has written it.
+// Returns `text` in a form that can be printed: shortened, and with unprintable
+// characters replaced. The text comes from another process.
 std::string Printable(std::string text) {
   text.resize(std::min(text.size(), kMaxName));
   for (char& c : text) {

@@ -88,7 +88,7 @@ class LeaderElection {
   void Claim(Instant deadline);
   void Renew(Instant deadline);
   void Fail(const absl::Status& status);
-  // Passes the stage of `core_`, the end of the lease and the leader's name to
+  // Copies the stage of `core_`, the end of the lease and the leader's name to
   // the fields that other threads read.
   void Publish();
   // Sets `stage_` and makes `changed_fd_` readable. Requires mutex_.

@@ -52,8 +52,8 @@ class Leadership {
   explicit Leadership(const Limits& limits) : limits_(limits) {}
 
   // Returns the request to send now; kNone: no request is due, or a request is
-  // still in flight. The caller must end each request by one of the On…
-  // functions below.
+  // still in flight. When a request has ended, the caller must call one of the
+  // On… functions below.
   Request Next(Instant now);
   // The time at which the result of Next or Leads may change without an event;
   // nullopt: never.
@@ -93,7 +93,7 @@ class Leadership {
   // The state of the lock when this standby last read it; nullopt: the standby
   // must read the lock before it can claim the lock.
   std::optional<Lock> seen_;
-  // The time since which a standby has seen no change of the lock.
+  // Time since which the lock has not changed, as far as this standby has seen.
   Instant seen_since_;
 };
 

@@ -79,9 +79,10 @@ class EventLog {
   // FileQueue::Finish passes first; later decisions are then lost.
   bool Finish() { return queue_.Finish(); }
 
-  // Opens the path again after a rename. Also opens it for the first time, if
-  // its folder exists. On failure returns the reason, and keeps the current
-  // file open. DeadlineExceeded: the file system does not answer.
+  // Opens the file at the path again, after another program has renamed the old
+  // file. Also opens the file for the first time, if its folder exists. On
+  // failure returns the reason, and keeps the current file open.
+  // DeadlineExceeded: the file system does not answer.
   absl::Status Reopen() { return file_.Reopen(kTimeout); }
 
   // If decisions were dropped, writes how many. Then calls Finish.

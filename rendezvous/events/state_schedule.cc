@@ -11,7 +11,8 @@ void StateSchedule::OnDecision(const std::string& run_id,
   if (found == jobs_.end()) {
     // A job that is not in jobs_ may be new, or it may have finished. A
     // finished job must not be added, but one of its nodes can still cause a
-    // decision such as "leave". So only the decisions named here add a job.
+    // decision such as "leave". So only the kinds of decision that pass this
+    // condition add a job (is_turn: "assign", "break" or "finish").
     if (!is_turn && kind != "join" && kind != "adopt") return;
     found = jobs_.emplace(run_id, Plan{.due = now + kMinInterval}).first;
   }

@@ -76,7 +76,8 @@ Json ToJson(const TimeLedger& ledger) {
 }
 
 // Returns the judgement of a machine as JSON; null: the machine is healthy and
-// has no faults, or an operator has ordered to disregard its faults.
+// no faults count against it, or an operator has declared its faults void
+// (kFreed).
 Json ToJson(const HostJudgement& judgement) {
   const bool has_faults =
       judgement.state == HostState::kHealthy && judgement.score > 0;
@@ -199,7 +200,8 @@ Json ToJson(const JobStatus& job) {
   return json;
 }
 
-// The job's progress: the steps, loss and speed of all ranks, summed up.
+// Returns the progress of all ranks together as JSON (see ProgressSummary);
+// null: no rank has reported progress.
 Json ProgressJson(const JobStatus& job) {
   const ProgressSummary progress = Summarize(RanksOf(job));
   if (progress.reporting == 0) return Json();

@@ -22,7 +22,7 @@ std::string JobListJson(const std::vector<JobStatus>& jobs);
 // The machines with faults as a JSON array. Pure.
 std::string HostListJson(const std::vector<HostStatus>& hosts);
 
-// The content of a line of the kind "state" in the event log.
+// How much a line of the kind "state" in the event log contains.
 enum class StateDetail {
   kSummary,  // phase, progress, times, slow ranks, verdict
   kNodes,    // kSummary, plus the settings and kMaxStateNodes nodes
@@ -30,8 +30,8 @@ enum class StateDetail {
 inline constexpr size_t kMaxStateNodes = 128;
 
 // One job as a JSON object on one line, for the event log: shorter than
-// StatusJsonLine, and bounded whatever the number of nodes. Values of the job's
-// command that look like secrets are left out. Pure.
+// StatusJsonLine, and of limited length even for a job of many nodes. Values of
+// the job's command that look like secrets are left out. Pure.
 std::string StateJson(const JobStatus& job, StateDetail detail);
 
 // A failure as a JSON object on one line, for the event log. Pure.

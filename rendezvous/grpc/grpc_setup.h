@@ -19,8 +19,9 @@ inline constexpr char kWelcome[] = "muster-welcome";
 // HOST:PORT of the job's coordinator; empty: unknown at this time.
 inline constexpr char kCoordinatedAt[] = "muster-coordinated-at";
 
-// Metadata of a call of Coordinator.Answer, with which a node answers an
-// operator's question: Inquiry::id in decimal, and the job's run id.
+// Metadata keys of a call of Coordinator.Answer, with which a node answers an
+// operator's question. kInquiry: Inquiry::id in decimal. kRunIdBytes: the job's
+// run id.
 inline constexpr char kInquiry[] = "muster-inquiry";
 inline constexpr char kRunIdBytes[] = "muster-run-id-bin";
 

@@ -61,9 +61,10 @@ bool WasKilled(const Failure& failure) {
 }
 
 // Whether `cause` may be a consequence of an exception that a worker on node
-// `raised_on` raised earlier. On the same node, the exception may explain any
-// exit code, and SIGABRT, by which PyTorch's watchdog ends a worker. On another
-// node, it explains only a broken connection, because the clocks of two nodes
+// `raised_on` raised earlier. If `cause` comes from the same node, it may be a
+// consequence if the worker exited with any code, or died of SIGABRT (PyTorch's
+// watchdog ends a worker with it). If `cause` comes from another node, only a
+// broken connection counts as a consequence, because the clocks of two nodes
 // cannot be compared.
 bool MayFollow(const Failure& cause, const std::string& raised_on) {
   const bool same_node = cause.node_id == raised_on;

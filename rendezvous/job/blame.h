@@ -89,8 +89,8 @@ class Blame {
 
   // Forgets all failures and the cause, for example when a new round begins.
   void Clear();
-  // Continues with the failures and the reason that another coordinator has
-  // recorded. Their cause is final.
+  // Restores the failures and the reason of the break that another coordinator
+  // has recorded. The cause in `failures` is final.
   void Restore(FailureLog failures, std::string why);
   // Adds a failure of the current round to the failure log.
   void Add(const Failure& failure) { failures_.Add(failure); }
@@ -125,7 +125,7 @@ class Blame {
   bool LeaveExplains(const Node& leaving, int round) const;
   // Whether a preemption that `node` announces explains the failure.
   bool PreemptionExplains(const Node& node) const;
-  // Records the loss of a node as the final cause.
+  // Records the loss of a node as the final cause of the break.
   void MoveToLoss(const Failure& loss);
   // Marks the cause as final. Called if the cause is the loss or the departure
   // of a node, not a worker's failure.

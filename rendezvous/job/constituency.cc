@@ -67,9 +67,9 @@ std::vector<Constituency> ConstituenciesOf(
         Constituency{.world = world, .nodes = report->place->group_world_size});
     ids.try_emplace(world, report->place->members);
   }
-  // A node's vote for one rank of one world. Sorted by world and rank. If
-  // several nodes vote for one rank, a node that remembers its place comes
-  // first.
+  // A vote in the election of a coordinator: that of a node that holds this
+  // rank of this world. Sorted by world and rank. If several nodes claim one
+  // rank, the vote of a node that remembers its place comes first.
   struct Vote {
     WorldId world;
     int rank = 0;

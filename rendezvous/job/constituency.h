@@ -18,9 +18,11 @@ WorldId IdOf(const Place& place);
 // is the rank of the node that sent the report. O(n).
 Electorate NewestElectorate(const std::vector<const Report*>& reports);
 
-// Whether the world of `place` can no longer begin on all of its nodes. True if
-// the world is older than the electorate's world, or if its coordinator has a
-// lower epoch than the coordinator that sent the electorate.
+// Whether the world of `place` can no longer begin on all of its nodes, so that
+// an election does not need its majority. True if the world is older than the
+// world of the electorate `newest`, or if the coordinator that formed it has a
+// lower epoch than the coordinator that sent `newest`. False for the world of
+// `newest` itself.
 bool IsVoid(const Place& place, const Electorate& newest);
 
 // A constituency: a world whose nodes vote in the election of a coordinator.
@@ -58,11 +60,10 @@ std::vector<Constituency> ConstituenciesOf(
 
 // Whether the nodes that are not connected to this coordinator are too few to
 // begin a world or to end a job. `here`: number of connected nodes, without
-// known spares. With Takeover::kAuto at most max_nodes nodes run, so at most
-// max_nodes - `here` other nodes exist. True if that number is less than `here`
-// and less than min_nodes, and if each constituency either has a connected
-// majority or has more than twice as many nodes as that number. Always false
-// without kAuto.
+// known spares. With Takeover::kAuto at most max_nodes nodes run, so there are
+// at most m = max_nodes - `here` other nodes. The result is true if m is less
+// than `here` and less than min_nodes, and if each constituency has a connected
+// majority or more than 2 m nodes. Always false without kAuto.
 bool OthersAreTooFew(const JobSpec& spec, int here,
                      const std::vector<Constituency>& constituencies);
 

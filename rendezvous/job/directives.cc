@@ -25,8 +25,8 @@ StopOrder StopOrderFor(const JobState& state, int round) {
                            : std::nullopt};
 }
 
-// Returns Directive::prints_for_job for a directive with this key: whether the
-// node prints the message for the whole job.
+// Returns Directive::prints_for_job for the directive whose key is `key`:
+// whether the node prints the message for the whole job.
 bool PrintsForJob(const JobState& state, const Node& node,
                   const DirectiveKey& key) {
   const bool is_speaker = node.identity.node_id == state.speaker;
@@ -34,11 +34,12 @@ bool PrintsForJob(const JobState& state, const Node& node,
     case DirectiveKind::kRun:
       return node.group_rank == 0;
     case DirectiveKind::kStop:
-      // A node that still runs a round that the others have left gets a stop
-      // order that they do not get, so it prints the reason itself. A new
-      // coordinator may stop a later round than it knows (key.round >
-      // state.round). That order concerns every node, so only the speaker,
-      // which prints for the whole job, prints it.
+      // If only this node still runs a round that the others have left, the
+      // stop order concerns this node alone, so the node prints the reason
+      // itself. A new coordinator may also stop a round later than the newest
+      // one that it knows (key.round > state.round). That order goes to every
+      // node, so only the speaker, the node that prints for the whole job,
+      // prints the reason.
       return is_speaker || key.round < state.round ||
              (key.round == state.round && state.phase != JobPhase::kStopping);
     case DirectiveKind::kWait:

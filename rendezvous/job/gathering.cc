@@ -43,15 +43,16 @@ Gathering::Decision Gathering::Decide(Instant now, const JobSpec& spec,
     if (timed_out) {
       form = true;
     } else if (nodes.being_checked > 0) {
-      // While health checks run (being_checked > 0), form no world of fewer
-      // than max_nodes nodes: the checks will soon show whether more nodes are
-      // ready.
+      // This branch does nothing: while health checks run, no world of fewer
+      // than max_nodes nodes forms, because the checks will soon show whether
+      // more nodes are ready.
     } else if (first_) {
       form = form || now >= LastCallEnd(spec);
     } else if (nodes.broken == 0) {
       // A node whose stream has just broken either returns within its short
-      // reconnect grace or is lost. While there is such a node, form no world:
-      // if the node returned, the world would have to be broken again.
+      // reconnect grace or is lost. While there is such a node, form no world.
+      // If the node returned later, that world would have to be broken in order
+      // to include it.
       form = form || nodes.ready >= nodes.previous_world ||
              now >= clock.since + spec.wait_for_replacement;
     }

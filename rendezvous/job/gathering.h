@@ -35,10 +35,10 @@ struct PhaseClock {
 //                       gatherings, at the join time-out.
 //   no world forms      of fewer than max_nodes nodes before the join time-out
 //                       while health checks run or, in later gatherings, while
-//                       a node may still reconnect. Nor does any world form
-//                       while the nodes' answers are awaited (AwaitAnswers) or,
-//                       before the join time-out, before the time that was
-//                       given to Begin.
+//                       a node may still reconnect. No world of any size
+//                       forms while the nodes' answers are awaited
+//                       (AwaitAnswers). Before the time that was given to
+//                       Begin, a world forms only at the join time-out.
 //   the job times out   at the join time-out if fewer than min_nodes are ready.
 //   the job is given up in later gatherings, if fewer than min_nodes have been
 //                       present for the rejoin time-out.

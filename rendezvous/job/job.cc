@@ -218,11 +218,12 @@ void Job::Apply(Node& node, const Report& report) {
       state_.blame.Settle();
     }
   };
-  // A report's fields have no order of their own, so the order here matters.
-  // Success first: a node that has succeeded may leave without breaking the
-  // round. Preemption before leave and failures: a node that leaves or is
-  // preempted has also signalled its workers, and their failures are a
-  // consequence. A cancel in the same report before leave: the cancel is the
+  // A report does not say in which order its events happened, so apply its
+  // fields in a fixed order. Success comes first, because a node that has
+  // succeeded may leave without breaking the round. Preemption and leave come
+  // before failures: a node that is preempted or leaves has also signalled its
+  // workers, and their failures are only a consequence. If the report also has
+  // a cancel, the leave comes after the cancel, because the cancel is the
   // reason to leave.
   if (report.phase == NodePhase::kSucceeded) FollowMember(node, report);
   if (report.preemption.has_value()) Preempt(node, *report.preemption);
@@ -551,9 +552,9 @@ void Job::FollowMember(Node& node, const Report& report) {
   const bool idle =
       report.phase == NodePhase::kIdle || report.phase == NodePhase::kSucceeded;
   if (state_.phase == JobPhase::kStopping && node.part != Part::kStopped) {
-    // If the node has seen the stop order, it can no longer start the round. So
-    // if it is idle and never started the round, it has no process of the
-    // round.
+    // Whether the node has seen the stop order. If it has, it can no longer
+    // start the round. So if it is idle and never started the round, it has no
+    // process of the round.
     const bool knows =
         node.seen >= node.revision && node.told.kind == DirectiveKind::kStop;
     if (idle && (of_this_round || knows)) {
@@ -622,8 +623,9 @@ void Job::WatchStragglers() {
 }
 
 void Job::EvictStraggler() {
-  // Keep the straggler if some workers have finished, because the round ends
-  // soon. Keep it also in a preempted job, which has no further round.
+  // Remove no node for a slow rank if some workers have finished, because the
+  // round ends soon. Also remove none if the job is preempted, because no
+  // further round follows.
   if (GoodSpares(state_) == 0 || state_.world.succeeded > 0 ||
       state_.preemption.has_value()) {
     return;

@@ -39,10 +39,10 @@ namespace muster::rendezvous {
 // A preemption gives the members' workers time to end by themselves. No round
 // follows a preemption, whatever else happens meanwhile.
 //
-// Job applies the events to its JobState. Values of the state decide when a
-// gathering ends (Gathering), which failure is the cause of a break (Blame) and
-// what follows the stop of a round (Stopping); directives.h decides which
-// directive each node gets.
+// Job applies the events to its JobState. Three policy objects in the state
+// decide when a gathering ends (Gathering), which failure is the cause of a
+// break (Blame) and what follows the stop of a round (Stopping). The functions
+// in directives.h decide which directive each node gets.
 //
 // Not thread-safe. Job performs no I/O and reads no clock: its owner calls Step
 // for each event, carries out the returned JobStep, and calls Step with
@@ -68,11 +68,12 @@ class Job {
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
-  // Takes over from `record`, which an earlier coordinator wrote, what no node
-  // can report any more: the number of rounds and of used restarts, the job's
-  // age, its time totals and its verdict. Call it before the first step, for a
-  // job whose nodes are expected to know no round. `elapsed`: the estimated
-  // time since the record was written. `record` must have passed CheckRecord.
+  // Copies some values from `record`, which an earlier coordinator wrote: the
+  // number of rounds and of used restarts, the job's age, its time totals and
+  // its verdict. No node can report these any more. Call it before the first
+  // step, for a job whose nodes are expected to know no round. `elapsed`: the
+  // estimated time since the record was written. `record` must have passed
+  // CheckRecord.
   //
   // If the record has a verdict, the job begins no round. It ends with this
   // verdict after a few seconds (TimeToLearn), unless a node that knows a round
@@ -260,11 +261,11 @@ class Job {
   // Records in the job's JobLedger (the totals of the job's time) why the
   // stopped round ended, and calls CountAgainstCulprit.
   void CountIncident();
-  // Counts the cause of the stopped round against the machine of the blamed
-  // member if the cause is evidence against that machine: if a worker's failure
-  // contains evidence (EvidenceIn), or if only this node was lost. If several
-  // nodes were lost, the network or the cluster is the likely cause, and no
-  // fault is counted.
+  // Counts a fault against the machine of the blamed member if the cause of the
+  // stopped round is evidence against that machine: a worker's failure that
+  // contains evidence (EvidenceIn), or the loss of the member's node alone. If
+  // several nodes were lost, the network or the cluster is the likely cause,
+  // and no fault is counted.
   void CountAgainstCulprit();
   // Counts the end of the stopped round in the back-off, and returns the delay
   // before the next round.

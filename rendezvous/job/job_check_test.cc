@@ -33,8 +33,9 @@ JobSpec CheckedSpec(int min_nodes, int max_nodes) {
   return spec;
 }
 
-// A job whose nodes answer measurements. The connections of the nodes in `slow`
-// are slow; the nodes in `silent` give no answer.
+// A job whose nodes measure their pairs when they are ordered to, and report
+// the results. The connections of the nodes in `slow` are slow; the nodes in
+// `silent` report no result.
 class CheckedJob {
  public:
   explicit CheckedJob(const JobSpec& spec) : CheckedJob(JobFixture(spec)) {}
@@ -78,7 +79,8 @@ class CheckedJob {
     job.Judge();
   }
 
-  // Lets all nodes answer the measurements until the check is over.
+  // Lets all nodes report the results of their measurements until the check by
+  // pairs is over.
   void RunCheck() {
     for (int round = 0; round < 8; ++round) {
       for (const std::string& name : names_) Measure(name);
@@ -92,8 +94,9 @@ class CheckedJob {
   std::map<std::string, int> gpus;  // Report::check_gpus of the nodes
 
  private:
-  // Number of connected nodes that Blame passes to NodeMemory::Record. It is
-  // large, because only a share of the connected nodes may be quarantined.
+  // The number of connected nodes that Blame passes to NodeMemory::Record. It
+  // is large, because at most a tenth of the connected nodes may be quarantined
+  // (NodeMemory::kShare).
   static constexpr int kNodesForShare = 100;
   std::vector<std::string> names_;
 };
@@ -251,9 +254,9 @@ TEST(JobCheck, ALostNodeIsNotAwaited) {
   for (const char* name : {"a", "b", "c"}) checked.Join(name);
   job.BreakStream("b");
   checked.Measure("a");
-  // Within these 5 s node b is lost, so the measurements end before their time
-  // limit (10 s). The wait for more nodes (the last call, 4 s) ends as well.
-  // Then the remaining nodes are measured.
+  // Two things happen within these 5 s. Node b, whose stream broke, is lost, so
+  // the measurements end before their time limit (10 s). And the wait for more
+  // nodes (the last call, 4 s) ends. Then the remaining nodes are measured.
   job.Wait(seconds(5));
   checked.RunCheck();
   EXPECT_THAT(job.World(), ElementsAre("a", "c"));

@@ -354,9 +354,9 @@ TEST(JobCancel, TwiceLeavesNoGrace) {
   job.Idle("a");
   job.Wait(milliseconds(4999));
   EXPECT_EQ(job.phase(), JobPhase::kStopping);
-  // The job ends 5 s (4999 ms + 1 ms) after the second Ctrl-C. That Ctrl-C
-  // ended the grace period, but node b still had 5 s (kStopMargin) to kill its
-  // workers and to report their end.
+  // The second Ctrl-C ended the grace period. Since then node b has had 5 s
+  // (kStopMargin) to kill its workers and to report their end. These 5 s (4999
+  // ms + 1 ms) are over now, so the job ends.
   job.Wait(milliseconds(1));
   EXPECT_EQ(job.kind("a"), DirectiveKind::kFinished);
 }

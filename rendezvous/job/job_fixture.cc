@@ -252,8 +252,9 @@ JobStep JobFixture::Step(const JobEvent& event) {
     memory_.Record(wall_time(), static_cast<int>(agents_.size()), fault);
   }
   Judge();
-  // Judge has sent the job the event HostsJudged. Return the results of `event`
-  // and of HostsJudged as one step.
+  // Judge has sent the job the event HostsJudged, so last_step_ now has the
+  // results of that event. Add them to those of `event`, and return both as one
+  // step.
   first.record_changed = first.record_changed || last_step_.record_changed;
   const auto append = [](auto& to, const auto& from) {
     to.insert(to.end(), from.begin(), from.end());

@@ -14,8 +14,8 @@
 namespace muster::rendezvous {
 
 // A Job together with agents that the test controls. There is one method for
-// each event. Messages arrive at once, except directives to a `deaf` agent and
-// keep-alives of a `silent` one.
+// each event. Messages arrive at once. But a `deaf` agent receives no
+// directives, and a `silent` agent sends no keep-alives.
 class JobFixture {
  public:
   struct Agent {
@@ -36,14 +36,16 @@ class JobFixture {
 
   // --- The time, which only the test advances.
   Instant now() const { return now_; }
-  // Advances the time as a driver does. Calls Step at each deadline. At each
-  // keep-alive interval, sends a report of every agent that is not silent.
+  // Advances the time. Calls Step at each deadline of the job, as a coordinator
+  // does. At each keep-alive interval, sends a report of every agent that is
+  // not silent.
   void Wait(Duration duration);
   // Calls Wait until a decision of this kind has been made or `limit` has
   // passed. Returns the time that has passed, to within 100 ms.
   Duration WaitFor(const std::string& kind, Duration limit);
-  // Advances the time without calling Step, as if the driver were suspended.
-  // The next call of Step is the first one after the suspension.
+  // Advances the time without calling Step, as if the coordinator's process
+  // were suspended. The next call of Step is the first one after the
+  // suspension.
   void StandStill(Duration duration);
 
   // Replaces the coordinator by another one that has the job's record. No
@@ -99,8 +101,8 @@ class JobFixture {
   // Makes every member with a stop directive report that it is idle.
   void AllStop();
 
-  // Gives the event to the job. Then acts as a driver does: records the faults
-  // of the step in memory(), and gives the job the new judgement of the
+  // Gives the event to the job. Then acts as a coordinator does: records the
+  // faults of the step in memory(), and gives the job the new judgement of the
   // machines (HostsJudged).
   JobStep Step(const JobEvent& event);
   // The coordinator's memory of the machines' faults. After a change of the
@@ -151,8 +153,9 @@ class JobFixture {
 // reconnect grace 500 ms, stop grace 10 s, cool-down 5 s.
 JobSpec QuickSpec(int min_nodes, int max_nodes);
 
-// Returns the key of the machine `host`. It is valid for an agent whose `peer`
-// is the key's `ip`.
+// Returns the key of the machine `host`, with an invented IP address. The key
+// is that of an agent's machine only if the test sets Agent::peer to this
+// address.
 HostKey KeyOf(const std::string& host);
 
 // Returns the failure of worker `rank` that exited with `code`.

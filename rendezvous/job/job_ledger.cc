@@ -62,9 +62,9 @@ void JobLedger::Add(const NodeTime& told, int sign) {
 }
 
 void JobLedger::Tell(const NodeTime& before, const NodeTime& told) {
-  // The new report may omit a loss of time that an earlier report contained.
-  // Keep this loss in the totals: subtract only the losses that the new report
-  // contains again.
+  // A loss is the time that the node lost because a round ended early. The new
+  // report may omit a loss that the previous report contained. The totals must
+  // keep it, so subtract only the losses that the new report contains again.
   NodeTime replaced = before;
   std::erase_if(replaced.losses, [&](const RoundLoss& loss) {
     return std::ranges::none_of(told.losses, [&](const RoundLoss& one) {

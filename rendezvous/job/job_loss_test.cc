@@ -347,8 +347,8 @@ class JobGatheringStandstillTest : public ::testing::Test {
     spec.last_call = seconds(4);
     return spec;
   }
-  // Suspends the driver for longer than the last call and the lease. Then node
-  // "a" answers at once.
+  // Suspends the coordinator's process for longer than the last call and the
+  // lease. Then handles the deadline, and node "a" reports at once.
   void StandStill() {
     job_.StandStill(Spec().last_call + Spec().lease() + seconds(1));
     job_.Step(TimePassed());

@@ -60,8 +60,9 @@ const Node* MemberToReplace(const JobState& state) {
   return nullptr;
 }
 
-// Whether every node that could still report a place in the earlier round has
-// reported, so that waiting longer is useless for the adoption. O(n).
+// Whether all nodes that can report a place in the earlier coordinator's round
+// have reported. The decision whether to adopt that round then needs no further
+// wait. O(n).
 bool AllAreHere(const JobState& state) {
   const int most = state.spec.max_nodes;
   if (!state.own_endpoint.empty()) {
@@ -71,9 +72,9 @@ bool AllAreHere(const JobState& state) {
         std::ssize(state.nodes.nodes()) >= most) {
       return true;
     }
-    // Waiting is also useless if all members are here: a member that is here,
-    // but has not reported its place, was started again and will not report its
-    // place later.
+    // The wait is also over once all members of that round have joined this
+    // coordinator. A member that has joined without reporting a place was
+    // started again, and will not report one later.
     const std::vector<std::string> members = state.adoption.members();
     return !members.empty() &&
            std::ranges::all_of(members, [&state](const std::string& id) {
@@ -84,7 +85,8 @@ bool AllAreHere(const JobState& state) {
   // this coordinator. A restart of its process often restarts an agent in the
   // same process, and that agent has no place to report any more. So also count
   // the nodes whose agents have just been started (is_fresh). Spares do not
-  // count: they have received a directive before, and are not members.
+  // count: their agents have received a directive before, and they are not
+  // members.
   const auto fresh = std::ranges::count_if(
       state.nodes.nodes(), [](const auto& one) { return one.second.is_fresh; });
   return fresh + state.adoption.progress().come >= most;
@@ -152,8 +154,8 @@ void Job::AdoptRound(const std::map<std::string, Report>& reports) {
   // The report from which the end of the round is taken; null: no coordinator
   // has ended the round. Several coordinators may have ended the round in
   // different ways, and each may have reached some of the nodes. Take the
-  // report from the coordinator with the highest epoch, because only this
-  // coordinator can have reached a majority.
+  // report of a node that followed the coordinator with the highest epoch,
+  // because only this coordinator can have reached a majority.
   const Report* ended = nullptr;
   bool is_alive = false;
   for (const World::Member& member : state_.world.members) {
@@ -339,8 +341,8 @@ void Job::EndAdopted(const RoundEnd& end,
   const bool preempted = std::ranges::any_of(reports, [](const auto& one) {
     return one.second.preemption.has_value();
   });
-  // The earlier coordinator recorded the cause of the end, so the lost host
-  // need not be blamed.
+  // The earlier coordinator has already recorded why the round ended. So the
+  // loss of that coordinator's node (lost_host) must not become the cause.
   state_.lost_host.reset();
   if (end.exit_code == 0) {
     Conclude(NewVerdict(Outcome::kSucceeded, 0, end.reason));
@@ -379,8 +381,8 @@ void Job::ConsiderGathering() {
   const Membership& nodes = state_.nodes;
   const int present = static_cast<int>(nodes.size());
   // A world must not form without half of the electors (the nodes that elect a
-  // coordinator). So report too few nodes to the gathering, however many are
-  // present.
+  // coordinator). So, if half of them is missing, tell Gathering that fewer
+  // than min_nodes nodes are there, however many are.
   const int too_few = spec.min_nodes - 1;
   const Gathering::Decision decision = state_.gathering.Decide(
       state_.now, spec,
@@ -530,8 +532,9 @@ void Job::FormWorld() {
   needed.push_back(state_.electors);
   SetAside(candidates, needed);
   if (!state_.unsettled.empty()) {
-    // If more nodes are ready than can get a rank, prefer the nodes of the
-    // worlds that may have begun.
+    // If more nodes are ready than can get a rank, prefer the members of the
+    // worlds in `needed`: at least half of each of these worlds must be in the
+    // new world.
     const auto is_needed = [&](const Candidate& candidate) {
       return std::ranges::any_of(needed, [&](const Electors& world) {
         return world.RankOf(*candidate.identity, state_.spec) >= 0;
@@ -715,8 +718,8 @@ void Job::Conclude(const Verdict& verdict) {
     Finish(verdict);
     return;
   }
-  // No worker is left that could be stopped. The stop order is sent to make the
-  // verdict known to the nodes.
+  // Enter the phase kStopping although no worker is left to be stopped: the
+  // stop order of this phase makes the verdict known to the nodes.
   ++state_.changes;
   state_.stopping = {.cause = StopCause::kAsked,
                      .consequence = Consequence::End(verdict)};

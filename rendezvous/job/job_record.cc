@@ -202,9 +202,9 @@ bool LearnFrom(const Directive& directive, Duration elapsed,
   record.restarts_used = std::max(restarts, record.restarts_used);
   record.age = std::max(record.age + elapsed, directive.job_age);
   if (round <= last) return true;
-  // The directive is of a later round than the record, so the recorded round
-  // has ended. The consequence of that round's end in the record (a new round
-  // or a verdict) is outdated.
+  // The directive belongs to a later round than the record, so the recorded
+  // round is over. If the record says what follows that round (a new round or a
+  // verdict), this is outdated.
   record.phase = JobPhase::kGathering;
   record.why.clear();
   record.round = 0;

@@ -43,8 +43,8 @@ std::vector<int> NumbersOf(const Membership& nodes,
   return numbers;
 }
 
-// Returns a clause that warns that the blamed hang may be only a consequence of
-// another one; "" if there is no doubt.
+// Returns a clause that warns that `failure`, the hang that is blamed, may be
+// only a consequence of another worker's hang; "" if there is no doubt.
 std::string DoubtAbout(const JobState& state, const Failure& failure) {
   if (failure.kind != FailureKind::kHung || IsStopped(failure)) return "";
   const Instant since = SilentSince(failure, state.now);
@@ -87,10 +87,10 @@ int Witnesses(const JobState& state, const Electors& world) {
 }  // namespace
 
 Duration TimeToLearn(const JobSpec& spec) {
-  // Time within which every running coordinator of the job announces itself:
-  // three announcement intervals. TimeToLearn is at least order_life, too:
-  // after this time, a node ignores orders that were sent before this
-  // coordinator was restarted.
+  // The time within which every running coordinator of the job announces itself
+  // (three announcement intervals). The result is never shorter than order_life
+  // either: when that time is over, the nodes ignore orders from before this
+  // coordinator's restart.
   constexpr Duration kToldWithin = std::chrono::seconds(3);
   return std::max<Duration>(kToldWithin, spec.order_life());
 }
@@ -465,8 +465,9 @@ std::string Absent(const JobState& state) {
 
 namespace {
 
-// Appends the nodes `ids` except `except` with the reason of each; cuts the
-// list after kMaxNamedNodes. `lead`: the text before the first node.
+// Returns a list of the nodes `ids` without `except`, each with its reason.
+// Cuts the list after kMaxNamedNodes nodes. `lead`: the text before the first
+// node.
 template <typename Reason>
 std::string NamedNodes(const JobState& state, const std::set<std::string>& ids,
                        const Node* except, const char* lead,

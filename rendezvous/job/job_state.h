@@ -89,8 +89,8 @@ struct JobState {
   // Ids of the nodes that have reported to this coordinator before it formed a
   // world, except known spares (IsKnownSpare). With Takeover::kAuto, a job has
   // at most max_nodes nodes besides its spares. So if n nodes of this set are
-  // connected to this coordinator, at most max_nodes - n nodes that are no
-  // spares can be connected to another one.
+  // connected to this coordinator, at most max_nodes - n nodes (not counting
+  // spares) can be connected to another coordinator.
   std::set<std::string> no_spares;
   // standbys: HOST:PORT of the processes of the newest world that may take over
   // (Directive::standbys). host_rank: the group rank of the node whose process
@@ -154,9 +154,9 @@ struct JobState {
   int64_t reached_step = -1;
 
   int round = 0;
-  // The highest round that any node reports to have run, under this or an
-  // earlier coordinator. The next round gets a higher number. (The number of a
-  // round that has begun never changes.)
+  // The highest number of a round that any node has run, by its reports, under
+  // this or an earlier coordinator. The next round gets a higher number, so
+  // that no two rounds have the same one.
   int claimed_round = 0;
   // The run tag, which names the run's log folder (Place::run_tag). It does not
   // change once the first world has formed.
@@ -215,12 +215,12 @@ int GoodSpares(const JobState& state);
 // (NetworkCheckTime::kSuspicion).
 bool IsSuspicious(const JobState& state);
 
-// Returns how many nodes a world lacks if it does without the nodes that the
+// Returns how many nodes a new world still lacks, without the nodes that the
 // check by pairs found bad: min_nodes minus the number of nodes that are ready
-// or will be soon. Negative: there are more nodes than needed. At least 1 if
-// the present electors (nodes that elect a coordinator) suffice for a new
-// world, but too few of them are ready. Quarantined nodes count as ready: they
-// get a place before nodes that the check found bad.
+// or will be soon. The result is negative if there are more nodes than needed.
+// It is at least 1 if the present electors (nodes that elect a coordinator)
+// suffice for a new world, but too few of them are ready. Quarantined nodes
+// count as ready: they get a place before nodes that the check found bad.
 int MissingNodes(const JobState& state);
 // The earliest time at which nodes that the check by pairs found bad may get a
 // place. They get one only if a world would have too few nodes without them.

@@ -512,8 +512,9 @@ TEST(LearnFromTest, ALaterRoundReplacesTheRecordedOne) {
   EXPECT_EQ(record.age, seconds(500));
   EXPECT_EQ(record.world.reached_step, 30);
   EXPECT_TRUE(CheckRecord(record).ok()) << CheckRecord(record);
-  // The record contains a cancel of round 1, but the other coordinator has
-  // begun round 4. So the record no longer says that the job ends.
+  // Before LearnFrom, the record said that the job ends because of a cancel in
+  // round 1. But the other coordinator has begun round 4, so LearnFrom has
+  // removed the cancel.
   EXPECT_FALSE(IsEnding(record));
   JobFixture again(QuickSpec(2, 2));
   again.Recall(record);
@@ -924,7 +925,8 @@ TEST(JobTakeoverTest, AWorldThatNeverBeganElectsNobodyBesideAnElectorate) {
   job.Wait(seconds(1));
   job.AllStop();
   ASSERT_THAT(job.World(), UnorderedElementsAre("a", "b", "e", "f"));
-  // Node a receives the stop order before it has begun round 2.
+  // Nodes b, e and f are lost. Node a receives the stop order before it has
+  // begun round 2, so round 2 never began on all of its nodes.
   for (const char* name : {"b", "e", "f"}) job.BreakStream(name);
   job.Wait(seconds(1));
   job.Idle("a");

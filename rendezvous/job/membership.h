@@ -28,9 +28,9 @@ enum class Part {
   kStopped,    // no process of this round is left on the node
 };
 
-// The parts of a directive that decide its revision: if the key of the
-// directive to a node changes, the directive gets a new revision. Its reason, a
-// text, is not part of the key.
+// The key of a directive: the parts that decide its revision. A directive gets
+// a new revision if its key differs from the key of the node's previous
+// directive. The directive's reason, a text, is not part of the key.
 struct DirectiveKey {
   DirectiveKind kind = DirectiveKind::kWait;
   int round = -1;
@@ -152,8 +152,9 @@ struct Node {
 
   DirectiveKey told;
   uint64_t revision = 0;  // revision of `told`; 0: none was sent yet
-  // Version of the reason to wait when the node was last sent a directive.
-  // Outbox::Reword increases the current version whenever the reason changes.
+  // The value that the counter Outbox::wording_ had when the node was last sent
+  // a directive. Outbox::Reword increases the counter whenever the text for
+  // waiting nodes changes.
   uint64_t wording = 0;
 
   // Whether the node can get a place in a world now.
@@ -210,11 +211,10 @@ class Membership {
   // Adds a node without a stream. Its node id and node rank must be unused.
   Node& Add(const NodeIdentity& identity, Instant now);
   // The status of an incarnation that is not a node of the job now.
-  // kSuperseded: another incarnation has replaced this one, which must never
-  // return (a message of it may still be in flight, or a partitioned network
-  // may heal). kReleased: the incarnation was drained or left by itself, and
-  // must not return. The directive that tells it to leave may not have reached
-  // it.
+  // kSuperseded: another incarnation has replaced it. It must never return,
+  // although its messages may still be in flight or a partitioned network may
+  // heal. kReleased: the incarnation was drained or left by itself, and must
+  // not return, even if the directive to leave has not reached it.
   enum class Memory { kNeverAdmitted, kMayReturn, kSuperseded, kReleased };
   void Remove(Node& node, Memory memory);
   Memory MemoryOf(const NodeIdentity& identity) const;

@@ -36,10 +36,11 @@ struct Assignment {
 
 // Chooses at most `most` candidates and assigns the ranks 0, 1, … to them.
 //
-// Choice: members of the previous world first, then by arrival. Ranks: an
-// explicit node rank is used if it fits. A survivor keeps its rank if that rank
-// still exists. The others fill the free ranks. So a replacement gets the rank
-// of the node that it replaces, and no other node moves.
+// Choice: members of the previous world first, then the other candidates in the
+// order of their arrival. Ranks: an explicit node rank is used if it fits. A
+// member of the previous world keeps its rank if that rank still exists. The
+// others fill the free ranks. So a replacement gets the rank of the node that
+// it replaces, and no other node moves.
 //
 // Free ranks are filled so that neighbours in the network get adjacent ranks.
 // In a new world, nodes with equal topology keys (outermost first) always stay

@@ -32,9 +32,10 @@ class Consequence {
   // that another event may still replace (Blame::provisional).
   enum class Cause { kProvisional, kFinal };
   // Records that the job was cancelled. `verdict` ends the job, unless a
-  // verdict is already set. If that earlier verdict comes from a worker's
-  // failure and `cause` is provisional, `verdict` is kept as otherwise(). Only
-  // the first cancel counts. Returns whether `verdict` was recorded.
+  // verdict is already set. If `cause` is provisional, the earlier verdict may
+  // be dropped later (Withdraw); for that case, `verdict` is kept as
+  // otherwise(). Only the first cancel counts. Returns whether `verdict` was
+  // recorded.
   bool Cancel(const Verdict& verdict, Cause cause);
   // Undoes the consequence of a worker's failure, because another event is the
   // cause: replaces the failure's verdict by otherwise(). Returns the number of

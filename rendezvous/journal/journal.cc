@@ -29,7 +29,8 @@ absl::StatusOr<std::thread> StartThread(std::function<void()> body) {
   try {
     thread = std::thread(std::move(body));
   } catch (const std::system_error&) {
-    // No thread could be started: return the error that `thread` already holds.
+    // No thread could be started. Do nothing: `thread` still holds the error
+    // that is returned below.
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return thread;
@@ -45,9 +46,9 @@ struct Journal::State : std::enable_shared_from_this<Journal::State> {
 
   void Add(const std::string& run_id, std::optional<std::string> record,
            std::function<void()> done);
-  // Queues the next write. Does nothing if no change is queued, a write is in
-  // progress, the last write failed a moment ago, or the queue is not open.
-  // Requires `mutex`.
+  // Starts the next write in the thread of `queue`. Does nothing if no change
+  // waits to be written, a write is in progress, the last write failed a moment
+  // ago, or the journal is not open. Requires `mutex`.
   void Schedule();
   // Writes one batch to the medium, and then schedules the next write. Blocks
   // for as long as the medium does. Runs in the queue's thread.

@@ -20,13 +20,15 @@ namespace muster::rendezvous {
 namespace {
 
 constexpr char kFile[] = "/copy";
-// The files of a journal besides the main file: its write-ahead log, and the
-// rollback journal that SQLite uses before it switches to the log.
+// Suffixes of the files that SQLite keeps besides the main file. kLog: the
+// write-ahead log. kUndo: the rollback journal, which SQLite uses before it
+// switches to the log.
 constexpr char kLog[] = "-wal";
 constexpr char kUndo[] = "-journal";
 constexpr int kMaxAttempts = 20;
-// The header of a write-ahead log has two random numbers ("salts"), which
-// SQLite changes whenever it begins the log anew.
+// Size of the header of a write-ahead log. SQLite changes two random numbers in
+// the header ("salts") whenever it begins the log anew. So if the header is
+// unchanged, the log was not begun anew.
 constexpr size_t kLogHeaderBytes = 32;
 
 absl::Status CannotRead(const std::string& path, int error) {
@@ -140,11 +142,11 @@ absl::StatusOr<JournalCopy> JournalCopy::Of(const std::string& path) {
   absl::StatusOr<std::string> folder = MakeFolder();
   if (!folder.ok()) return folder.status();
   JournalCopy copy(*std::move(folder));
-  // A coordinator may write the journal meanwhile: it moves pages from the log
-  // into the main file (a checkpoint), and afterwards begins the log anew. So
-  // the copied main file may have half-written pages. The log is copied after
-  // the main file. If the log was not begun anew in between, it still contains
-  // these pages as a whole, and SQLite reads them from the log.
+  // A coordinator may write the journal during the copy: it moves pages from
+  // the log into the main file (a checkpoint), and afterwards begins the log
+  // anew. So the copied main file may have half-written pages. The log is
+  // copied after the main file. If the log was not begun anew in between, it
+  // still contains these pages as a whole, and SQLite reads them from the log.
   for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
     const absl::StatusOr<std::string> before = LogHeader(path + kLog);
     if (!before.ok()) return before.status();

@@ -12,8 +12,9 @@ namespace muster::rendezvous {
 // 0700) below $TMPDIR or /tmp. The destructor removes the folder.
 //
 // The copy shows the journal after one of its commits, even if a coordinator
-// writes it meanwhile. The original is only read, and not locked: a coordinator
-// locks it for as long as it runs (JournalFile), and is not disturbed.
+// writes the journal while it is copied. The original is only read, and not
+// locked. So it does not matter that a running coordinator has locked the
+// original (JournalFile), and the coordinator is not disturbed.
 class JournalCopy {
  public:
   // Copies the journal at `path`. An error is one sentence that names the path

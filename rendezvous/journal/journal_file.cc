@@ -135,8 +135,8 @@ absl::StatusOr<std::optional<int64_t>> CheckFile(const std::string& path) {
   return std::optional<int64_t>(info.st_size);
 }
 
-// Creates the file at `path` if it is missing. Does not open an existing file,
-// which may be a journal that this process has open: closing the second
+// Creates the file at `path` if it is missing. Does not open an existing file:
+// if this process already has it open as a journal, the close of a second
 // descriptor would release the journal's lock.
 absl::Status CheckOrCreateFile(const std::string& path) {
   const auto main = CheckFile(path);
@@ -247,8 +247,9 @@ absl::Status JournalFile::Connect(const std::string& resolved) {
   if (sqlite3_db_readonly(connection_, "main") == 1) {
     return CannotOpen(SQLITE_READONLY);
   }
-  // The file may belong to another program. So closing it must not change the
-  // write-ahead log, until the file is known to be a journal (DrawEpoch).
+  // The file may belong to another program. So a close of the file must leave
+  // its write-ahead log unchanged. DrawEpoch ends this setting, because the
+  // file is then known to be a journal.
   sqlite3_db_config(connection_, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   // The locking mode must be set before the file is accessed for the first
   // time.

@@ -75,8 +75,10 @@ class JournalFile : public JournalBackend {
  private:
   explicit JournalFile(std::string path) : path_(std::move(path)) {}
 
-  // The steps of Open, in this order.
-  // `resolved`: the path of the file without symbolic links.
+  // Open calls the functions from Connect to ReadRecords in this order.
+  //
+  // Connects SQLite to the file. `resolved`: the path of the file without
+  // symbolic links.
   absl::Status Connect(const std::string& resolved);
   // Refuses a file that is not a journal of this version. Also refuses a file
   // with views, triggers or virtual tables: reading from one of these runs SQL
@@ -102,7 +104,8 @@ class JournalFile : public JournalBackend {
   // Returns the cause of the SQLite error `code` as text, such as "the disk is
   // full".
   std::string Cause(int code) const;
-  // Returns the status of Open for the SQLite error `code`.
+  // Returns the status with which Open fails because of the SQLite error
+  // `code`.
   absl::Status CannotOpen(int code) const;
   absl::Status Damaged(const std::string& what) const;
 

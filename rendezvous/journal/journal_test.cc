@@ -82,8 +82,8 @@ class Disk {
     steps_left_.reset();
     changed_.notify_all();
   }
-  // A failure of the simulated disk. WorkFor lets it happen at the first write
-  // or sync after a given number of successful ones.
+  // The kind of failure that a call of WorkFor plans: after `count` successful
+  // writes and syncs of the simulated disk, the next one fails in this way.
   enum class Later {
     kFull,         // the disk is full from now on
     kIsKilled,     // the process is killed
@@ -203,7 +203,8 @@ class Disk {
     --hung_;
     changed_.notify_all();
   }
-  // Saves the bytes that a write will replace, to undo it at a power loss.
+  // Saves the bytes that a write is about to replace. A simulated power loss
+  // may restore them if the file was not synced in between.
   void Remember(sqlite3_file* file, int size, sqlite3_int64 at) {
     std::lock_guard<std::mutex> lock(mutex_);
     if (!steps_left_) return;
@@ -290,8 +291,8 @@ class Calls {
       changed_.notify_all();
     };
   }
-  // Waits until `count` callbacks that Note made have been called. Returns the
-  // numbers that identify all callbacks called so far, in the order of the
+  // Waits until `count` of the callbacks that Note returned have been called.
+  // Returns the `number` of each callback called so far, in the order of the
   // calls.
   std::vector<int> Await(size_t count) {
     std::unique_lock<std::mutex> lock(mutex_);
@@ -1149,9 +1150,9 @@ int OpenInAnotherProcess(const std::string& folder) {
   return journal.ok() ? 0 : 1;
 }
 
-// The program `journal_test --put FOLDER FIRST`: writes records of seven jobs,
-// numbered from FIRST, in an endless loop, and reports each number that is
-// durable.
+// The program `journal_test --put FOLDER FIRST`: writes records in an endless
+// loop, for seven jobs in turn. The records are numbered from FIRST; the
+// program reports the number of each record that is durable.
 int PutWithoutEnd(const std::string& folder, int first) {
   constexpr int kMaxQueued = 40;
   auto journal = Journal::Open(folder, 0, Patient());
@@ -1166,7 +1167,8 @@ int PutWithoutEnd(const std::string& folder, int first) {
       ++queued;
     }
     const std::string text = std::to_string(number);
-    // The sizes range from part of a page to several pages.
+    // The sizes of the records range from part of a page of the file to several
+    // pages.
     const auto size = static_cast<size_t>(number * 7919 % 10000);
     (*journal)->Put("job " + std::to_string(number % 7),
                     text + " " + std::string(size, 'r'), [&, text] {
@@ -1257,8 +1259,9 @@ TEST_F(JournalTest, AProcessThatIsKilledHasKeptWhatItReported) {
       const auto found = records.find("job " + std::to_string(job));
       ASSERT_NE(found, records.end()) << job;
       EXPECT_GE(std::stoi(found->second), newest);
-      // The stored number is higher than the newest reported one if the process
-      // was killed between a commit and its report.
+      // The number in the stored record is higher than the newest reported
+      // number if the process was killed after a commit and before the report
+      // of it.
       first = std::max(first, std::stoi(found->second) + 1);
     }
   }

@@ -42,9 +42,9 @@ void PendingRecords::Succeeded(const Refused& refused) {
   batch_.clear();
   failing_ = false;
   released_ = std::max(released_, batch_newest_);
-  // If newer changes than the batch were released while the write hung (no
-  // caller waits for them any more), they are still queued and not durable. In
-  // that case, where released_ > batch_newest_, the trouble continues.
+  // While the write hung, changes newer than the batch may have been released
+  // (no caller waits for them any more). They are still queued and not durable,
+  // so the trouble continues: released_ > batch_newest_.
   if (released_ == batch_newest_) trouble_.reset();
 }
 

@@ -40,7 +40,8 @@ TEST(ExpositionTest, AHistogramHasCumulativeBucketsSumAndCount) {
             "muster_wait_seconds_count{job=\"a\"} 5\n");
 }
 
-// Returns the part of a sample's line that follows its name.
+// Writes a sample with the label value `label`. Returns the sample's line
+// without the metric's name.
 std::string SampleOf(const std::string& label, double value) {
   Exposition page;
   page.Family("m", Exposition::Type::kGauge, "h");

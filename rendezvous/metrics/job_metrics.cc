@@ -37,7 +37,7 @@ std::string StateOf(const NodeStatus& node) {
   return PhaseText(node.phase);
 }
 
-// The progress of a job's workers, summed up.
+// The progress of all workers of a job together.
 struct Progress {
   std::optional<int64_t> step;  // lowest step of any worker that reports steps
   double tokens_per_s = 0;      // sum over the workers that report a rate

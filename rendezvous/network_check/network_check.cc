@@ -36,15 +36,15 @@ std::string RateText(double bytes_per_s) {
 std::string TimeText(double seconds) {
   return absl::StrFormat("%.3g ms", seconds * 1e3);
 }
-// The same for the rate between GPUs, as the end of an enumeration; "" if they
-// were not measured.
+// Returns the rate between GPUs as the end of an enumeration, such as " and 90
+// GB/s between GPUs"; "" if the GPUs were not measured.
 std::string GpuRateText(double bytes_per_s) {
   if (bytes_per_s == 0) return "";
   return absl::StrCat(" and ", RateText(bytes_per_s), " between GPUs");
 }
 
-// Sets `shortest` to `time_s` if that is a valid time, and shorter than
-// `shortest` or the first one (`shortest` is 0).
+// Sets `shortest` to `time_s` if `time_s` is valid, and either shorter than
+// `shortest` or the first valid time (`shortest` is still 0).
 void KeepShortest(double time_s, double& shortest) {
   if (!IsPositive(time_s)) return;
   shortest = shortest > 0 ? std::min(shortest, time_s) : time_s;
@@ -225,10 +225,11 @@ NetworkCheck::Pairs NetworkCheck::Plan(
     good.insert(good.end(), suspects.begin(), suspects.end());
     return PlanAllPairs(good);
   }
-  // A suspect has been measured with at most one good node: a second
-  // measurement with a good node would have shown that the suspect is good or
-  // bad. So if the suspect has been measured with good[used], it has not been
-  // measured with good[used + 1].
+  // Pair each suspect with a good node with which it has not been measured
+  // (HaveMet). A suspect has been measured with at most one good node, because
+  // a second good partner would have shown whether the suspect is good or bad.
+  // So at most the first free good node, good[used], does not fit, and the next
+  // one does.
   std::vector<std::string> left;
   size_t used = 0;  // number of good nodes that `pairs` contains
   for (const std::string& suspect : suspects) {
@@ -283,7 +284,7 @@ bool NetworkCheck::BeginRound(Instant now, uint64_t number,
   number_ = number;
   is_measuring_ = true;
   is_forgiven_ = false;
-  // Participants that have GPUs, and a partner.
+  // Whether the participant has GPUs, and has a partner in this round.
   const auto has_gpus = [&](const Participant& one) {
     return one.gpus > 0 && current_.contains(one.node_id);
   };

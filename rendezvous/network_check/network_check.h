@@ -49,15 +49,16 @@ class NetworkCheck {
   // factor.
   static constexpr double kSlowComputeFactor = 2;
   // Minimum differences in seconds. A round trip, or a time of the compute
-  // kernel, is not bad if it exceeds the median by less than this: the
-  // difference is noise, or due to the distance.
+  // kernel, is not bad if it exceeds the median by less than this difference,
+  // which may be noise, or due to the distance of the nodes.
   static constexpr double kMinExcessRoundTrip = 0.002;
   static constexpr double kMinExcessCompute = 0.0001;
-  // Time limit of the measurements of one round. Longer than the time limit in
-  // the nodes, so that a node can still report that its partner does not
+  // Time limit of the measurements of one round. A node gives up its own
+  // measurement earlier, so that it can still report that its partner does not
   // answer.
   static constexpr Duration kRoundTimeout = std::chrono::seconds(10);
-  // The same if a pair has GPUs: CUDA and NCCL need seconds to start.
+  // Time limit of a round in which at least two of the paired nodes have GPUs.
+  // It is longer, because CUDA and NCCL need seconds to start.
   static constexpr Duration kGpuRoundTimeout = std::chrono::seconds(40);
 
   struct Participant {
@@ -67,8 +68,8 @@ class NetworkCheck {
   };
   struct Partner {
     std::string node_id;
-    // The role of the node that has this partner. The partner itself has the
-    // other role.
+    // The role of the node whose partner this is. `node_id`, the partner, has
+    // the other role.
     PairCheck::Role role = PairCheck::Role::kServe;
   };
   enum class Grade { kGood, kUndecided, kSlow, kFailed };

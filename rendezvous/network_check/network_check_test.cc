@@ -49,7 +49,8 @@ class Runner {
     for (size_t i = 0; i < count; ++i) present_[i].gpus = 8;
   }
 
-  // Returns whether a round began.
+  // Begins the next round of the check. Returns false if no further round is
+  // needed or possible.
   bool Begin() { return check_.BeginRound(now_, ++number_, present_); }
 
   void AnswerAll(const Answer& answer) {
@@ -206,8 +207,9 @@ TEST(NetworkCheck, OneDisturbedMeasurementAfterABadPartnerBlamesNobody) {
     return answer;
   });
   EXPECT_THAT(run.Grades(), ElementsAre(testing::Pair("ah", Grade::kSlow)));
-  // `measured` counts the answers in the measurements of "ag" with good nodes.
-  // There were two such measurements, each with an answer of both nodes.
+  // Node "ag" was measured twice with a good node, first disturbed, then
+  // undisturbed. Both nodes answer in a measurement, so `measured`, the count
+  // of these answers, is 4.
   EXPECT_EQ(measured, 4);
   EXPECT_EQ(run.check().rounds(), 3);
 }

@@ -46,7 +46,8 @@ TEST_F(MetricsFileTest, TheFileIsReplacedUntilTheEndAndThenRemoved) {
     const MetricsFile file(
         path_,
         [&] {
-          // Each text is made only after the previous one was written.
+          // The file's next text is made only after the previous text was
+          // written. So at the third call, two texts have been written.
           if (++made == 3) third.set_value();
           return "n " + std::to_string(made) + "\n";
         },

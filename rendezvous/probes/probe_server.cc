@@ -89,8 +89,9 @@ using boost::system::error_code;
 constexpr auto kPeersTime = std::chrono::seconds(5);
 constexpr auto kWithoutDescriptors = std::chrono::milliseconds(500);
 constexpr auto kTick = std::chrono::seconds(1);
-// For responses without an end (ProbeAnswer::more): the interval between two
-// calls of `more`, and the time that a client may take to read a piece.
+// Limits of responses without an end (ProbeAnswer::more). kMorePause: the
+// interval between two calls of `more`. kPieceTime: the time that a client may
+// take to read a piece.
 constexpr auto kMorePause = std::chrono::milliseconds(100);
 constexpr auto kPieceTime = std::chrono::seconds(10);
 constexpr size_t kMaxPeers = 64;

@@ -85,8 +85,9 @@ struct Directive {
   Duration job_age = Duration::zero();
   // The newest electorate (the nodes that elect a coordinator).
   // Electorate::epoch is the epoch of this directive; 0: no other node may take
-  // over, or the coordinator does not know the electorate yet. If it is 0, the
-  // agent keeps its earlier values of `electorate`, `standbys` and `host_rank`.
+  // over, or the coordinator does not know the electorate yet. If this epoch is
+  // 0, the agent keeps its earlier values of `electorate`, `standbys` and
+  // `host_rank`.
   Electorate electorate;
   // HOST:PORT of the standbys, in order. If the current coordinator is lost,
   // agents look there for the job's coordinator.

@@ -23,10 +23,10 @@ inline constexpr int kMaxListedElectors = 8;
 // other nodes may replace. They are random because two coordinators may create
 // an epoch at the same time, and the epochs must differ.
 //
-// The coordinator that begins a job sets no higher bits, so every elected
-// coordinator has a higher epoch. Therefore the nodes do not obey the first
-// coordinator again if it is restarted and does not know of the elected
-// coordinators.
+// In the epoch of the coordinator that begins a job, all higher bits are 0, so
+// every elected coordinator has a higher epoch. Therefore the nodes do not obey
+// the first coordinator again if it is restarted and does not know of the
+// elected coordinators.
 inline constexpr int kDrawnEpochBits = 22;
 inline constexpr uint64_t kDrawnEpochMask =
     (uint64_t{1} << kDrawnEpochBits) - 1;

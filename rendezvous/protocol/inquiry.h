@@ -98,12 +98,14 @@ struct InquiryUpdate {
   std::string node_id;
   std::string host;
   AnswerPart part;
-  // The reason why this part is the node's last, although the node's answer is
-  // incomplete. Empty: the answer continues, or is complete.
+  // If the node's answer ended too early: the reason. `part` is then the last
+  // part of this node, and the rest of its answer is missing. Empty: the answer
+  // continues, or is complete.
   std::string missing;
   // HOST:PORT of the processes that can take over the job, at most
-  // kMaxStandbys; empty: they have not changed. If the inquiry follows the
-  // output, its first update has only this field.
+  // kMaxStandbys; empty: they are the same as in the previous update, or the
+  // inquiry does not follow the output. If it follows the output, the first
+  // update has only this field.
   std::vector<std::string> standbys;
 
   friend bool operator==(const InquiryUpdate&, const InquiryUpdate&) = default;

@@ -10,8 +10,8 @@
 
 namespace muster::rendezvous {
 
-// This header sums up the progress that a job's workers report. All its
-// functions are pure.
+// This header computes the progress of a whole job from the progress that its
+// workers report. All functions are pure.
 
 // One rank with its host and the newest progress that the rank has reported.
 struct RankProgress {

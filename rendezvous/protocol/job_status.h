@@ -50,10 +50,11 @@ struct SlowRank {
   std::string host;
   int local_rank = 0;
   SlowPhase phase = SlowPhase::kCompute;
-  // How much slower the rank is. With kNetwork: the share of time for which the
-  // network limits the transfers of the rank's node, divided by the highest
-  // such share of transfers between two other nodes. Else: the rank's share of
-  // time outside of collectives, divided by the median of all ranks' shares.
+  // How much slower the rank is. With kNetwork, a ratio of two fractions of the
+  // time: that in which the network limits the transfers of the rank's node,
+  // divided by the highest such fraction of the transfers between two other
+  // nodes. Else: the fraction of its time that the rank spends outside of
+  // collectives, divided by the median of this fraction over all ranks.
   double ratio = 0;
   // True: the rank was slow in nearly all of the recent time windows. False:
   // only in part of them.

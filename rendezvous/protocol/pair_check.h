@@ -15,9 +15,9 @@ inline constexpr size_t kMaxCheckFaultBytes = 1000;
 // another node, the partner (--network-check). Part of a directive. The partner
 // gets an order with the opposite role.
 struct PairCheck {
-  // The sequence of two steps. Each partner accepts a connection from the other
-  // partner, and opens a connection to it. kServe: accept first. kConnect: open
-  // first.
+  // The order in which a node does two things: it accepts a connection from its
+  // partner, and it opens a connection to its partner. kServe: it accepts
+  // first. kConnect: it opens first.
   enum class Role { kServe, kConnect };
 
   // Number of the measurement within the coordinator's epoch, from 1. Both

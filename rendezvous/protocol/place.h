@@ -10,8 +10,8 @@ namespace muster::rendezvous {
 // Maximum number of Place::store_clients.
 inline constexpr int kMaxStoreClients = 65536;
 
-// The part of one node in a round: its rank and worker offsets, and the world's
-// settings.
+// The place of one node in a round: its group rank, the first global rank of
+// its workers, and the settings of the world.
 struct Place {
   int round = 0;
   // Epoch of the coordinator that formed the world (WorldId::epoch). 0: the

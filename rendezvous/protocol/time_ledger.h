@@ -40,9 +40,9 @@ struct TimeLedger {
   Duration total() const;
 };
 
-// The time that a node lost because `round` ended early. It starts with the
-// stall before the end, and then includes stopping, recovering, starting,
-// initialising and recomputing.
+// The time that a node lost because `round` ended early. This is the time for
+// which the workers were stalled before the round ended, and then the time of
+// stopping, recovering, starting, initialising and recomputing.
 struct RoundLoss {
   int round = 0;
   Duration lost = Duration::zero();
@@ -92,7 +92,8 @@ struct JobTime {
     int incidents = 0;
     double pause_s = 0;  // sum of the incidents' Incident::pause_s, in seconds
   };
-  // The number of incidents and the sum of their pauses, for each LossCause.
+  // For each LossCause: the number of rounds that ended early because of it
+  // (incidents), and the sum of their pauses.
   std::array<Sum, kLossCauses> by_cause = {};
   // The newest incidents, oldest first; at most kMaxIncidents.
   std::vector<Incident> newest;
@@ -105,7 +106,8 @@ struct JobTime {
   // productive_s divided by total_s, the ETTR of arXiv 2410.21680; 0 if no time
   // was recorded.
   double ratio() const;
-  // The number of incidents and the sum of their pauses, over all causes.
+  // The number of rounds that ended early (incidents) and the sum of their
+  // pauses, over all causes.
   Sum losses() const;
 };
 inline constexpr size_t kMaxIncidents = 16;

@@ -11,8 +11,9 @@ namespace muster::rendezvous {
 // A sign in a worker's failure that the worker's machine has a defect.
 struct Evidence {
   std::string signature;  // class of the failure, such as "SIGBUS"
-  // The text of the failure that names the defect: its message or a line of
-  // stderr. Empty: the signal is the evidence.
+  // The text in which the failure names a defect of the hardware: the failure's
+  // message, or a line of the worker's stderr. Empty: no text, but the signal
+  // that killed the worker is the evidence.
   std::string line;
 };
 

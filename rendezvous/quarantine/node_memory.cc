@@ -209,8 +209,9 @@ std::optional<Duration> NodeMemory::NextChange(Duration now) const {
     const double bound = is_quarantined ? kReleaseAt : kSuspectAt;
     // Compute the earliest time at which the score can have fallen to `bound`.
     // Normally the score halves every kHalfLife. It falls more slowly if the
-    // faults of a rank add up to more than kMaxOfOneRank: they count as
-    // kMaxOfOneRank until their sum has fallen below that limit.
+    // weights of one rank's faults add up to more than kMaxOfOneRank: these
+    // faults then count as kMaxOfOneRank until their sum has fallen below that
+    // limit.
     const double halvings =
         std::max(std::log2(ScoreOf(host, now) / bound), 0.0);
     const Duration after =

@@ -42,7 +42,8 @@ constexpr int64_t kLeastIntervalMs = 100;
 // Sends the coordinator's decisions about a job, and the job's status, to one
 // operator (`launch watch`). The stream is always in one of three states
 // (Waiting): it waits for the coordinator's next decision, for the alarm that
-// keeps the minimum interval between updates, or for the end of a write.
+// keeps the minimum interval between updates, or for the end of a write to the
+// operator.
 class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
  public:
   // `after`: the newest decision that the operator knows.

@@ -92,9 +92,10 @@ class Places {
   std::map<std::string, int> taken_by_;
 };
 
-// Checks that a client may act for the node that `claim` names. `names`: the
-// names in the client's certificate, one of which must be the node's host or
-// address; nullopt: no check.
+// Checks that the client `principal` may act for the node that `claim` names:
+// it must have the role kJoin for the node's job, and one of `names`, the names
+// in its certificate, must be the node's host or address. `names` is nullopt:
+// the host and the address are not checked.
 absl::Status CheckNode(const Principal& principal,
                        const std::optional<CertificateNames>& names,
                        const NodeClaim& claim) {

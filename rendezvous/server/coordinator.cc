@@ -382,7 +382,7 @@ class Coordinator::Impl {
     // Pass the announcement to the job, if this process coordinates it. If the
     // announced epoch is higher than the job's, the job may depose this
     // coordinator. OnDeposed then creates a standby, and tells it of the
-    // announced coordinator, which is in successors_.
+    // announced coordinator, which it finds in successors_.
     if (job != nullptr) {
       job->OnCoordinatorTold({.epoch = epoch, .backing = backing});
     }
@@ -861,14 +861,14 @@ class Coordinator::Impl {
     job->Resume();
     for (const JobRecord::Member& member : kept.job.members) {
       // An empty address means that the agent ran in the earlier coordinator's
-      // process (see Attach). It died with that process.
+      // process (see Attach). So the agent died with that process.
       if (member.peer.empty()) job->OnAgentDied(member.identity.node_id);
     }
   }
 
   // Returns the callbacks of a job. The caller sets `self` to the job once it
-  // exists. The callbacks hold only a weak pointer to the job. Otherwise the
-  // job would own itself and never be freed.
+  // exists. The callbacks hold only a weak pointer to the job: the job owns the
+  // callbacks, so with a shared pointer it would own itself and never be freed.
   DrivenJob::Observer ObserverOf(
       const std::string& run_id,
       const std::shared_ptr<std::weak_ptr<DrivenJob>>& self) {
@@ -950,7 +950,7 @@ class Coordinator::Impl {
   // The coordinator to which the agent in this process is connected; nullopt:
   // the agent is connected to this coordinator or to none.
   std::optional<Standby::Leader> followed_;
-  // The highest epoch of a directive that Learn has got.
+  // The highest epoch of the directives that Learn has handled.
   uint64_t learned_epoch_ = 0;
   // The endpoints at which nodes look for a new coordinator (SetStandbys).
   std::vector<std::string> standbys_;
@@ -994,11 +994,11 @@ std::vector<JobStatus> JobsWithNodes(const Coordinator& coordinator) {
 }
 
 absl::StatusOr<OpenedJournal> OpenJournal(const std::string& folder) {
-  // Choose the number of this run. It must exceed the numbers of all earlier
-  // runs, because nodes drop directives with an epoch older than the newest one
-  // that they know. A new folder, or an older copy of a folder, does not
-  // contain the number of the last run. So the number is at least the time in
-  // milliseconds since 1970.
+  // Choose the number of this run of the coordinator. It must exceed the
+  // numbers of all earlier runs, because nodes drop directives with an epoch
+  // older than the newest one that they know. If the journal's folder is new,
+  // or an older copy, it does not contain the number of the last run. So the
+  // new number is at least the time in milliseconds since 1970.
   absl::StatusOr<std::unique_ptr<Journal>> journal =
       Journal::Open(folder, static_cast<uint64_t>(UnixSeconds() * 1000));
   if (!journal.ok()) return journal.status();

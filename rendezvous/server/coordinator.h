@@ -59,8 +59,8 @@ class Coordinator {
     std::function<bool()> leads;
     // The jobs of an earlier coordinator, read from `journal`.
     std::vector<KeptJob> kept;
-    // What an earlier coordinator remembered of the machines: their faults, and
-    // the orders of operators. Read from `journal`.
+    // The faults of machines, and the operators' orders about machines, that an
+    // earlier coordinator remembered. Read from `journal`.
     NodeMemory::Kept remembered;
     // Whether machines with many faults lose their places (--quarantine).
     Quarantine quarantine = Quarantine::kOn;
@@ -102,9 +102,9 @@ class Coordinator {
   Coordinator& operator=(const Coordinator&) = delete;
 
   // Attaches an agent's stream. `sink` may be called until Detach returns;
-  // Detach blocks until no call is running. Detach and OnReport of one stream
-  // must not run at the same time. `principal`: the caller's name; empty:
-  // unknown.
+  // Detach blocks until no call of `sink` is running. Detach and OnReport of
+  // one stream must not run at the same time. `principal`: the caller's name;
+  // empty: unknown.
   //
   // `peer`: the IP address of the stream. Empty: the agent runs in this
   // process, so its node is lost if this process dies.
@@ -167,12 +167,12 @@ class Coordinator {
   absl::StatusOr<std::shared_ptr<InquirySession>> FindInquiry(
       const std::string& run_id, uint64_t id) const;
 
-  // Calls `on_change` with each later decision of the job until Unwatch
-  // returns: from any thread, one call at a time, never from within Watch.
-  // `on_change` must not call Unwatch. `cursor`: the newest decision that the
-  // caller knows; Watch moves it to the newest decision so far. `missed`: the
-  // decisions in between. NotFound: no such job. ResourceExhausted: the job has
-  // too many watchers.
+  // Watch registers `on_change`, which is called with each later decision of
+  // the job until Unwatch returns: from any thread, one call at a time, never
+  // from within Watch. `on_change` must not call Unwatch. `cursor`: the newest
+  // decision that the caller knows; Watch moves it to the newest decision so
+  // far. `missed`: the decisions in between. NotFound: no such job.
+  // ResourceExhausted: the job has too many watchers.
   using WatchId = uint64_t;
   struct Watched {
     WatchId id = 0;
@@ -234,9 +234,9 @@ class Coordinator {
     uint64_t epoch = 0;
     std::string endpoint;
     Backing backing = Backing::kMajority;
-    // Number of nodes that are connected to this standby; `epoch` is then the
-    // highest epoch that one of these nodes has promised. 0: this process
-    // coordinates the job.
+    // If a standby sends the message: the number of nodes that are connected to
+    // it; `epoch` is then the highest epoch that one of these nodes has
+    // promised. 0: the sender coordinates the job.
     int gathered = 0;
     std::vector<std::string> standbys;  // HOST:PORT of the receivers
   };
@@ -247,8 +247,9 @@ class Coordinator {
   // the node of this process, which the cluster restarts only after the process
   // has exited.
   bool MayLeave() const;
-  // Where the job is coordinated if this process is only a standby. WhereElse
-  // returns nullopt if this process coordinates the job.
+  // The result of WhereElse in a process that is only a standby: which other
+  // process coordinates the job. If this process itself coordinates the job,
+  // WhereElse returns nullopt.
   struct Elsewhere {
     std::string endpoint;  // endpoint of the job's coordinator; empty: unknown
     // The error for callers, one sentence. FailedPrecondition: `endpoint` is
@@ -283,9 +284,11 @@ struct OpenedJournal {
 };
 
 // Opens the journal in `folder` and reads its records. Errors, each one
-// sentence: those of Journal::Open; DataLoss: a record is damaged.
+// sentence: those of Journal::Open; DataLoss: a record cannot be used
+// (OpenedJournal::damaged).
 absl::StatusOr<OpenedJournal> OpenJournal(const std::string& folder);
-// Reads the records of an open journal.
+// Reads the records of an open journal. Puts a sentence about each record that
+// cannot be used into OpenedJournal::damaged.
 OpenedJournal ReadJobs(std::unique_ptr<Journal> journal);
 
 }  // namespace muster::rendezvous

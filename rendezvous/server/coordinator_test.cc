@@ -36,7 +36,8 @@ using ::testing::SizeIs;
 
 constexpr seconds kMaxWait(30);
 
-// Keeps the newest directive only, as DirectiveSink requires.
+// A sink that keeps the newest directive. As DirectiveSink requires, it drops a
+// directive that is older than the one that it already has.
 class FakeSink : public DirectiveSink {
  public:
   void Deliver(const Directive& directive) override {
@@ -943,8 +944,8 @@ TEST_F(CoordinatorJournalTest, ARoundThatANodeKnowsIsNotRecalled) {
   EXPECT_EQ(a.WaitFor(DirectiveKind::kRun).place.round, 2);
 }
 
-// A directive in which another coordinator says that the job has ended. Its
-// epoch is higher than all others.
+// A directive of another coordinator: the job has ended. The directive has the
+// highest possible epoch.
 Directive Ended() {
   return {.epoch = ~uint64_t{0}, .kind = DirectiveKind::kFinished};
 }
@@ -954,8 +955,8 @@ TEST_F(CoordinatorJournalTest, AJobThatEndedElsewhereHasNoRecord) {
     Coordinator coordinator(FounderOptions(Options()));
     Attached a(&coordinator, FirstReport("job", "node-a", 1));
     a.WaitFor(DirectiveKind::kRun);
-    // This process coordinates the job itself, so Learn ignores the directive,
-    // and the record stays.
+    // This process coordinates the job itself. So Learn ignores the directive,
+    // and the job's record stays in the journal.
     coordinator.Learn(Ended());
   }
   {
@@ -984,8 +985,8 @@ TEST_F(CoordinatorJournalTest, ARecordLearnsWhatAnotherCoordinatorDoes) {
     run.epoch = 8;  // epoch of an older coordinator
     run.place.round = 8;
     coordinator.Learn(run);
-    // After a time-out the record stays, so that the user can continue the job
-    // by running the same `launch` command again.
+    // If a job ends by a time-out, its record stays in the journal, so that the
+    // user can continue the job by running the same `launch` command again.
     Directive ended = Ended();
     ended.verdict.outcome = Outcome::kTimedOut;
     coordinator.Learn(ended);
@@ -1023,7 +1024,8 @@ Report SurvivorReport(const std::string& host, int rank, uint64_t epoch) {
   return report;
 }
 
-// The coordinator in the process of node-b, which can take over the job.
+// A test of a coordinator that runs in node-b's process and can take over the
+// job.
 class TakeoverTest : public ::testing::Test {
  protected:
   using Takeover = Coordinator::Options::Takeover;
@@ -1077,9 +1079,10 @@ TEST_F(FounderTest, BeginsTheJobWithItsFirstNode) {
   EXPECT_EQ(starts_[0].first, Takeover::Start::kNewJob);
   EXPECT_EQ(starts_[0].second, "own-tag");
   EXPECT_FALSE(coordinator_.WhereElse().has_value());
-  // The coordinator that begins a job may be a restarted process, whose job
-  // another process coordinates meanwhile. So it asks the other processes who
-  // coordinates the job (kMinority), instead of announcing itself.
+  // This coordinator has begun the job. But its process may have been
+  // restarted, and another process may coordinate the job meanwhile. So it does
+  // not announce itself, but asks the other processes who coordinates the job
+  // (kMinority).
   EXPECT_EQ(coordinator_.Announcing()->backing, Backing::kMinority);
   EXPECT_TRUE(IsFounding(wait.epoch));
 }
@@ -1098,8 +1101,8 @@ TEST_F(FounderTest, ANewJobGivesWayToASuccessorThatAnnouncesItself) {
   a.WaitFor(DirectiveKind::kWait);
   EXPECT_EQ(coordinator_.Told("job", kDrawnEpochMask + 1, "node-c:1"),
             absl::OkStatus());
-  // Node a is sent to the announced coordinator at once, without another report
-  // of the node.
+  // This coordinator sends node a to the announced coordinator at once. It does
+  // not wait for another report of the node.
   const Directive moved = a.WaitFor(DirectiveKind::kMoved);
   ASSERT_THAT(moved.standbys, SizeIs(1));
   EXPECT_EQ(moved.standbys[0], "node-c:1");

@@ -24,10 +24,11 @@ class DirectiveSink {
   virtual void Deliver(const Directive& directive) = 0;
 };
 
-// Decides which directives of a stream are outdated. A standby's directives
-// come in order. If the standby becomes the coordinator, the coordinator's
-// directives follow them, with the same epoch and with revisions of their own.
-// Not thread-safe.
+// Decides which directives of a stream are outdated. Directives of a standby
+// come in order, so none of them is outdated. If the standby becomes the
+// coordinator, directives of the coordinator follow. They have the same epoch,
+// but their revisions cannot be compared with those of the standby. Not
+// thread-safe.
 class DirectiveOrder {
  public:
   // Returns whether to accept `directive`; false: the stream already had a

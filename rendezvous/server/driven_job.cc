@@ -330,9 +330,9 @@ JobStep DrivenJob::StepJudged(const JobEvent& event) {
   };
   judge();
   step(event);
-  // A step that gives the job a new judgement of the machines may itself report
-  // faults, because it may end a check by pairs (--network-check). Repeat until
-  // a step reports no fault.
+  // The step that tells the job which machines are suspected may itself report
+  // faults, because it may end a check by pairs (--network-check). So repeat
+  // until a step reports no fault.
   while (!all.deposed && !all.faults.empty()) {
     const std::vector<HostFault> faults = std::exchange(all.faults, {});
     if (surroundings_.hosts == nullptr) {

@@ -177,8 +177,8 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   // Surroundings::max_write_wait. Any thread.
   std::string Cancel(const std::string& reason);
   std::string Drain(const std::string& node, const std::string& principal);
-  // Passes the newest judgement of the machines to the job at once. Without
-  // this call, the job would get the judgement only with its next event.
+  // Tells the job at once which machines are suspected or quarantined now.
+  // Without this call, the job would learn it only with its next event.
   void OnHostsJudged();
   // Handles an announcement of another coordinator or standby of this job.
   void OnCoordinatorTold(const CoordinatorTold& told);
@@ -265,8 +265,8 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   void Write();
   void OnWritten();
   // Waits until the record store has called back for all changes so far, but at
-  // most for Surroundings::max_write_wait. Returns "", or why these changes are
-  // void.
+  // most for Surroundings::max_write_wait. Returns "", or the reason why the
+  // changes are lost: another process coordinates the job now.
   std::string AwaitWritten();
   void Tell(const News& news);
   void OnAlarm(Instant when);
@@ -287,8 +287,8 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   ChannelKeys check_keys_;
   std::unordered_map<StreamId, std::shared_ptr<AttachedSink>> sinks_;
   JobInquiries inquiries_;
-  // HostWatch::Version::number of the newest judgement of the machines that the
-  // job has got.
+  // The number of the newest version of the suspected and quarantined machines
+  // (HostWatch::Version) that the job has got.
   uint64_t judged_ = 0;
   // The job's round when FollowInquiries last asked further nodes to answer the
   // inquiries that follow the output.
@@ -307,9 +307,10 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   uint64_t changes_ = 0;  // number of the record's newest change
   uint64_t written_ = 0;  // number of the newest change whose write has started
   uint64_t durable_ = 0;  // number of the newest durable change
-  // Results that are held back until the write in progress has ended.
+  // Results of steps (directives and decisions) that are held back until the
+  // write in progress has ended.
   std::vector<News> in_write_;
-  // Results that are held back until the end of the next write. That write
+  // Results of steps that are held back until the end of the next write, which
   // starts after the write in progress.
   std::vector<News> later_;
   std::condition_variable was_written_;

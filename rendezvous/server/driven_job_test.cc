@@ -327,7 +327,8 @@ TEST_F(KeptJobTest, ADeposedJobDeliversAndWritesNothingMore) {
                               .max_write_wait = hours(1)},
       observer);
   Join(*job, "node-a", &a_);
-  // The job's directives are held back, because no record is durable.
+  // FakeStore has not made a record durable yet, so the job holds back its
+  // directives.
   Join(*job, "node-b", &b_);
   job->OnCoordinatorTold({.epoch = uint64_t{1} << 40});
   EXPECT_TRUE(is_deposed);

@@ -92,14 +92,15 @@ void Tune(grpc::ServerBuilder* builder) {
   // The interval may be long, because lost nodes are detected by their leases.
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
-  // Permit the agents' pings, one every 2 s; by default gRPC would break their
-  // streams.
+  // Each agent sends a ping every 2 s. Permit this: by default, gRPC would end
+  // the streams of clients that ping so often.
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder->AddChannelArgument(
       GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 1000);
 }
 
-// The number of threads and descriptors that gRPC needs at least, as measured.
+// Minimum numbers of threads and descriptors that gRPC needs. They were found
+// by measurement.
 constexpr ResourceNeed kNeed = {.threads = 8, .descriptors = 12};
 
 std::shared_ptr<grpc::ServerCredentials> CredentialsOf(
@@ -175,8 +176,8 @@ class GrpcServer::Impl {
 
   // Hands a connection over to gRPC. Called from the listener's thread.
   void HandOver(OwnedFd fd) {
-    // gRPC would abort the process if it could not start its threads, so check
-    // first.
+    // gRPC would abort the process if it could not start its threads. So check
+    // before the set-up that enough threads and descriptors are left.
     const bool serves =
         server_ != nullptr || (CheckRoom(kNeed).ok() && SetUpServer());
     if (!serves) return;

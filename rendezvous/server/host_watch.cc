@@ -75,7 +75,8 @@ void HostWatch::RefreshIfDue(Duration now) {
   const std::vector<NodeMemory::Change> changes = memory_.Refresh(now, nodes_);
   // With --quarantine=off, no machine's state changes, so `changes` is empty.
   // But the score of a machine may have fallen below kSuspectAt. Publish then
-  // removes the machine from view_, the judgement that the jobs get.
+  // removes the machine from view_, the list of suspected machines that the
+  // jobs get.
   if (!changes.empty() || options_.quarantine == Quarantine::kOff) {
     Publish(now, changes);
   } else {

@@ -55,14 +55,14 @@ class HostWatch {
   absl::Status Ban(const std::string& host, const std::string& reason,
                    std::function<void()> kept = nullptr);
 
-  // One version of the judgement of all machines. Each change of a judgement
-  // makes a new version with the next number.
+  // One version of the HostView, which contains the suspected, quarantined and
+  // banned machines. Each change makes a new version with the next number.
   struct Version {
     uint64_t number = 0;
     std::shared_ptr<const HostView> view;
   };
-  // Returns the newest version; nullopt: the caller knows it already, because
-  // its number is `known`. O(1) unless a judgement has changed.
+  // Returns the newest version; nullopt: the caller has this version already,
+  // because its number is `known`. O(1) unless a machine's state has changed.
   std::optional<Version> NewerThan(uint64_t known);
   std::vector<HostStatus> List();
 

@@ -91,7 +91,8 @@ TEST_F(HostWatchTest, TheMemoryIsKeptAndRestored) {
   const auto version = next.NewerThan(0);
   ASSERT_TRUE(version.has_value());
   EXPECT_EQ(version->view->size(), 1u);
-  // The machine is quarantined already, so on_quarantine is not called again.
+  // The machine is quarantined already, so another fault must not call
+  // on_quarantine again.
   next.Record({Lost()});
   EXPECT_THAT(notices_, SizeIs(1));
 }

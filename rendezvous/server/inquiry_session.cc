@@ -14,7 +14,8 @@ void InquirySession::Apply(Change change) {
   on_news_();
 }
 
-// If the buffer has room now, calls on_room of each answer that waits for room.
+// If the buffer of parts that the operator has not read has room now, calls the
+// `on_room` (see Begin) of each node that waits to send its next part.
 void InquirySession::WakeWaiting() {
   std::vector<std::function<void()>> wake;
   {

@@ -50,7 +50,8 @@ constexpr Duration kAcceptPause = std::chrono::milliseconds(50);
 // may be closed yet.
 constexpr Duration kFullPause = std::chrono::milliseconds(10);
 // Interval at which the listener checks which of gRPC's connections have ended.
-// kSweepIntervalWhenFull: the interval while a limit is reached.
+// kSweepIntervalWhenFull: the interval while accepting is paused, or while
+// connections wait because gRPC may not get more of them.
 constexpr Duration kSweepInterval = std::chrono::seconds(1);
 constexpr Duration kSweepIntervalWhenFull = std::chrono::milliseconds(10);
 
@@ -261,7 +262,7 @@ class Listener::Impl {
     if (pool_.NeedsApply(MonotonicNow())) Wake();
   }
 
-  // --- The listener's thread.
+  // --- Functions that run on the listener's thread.
 
   void Run() {
     std::vector<epoll_event> events(kMaxEvents);
@@ -349,8 +350,8 @@ class Listener::Impl {
                          SOCK_CLOEXEC | SOCK_NONBLOCK));
       if (!fd.open()) {
         if (errno == EAGAIN || errno == EWOULDBLOCK) return;
-        // Other errors concern only the new connection. The listener goes on at
-        // once.
+        // An error that is not in this list concerns only the new connection.
+        // So accept the next connection at once.
         if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS &&
             errno != ENOMEM && errno != EINVAL && errno != EBADF) {
           continue;
@@ -478,7 +479,7 @@ class Listener::Impl {
     for (const Id id : ended) Forget(id);
   }
 
-  // --- The listener's check of itself.
+  // --- The listener's check of itself: it connects to its own port.
 
   void CheckSelf(Instant now) {
     if (own_check_.open() && *check_.NextDeadline() <= now) {

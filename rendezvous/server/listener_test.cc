@@ -250,7 +250,7 @@ TEST_F(ListenerTest, AWildcardAddressTakesBothFamilies) {
   EXPECT_TRUE(AwaitHandedOver(2));
 }
 
-// --- The listener's check of itself.
+// --- Tests of the listener's check of itself: it connects to its own port.
 
 TEST_F(ListenerTest, AnAnswerIsALiveListener) {
   for (size_t i = 0; i < 2; ++i) {
@@ -258,7 +258,8 @@ TEST_F(ListenerTest, AnAnswerIsALiveListener) {
     ASSERT_TRUE(AwaitHandedOver(i + 1));
     const char settings[] = "\0\0\0\4\0\0\0\0";
     EXPECT_GT(send(HandedOver(i), settings, sizeof(settings), MSG_NOSIGNAL), 0);
-    // After the answer the listener closes its end of the check connection.
+    // After the answer, the listener closes its end of the connection to
+    // itself.
     AwaitEnd(HandedOver(i));
   }
   EXPECT_TRUE(listener_->Check().ok());

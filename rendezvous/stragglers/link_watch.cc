@@ -87,8 +87,9 @@ void LinkWatch::Record(int rank, int node, const RankTimes& times) {
   const double own = passed(known.last.own, times.own);
   const double blocked = passed(known.last.blocked, times.blocked);
   if (known.node == kNone || own < 0 || blocked < 0) {
-    // `times` are the first times of the rank, or of a new worker process. A
-    // window lies between two records of times, so there is none yet.
+    // `times` are the first times of this rank or of its new worker process. A
+    // window is the time between two records of a rank's times, so there is no
+    // window yet.
     known = Rank();
     known.node = node;
     known.last = times;

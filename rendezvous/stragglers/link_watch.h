@@ -80,7 +80,8 @@ class LinkWatch {
   static constexpr Duration kMinWindow = std::chrono::milliseconds(500);
 
   struct Finding {
-    // `slow.ratio` is the mean of the ratios in the votes for this node.
+    // The slow node. `slow.ratio` is the mean ratio of those votes, among the
+    // last kWindows, that are for this node.
     SlowNode slow;
     int rank = 0;  // the lowest rank on the node
     bool is_persistent = false;

@@ -89,25 +89,24 @@ TEST(SlowestNode, ANodeThatSendsMoreAtTheSameRateIsNotSlow) {
 }
 
 TEST(SlowestNode, ASmallDifferenceIsNotSlow) {
-  // The share of the second slow link, 0.79, is less than kMinLinkRatio (2)
-  // times the share of the link between other nodes, 0.4. A share of 0.81 is
-  // more.
+  // Node 1 is slow only if the LinkShare::share of its second link (1-2) is at
+  // least kMinLinkRatio (2) times the share of the link between the other nodes
+  // (2-0), which is 0.4. 0.79 is too little, 0.81 is enough.
   EXPECT_FALSE(InRing(0.9, 0.79, 0.4).has_value());
   EXPECT_TRUE(InRing(0.9, 0.81, 0.4).has_value());
   LinkShare slow = Link(1, 2, 0.79);
   slow.rate = 1;
   EXPECT_FALSE(
       SlowestNode({Link(0, 1, 0.9), slow, Link(2, 0, 0.4)}).has_value());
-  // The share of the second slow link, 0.11, exceeds that of the link between
-  // other nodes, 0.02, by less than kMinLinkExcess (0.1). A share of 0.13
-  // exceeds it by more.
+  // In addition, the share of link 1-2 must exceed that of link 2-0, which is
+  // 0.02, by at least kMinLinkExcess (0.1). 0.11 is too little, 0.13 is enough.
   EXPECT_FALSE(InRing(0.9, 0.11, 0.02).has_value());
   EXPECT_TRUE(InRing(0.9, 0.13, 0.02).has_value());
 }
 
 TEST(SlowestNode, TwoSlowNodesAreNotToldFromTheirNeighbours) {
-  // A ring of four nodes in which all links are slow: the cause may be nodes 0
-  // and 2, or nodes 1 and 3.
+  // A ring of four nodes in which all links are slow. The slow nodes may be 0
+  // and 2, or 1 and 3, so no node is named.
   EXPECT_FALSE(SlowestNode({Link(0, 1, 0.9), Link(1, 2, 0.9), Link(2, 3, 0.9),
                             Link(3, 0, 0.9)})
                    .has_value());
@@ -187,8 +186,8 @@ TEST_F(LinkWatchTest, EqualNodesNameNobody) {
 }
 
 TEST_F(LinkWatchTest, TheSlowNodeIsNamedByItsFirstRankUntilItRecovers) {
-  // The first step adds no vote: a vote needs a window, which lies between two
-  // records of the times.
+  // The first step adds no vote: a vote needs a window, which is the time
+  // between two records of a rank's times.
   ASSERT_EQ(StepsUntilChange(1), LinkWatch::kPersistentVotes + 1);
   ASSERT_EQ(last_.size(), 1u);
   EXPECT_FALSE(last_[0].recovered);

@@ -59,8 +59,9 @@ void StragglerWatch::Follow(const RankTimes& times, Rank& rank) {
   const double own = passed(rank.last.own, times.own);
   const double blocked = passed(rank.last.blocked, times.blocked);
   if (!rank.is_known || own < 0 || blocked < 0) {
-    // `times` are the rank's first times, or lower than the previous ones, so
-    // that a new measurement has begun. In both cases there is no window yet.
+    // Either `times` are the rank's first times, or they are lower than the
+    // previous ones, which shows that a new measurement has begun. In both
+    // cases there is no window yet.
     rank = Rank();
     rank.is_known = true;
     rank.last = times;

@@ -124,8 +124,9 @@ class StragglerWatch {
   static Window& Newest(Rank& rank);
   static Window Sum(const Rank& rank);
   static int Votes(const Rank& rank);
-  // Sets Window::is_above (the window's vote) for each rank to which the
-  // current evaluation has added a window.
+  // Decides how the new windows vote. For each rank to which the current
+  // evaluation has added a window, sets this window's is_above; true is a vote
+  // that the rank is slow.
   void Vote();
   // Decides from all windows which ranks are slow, and sets slow_ and gain_.
   // Returns the ranks that have become persistently slow or have recovered.

@@ -113,8 +113,8 @@ TEST(StragglerWatch, ASlowRankIsNamedWithin20StepsWithItsRatioAndTheGain) {
   EXPECT_EQ(slow.rank, 2);
   EXPECT_EQ(slow.phase, SlowPhase::kCompute);
   EXPECT_NEAR(slow.ratio, 1.5, 1e-5);
-  // Because of the slow rank, each step takes 1.45 s instead of 1 s. Without it
-  // a step would be shorter by 0.45 / 1.45.
+  // Because of the slow rank, each step takes 1.45 s instead of 1 s. gain() is
+  // the part of a step that would be saved without the slow rank.
   EXPECT_NEAR(training.watch().gain(), 0.45 / 1.45, 1e-5);
 }
 

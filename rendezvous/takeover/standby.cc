@@ -152,9 +152,9 @@ bool Standby::HaveMajority(const std::vector<const Report*>& voting) const {
   const JobSpec& spec = reports_.begin()->second.spec;
   const auto here = static_cast<int>(std::ranges::count_if(
       voting, [](const Report* report) { return !IsKnownSpare(*report); }));
-  // Epochs above kDrawnEpochMask come from elections. So another coordinator
-  // may have been elected, even if it has not sent an electorate (the nodes
-  // whose votes count) yet.
+  // An epoch above kDrawnEpochMask comes from an election. If a node has
+  // promised such an epoch, another coordinator may have been elected, even if
+  // it has not sent an electorate (the nodes whose votes count) yet.
   const bool knows_elected = HighestPromise() > kDrawnEpochMask;
   if (before_any_round && !knows_elected) {
     return kind_ == Kind::kFounder && here >= spec.min_nodes;

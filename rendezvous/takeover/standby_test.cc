@@ -292,7 +292,8 @@ TEST(StandbyTest, AWorldOfAnEarlierCoordinatorIsVoid) {
 
 // Some nodes have lost their place in round 1, because their agents were
 // started again. They have met a coordinator without a round, whose random
-// epoch is higher than that of round 1. Round 1 must count nevertheless.
+// epoch is higher than that of round 1. Nevertheless, the world of round 1 must
+// stay valid.
 TEST(StandbyTest, AFirstCoordinatorWithoutARoundVoidsNoWorld) {
   for (const int survivors : {1, 2}) {
     Cluster nodes(3);

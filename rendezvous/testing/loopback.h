@@ -37,7 +37,7 @@ class StrangeServer {
 };
 
 // Connects to the loopback port `port`, sends `bytes`, and reads until the
-// server closes the connection. Returns true if it does so within 30 s.
+// server closes the connection. Returns whether that happens within 30 s.
 bool SaysAndIsHungUpOn(int port, const std::string& bytes);
 
 // Forwards TCP connections to a loopback port, for tests. Cut resets all

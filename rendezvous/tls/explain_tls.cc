@@ -37,8 +37,8 @@ struct Shown {
   bool nothing() const { return !files.given() && token.empty(); }
 };
 
-// Makes TLS connections with `context` present the certificate that this
-// process gets from `token`.
+// Configures `context`, so that its TLS connections present the certificate
+// that CallerIdentity makes from `token`.
 void UseToken(const std::string& token, SSL_CTX* context) {
   const absl::StatusOr<TokenIdentity> identity = CallerIdentity(token);
   if (!identity.ok()) return;
@@ -49,7 +49,7 @@ void UseToken(const std::string& token, SSL_CTX* context) {
   SSL_CTX_use_PrivateKey(context, key.get());
 }
 
-// The result of one step of the TLS connection.
+// The result of the handshake, or of a read, on a TLS connection.
 enum class Outcome { kDone, kPeerClosed, kTimeout, kError };
 
 // One TLS connection that accepts every certificate.
@@ -217,8 +217,8 @@ absl::Status Refused(const Conversation& talk, const std::string& who,
       "clock must be right"));
 }
 
-// Returns the error for this case: the coordinator demands a certificate, and
-// this process has none.
+// Returns the error for a process that has no certificate, although the
+// coordinator demands one.
 absl::Status AsksForMore(const std::vector<Certificate>& chain,
                          const std::string& who) {
   const bool by_token =
@@ -272,8 +272,9 @@ absl::Status Attempt(const std::string& who, const std::string& host,
           ? CheckPeer(talk.PeerChain(), who, host, shown.files)
           : CheckPeerByToken(talk.PeerChain(), who, shown.token);
   if (!peer.ok()) return peer;
-  // gRPC's server sends its SETTINGS frame once it has accepted the
-  // certificate.
+  // gRPC's server sends its SETTINGS frame once it has accepted the certificate
+  // of this process. So the arrival of a byte shows that the certificate was
+  // accepted.
   const Outcome read = talk.ReadByte();
   *closed = read == Outcome::kPeerClosed;
   return *closed || read == Outcome::kError ? Refused(talk, who, shown)

@@ -184,9 +184,10 @@ Certificate AuthorityCertificate(EVP_PKEY* key, EVP_PKEY* issuer) {
               issuer);
 }
 
-// Returns the extensions of a certificate that is no authority. `usage`:
-// "serverAuth" for a coordinator, "clientAuth" for a caller. A certificate with
-// one usage is not accepted for the other.
+// Returns the extensions of a certificate that belongs to a coordinator or a
+// caller, and not to an authority. `usage`: "serverAuth" for a coordinator,
+// "clientAuth" for a caller. A certificate with one usage is not accepted for
+// the other.
 std::vector<std::pair<int, std::string>> LeafExtensions(const char* usage) {
   return {{NID_basic_constraints, "critical,CA:FALSE"},
           {NID_key_usage, "critical,digitalSignature"},

@@ -68,11 +68,11 @@ struct TokenGrant {
 absl::StatusOr<std::string> DeriveToken(const std::string& secret,
                                         const TokenGrant& grant);
 
-// Returns the principal of a caller that has no certificate and sends the token
-// `given` itself to a coordinator with `secrets`. `now`: the current time; a
-// token that has expired by then is refused. Unauthenticated: `given` is
-// neither one of the secrets, nor a valid token that was derived from one of
-// them. Secrets are compared in constant time.
+// Returns the principal of a caller that uses no certificate: it sends its
+// token, `given`, with the call. `secrets`: the coordinator's secrets. `now`:
+// the current time; a token that has expired by then is refused.
+// Unauthenticated: `given` is neither one of the secrets, nor a valid token
+// that was derived from one of them. Secrets are compared in constant time.
 absl::StatusOr<Principal> TokenPrincipal(
     const std::string& given, const std::vector<std::string>& secrets,
     std::time_t now);

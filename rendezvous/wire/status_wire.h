@@ -13,8 +13,8 @@ class JobStatus;
 
 namespace muster::rendezvous {
 
-// Conversions of jobs' states, decisions and answers to inquiries, for
-// operators, to and from protobuf.
+// Conversions to and from protobuf of what an operator receives: jobs' states,
+// decisions, and answers to inquiries.
 void ToWire(const JobStatus& status, v1::JobStatus* wire);
 absl::Status FromWire(const v1::JobStatus& wire, JobStatus* status);
 

@@ -11,7 +11,8 @@
 namespace muster::rendezvous {
 namespace {
 
-// Maximum time since an agent's start, far above any real one.
+// Upper limit of each time in the message. The times have been summed since an
+// agent's start, so real ones are far below the limit.
 constexpr Duration kMaxOfNode = std::chrono::hours(24 * 365 * 100);
 
 // Maximum number of activities in a message. A later version of Muster may have

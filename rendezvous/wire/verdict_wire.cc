@@ -99,8 +99,8 @@ void ToWire(const Failure& failure, v1::Failure* wire) {
   }
   wire->set_raised_first(failure.raised_first);
   wire->set_silent_for(failure.silent_for.count());
-  // If the stack has too many frames, keep the first ones, because the
-  // innermost frames come first.
+  // If the stack has too many frames, keep the innermost ones, which come
+  // first. They show where the worker was.
   const size_t frames = failure.stack.size();
   for (size_t i = 0; i < std::min<size_t>(frames, kMaxStackLines); ++i) {
     wire->add_stack(Cut(failure.stack[i], kMaxLineBytes));

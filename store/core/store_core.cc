@@ -21,8 +21,8 @@ constexpr size_t kBytesPerEntry = 128;
 constexpr size_t kBytesPerQueue = 768;
 
 // Limit of the bytes that one change of a key sends to the clients that watch
-// the key. Each watching client gets the old and the new value. Clients that
-// would exceed the limit are disconnected instead.
+// the key. Each watching client gets the old and the new value. A client whose
+// notification would exceed the limit is disconnected instead.
 constexpr size_t kMaxToldBytes = size_t{64} << 20;
 
 size_t Cost(std::string_view key, std::string_view value) {
@@ -65,8 +65,8 @@ bool StoreCore::HasRoom(StoreClientId client, const StoreRequest& request,
 
 StoreCore::There StoreCore::Find(std::string_view key) const {
   if (values_.find(key) != values_.end()) return There::kAsKey;
-  // A queue with this key has elements, because a queue is erased when it
-  // becomes empty.
+  // A queue exists for clients only if it has elements. That needs no check
+  // here, because a queue is erased when it becomes empty.
   return queues_.find(key) == queues_.end() ? There::kNo : There::kAsQueue;
 }
 
@@ -384,10 +384,10 @@ void StoreCore::Forget(StoreClientId client, StoreEffects* effects) {
 void StoreCore::Apply(StoreClientId client, const StoreRequest& request,
                       StoreEffects* effects) {
   const std::optional<std::string> offered = offers_.Take(client);
-  // The client has an offer (a queue element reserved for it). Any request
-  // except the pop of this element ends the offer. The element is offered to
-  // another client before the request is handled, because otherwise a client
-  // that sends one WAIT after another would keep the element.
+  // The client may have an offer (a queue element reserved for it). Any request
+  // except the pop of this element ends the offer. Then the element is offered
+  // to another client before the request is handled. Otherwise a client that
+  // sends one WAIT after another would keep the element.
   const bool comes =
       request.command == StoreCommand::kQueuePop && request.key == offered;
   if (offered && !comes) OfferToNext(*offered, effects);

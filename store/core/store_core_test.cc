@@ -38,8 +38,8 @@ TEST_F(StoreCoreTest, CompareSet) {
                   .value = desired,
                   .expected = expected});
   };
-  // COMPARE_SET of a missing key replies with the expected value, as PyTorch's
-  // server does.
+  // The key is missing and a value is expected, so COMPARE_SET sets nothing. It
+  // replies with the expected value, as PyTorch's server does.
   EXPECT_THAT(compare("old", "new"), ElementsAre("1<" + String("old")));
   EXPECT_EQ(core_.keys(), 0);
   EXPECT_THAT(compare("", "first"), ElementsAre("1<" + String("first")));
@@ -440,9 +440,9 @@ TEST_F(StoreLimitsTest, BytesToAllWatchersOfAKeyAreBounded) {
     core.Apply(client, {.command = C::kWatchKey, .key = "k"}, &effects_);
   }
   effects_.Clear();
-  // Each of the five watchers would be sent the old and the new value, together
-  // more than 16 MiB. The limit of 64 MiB has room for three watchers, so the
-  // other two are disconnected.
+  // The old and the new value, which are sent to each watcher, have more than
+  // 16 MiB together. So the limit of 64 MiB has room for three of the five
+  // watchers, and the other two are disconnected.
   core.Apply(99, set, &effects_);
   std::vector<StoreClientId> closed;
   for (const auto& effect : effects_.All()) {
@@ -456,8 +456,8 @@ TEST_F(StoreLimitsTest, BytesToAllWatchersOfAKeyAreBounded) {
   EXPECT_THAT(closed, ElementsAre(4, 5));
 }
 
-// At the limit every request that needs more memory fails, and existing data
-// stays readable.
+// Once the memory limit is reached, each request that needs more memory fails,
+// and existing data stays readable.
 TEST_F(StoreLimitsTest, IsBounded) {
   StoreCore core(4096);
   const std::string value(1000, 'v');
@@ -528,9 +528,9 @@ TEST_F(StoreLimitsTest, AnOfferNeedsRoomToo) {
   core.Apply(1, {.command = C::kWait, .keys = {"q"}}, &effects_);
   EXPECT_THAT(Take(), ElementsAre(HasSubstr("1!the store is full")));
   EXPECT_EQ(core.bytes(), before);
-  // If the WAIT comes before the push, the memory limit is sufficient: when the
-  // WAIT ends, the memory that it used becomes free, and the offer takes this
-  // memory.
+  // In this second store the WAIT comes before the push. The limit of 1300
+  // bytes then suffices: the end of the WAIT frees memory, which the offer
+  // takes.
   StoreCore other(1300);
   other.Apply(1, {.command = C::kWait, .keys = {"q"}}, &effects_);
   other.Apply(0, {.command = C::kQueuePush, .key = "q"}, &effects_);
@@ -545,7 +545,8 @@ TEST_F(StoreLimitsTest, AValueLargerThanTheStoreDoesNotFit) {
   EXPECT_EQ(core.bytes(), 0);
 }
 
-// Replacing a value frees the memory of the old value.
+// A value in a full store can be replaced, because that frees the memory of the
+// old value.
 TEST_F(StoreLimitsTest, AFullStoreCanBeChangedInPlaceAndShrunk) {
   StoreCore core(2000);
   const std::string large(1700, 'v');

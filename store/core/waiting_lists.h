@@ -140,8 +140,8 @@ class BarrierList {
   size_t bytes() const { return bytes_; }
 
  private:
-  // World size and arrival number of a waiting client. Sorted in the order of
-  // release.
+  // World size and arrival number of a waiting client. The order of these pairs
+  // is the order in which Reached returns the clients.
   using Place = std::pair<int64_t, uint64_t>;
   using Queue = std::map<Place, StoreClientId>;
   using Queues = std::map<std::string, Queue, std::less<>>;

@@ -219,9 +219,9 @@ void RelayCore::WaitsReplied(WaitsByRequest::iterator waits,
                              const RelayFrame& frame, StoreEffects* effects) {
   std::deque<StoreClientId>& clients = waits->second.clients;
   if (frame.kind == RelayFrameKind::kMessageForOne) {
-    // The offer to the first client keeps this channel. The relay sends the
-    // WAIT of the other clients again on another channel, so that they need not
-    // wait for the first client.
+    // From now on this channel belongs to the offer to the first client. So the
+    // relay sends the WAIT of the other clients again on another channel. They
+    // need not wait until the first client has popped its element.
     const StoreClientId first = clients.front();
     clients.pop_front();
     waiting_.erase(first);

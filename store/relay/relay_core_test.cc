@@ -220,8 +220,8 @@ TEST_F(RelayCoreTest, AnElementIsForOneAndTheOthersWaitOn) {
   Wait(1, {"q"});
   Wait(2, {"q"});
   EXPECT_THAT(Reply(1, kZero, kForOne), ElementsAre("1<" + kZero, "2 WAIT q"));
-  // The pop is sent upstream before the end of the offer, so it finds the
-  // element.
+  // The relay sends the pop upstream before it ends the offer ("1 gone"). So
+  // the pop finds the element that was reserved for the client.
   EXPECT_THAT(Ask(1, {.command = C::kQueuePop, .key = "q"}),
               ElementsAre("3 QUEUE_POP q", "1 gone"));
   EXPECT_THAT(Reply(3, "e"), ElementsAre("1<e"));

@@ -175,9 +175,10 @@ absl::StatusOr<StreamSocket> ReachUpstream(const std::string& host, int port,
 class StoreRelay::Running {
  public:
   Running(StoreHubOptions options, std::string upstream, int port)
-      // One reply to a shared read takes, for all its clients together, at most
-      // a quarter of the buffer limit. New requests wait once unread replies
-      // take half of the limit. So both together stay below the limit.
+      // All copies of the reply to one shared read take at most a quarter of
+      // the buffer limit. Once unread replies take half of the limit, new
+      // requests wait. So unread replies and one more shared reply together
+      // stay below the limit.
       : service_(options.max_buffer_bytes / 4),
         hub_(std::move(options), &service_),
         upstream_(std::move(upstream)),

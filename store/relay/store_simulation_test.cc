@@ -136,8 +136,8 @@ class StoreSimulation {
   }
 
   // Checks that no client waits for a queue that has an unreserved element.
-  // With Offers::kAreOver, no element is reserved. With Offers::kStand, one
-  // element is taken to be reserved for each client whose last WAIT for this
+  // With Offers::kAreOver, no element is reserved. With Offers::kStand, the
+  // check assumes one reserved element for each client whose last WAIT for this
   // queue has ended (MayHold).
   void CheckNoPopWaitsWhileAnElementIsThere(Offers offers) {
     for (const std::string_view queue : kQueues) {
@@ -172,8 +172,8 @@ class StoreSimulation {
     EXPECT_EQ(store_.relay(relay).held_bytes(), 0);
     const size_t channels = store_.relay(relay).channels();
     EXPECT_LE(channels, 2 * kClients);
-    // Reads as many different keys at once as there are channels, so that every
-    // channel must be in use.
+    // As many clients as the relay has channels read different keys at once.
+    // Each read needs a channel of its own, so every channel must be in use.
     std::vector<StoreClientId> readers;
     for (size_t i = 0; i < channels; ++i) {
       readers.push_back(store_.Connect(relay, StoreFraming::kModern));
@@ -220,7 +220,8 @@ RandomClient::Tally Simulate(uint32_t first_seed, Told told,
     StoreSimulation(seed, told, max_store_bytes, &tally).Run(kSteps);
   }
   if (testing::Test::HasFailure()) return tally;
-  // Summed over all seeds, each of these events must have occurred often.
+  // With all seeds together, many pops must have found an element, and many
+  // waits must have been cancelled.
   EXPECT_GT(tally.found, 1000);
   EXPECT_GT(tally.canceled, 100);
   return tally;

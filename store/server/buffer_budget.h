@@ -54,8 +54,8 @@ class BufferBudget {
   bool IsOverdue(Instant now);
 
   // Whether the connection of `one` must be closed before that of `other`.
-  // FillsBefore: if all buffers together exceed the limit. BlocksBefore: if
-  // requests have waited too long (IsOverdue).
+  // FillsBefore is for the case that all buffers together exceed the limit,
+  // BlocksBefore for the case that requests have waited too long (IsOverdue).
   bool FillsBefore(const BufferShare& one, const BufferShare& other) const;
   bool BlocksBefore(const BufferShare& one, const BufferShare& other) const;
 

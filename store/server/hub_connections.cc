@@ -47,9 +47,9 @@ void HubConnections::Watch(StoreConnection& connection) {
   const uint32_t wanted = (connection.stalled ? 0u : EPOLLIN) |
                           (connection.out.empty() ? 0u : EPOLLOUT);
   if (wanted == connection.watched || connection.ending) return;
-  // A scheduled connection's new data is about to be sent. After the send,
-  // Watch is called again, and then decides whether epoll watches for
-  // writability.
+  // The connection is scheduled: its new data is about to be sent. Watch is
+  // called again after that, and then decides whether epoll must report when
+  // the socket becomes writable.
   if (connection.scheduled) return;
   connection.watched = wanted;
   events_->Change(connection.socket.fd.get(), connection.id, wanted);

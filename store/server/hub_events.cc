@@ -79,7 +79,8 @@ absl::Status HubThread::Start(const std::string& name,
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
-  // The new thread inherits the signal mask, in which all signals are blocked.
+  // Block all signals while the new thread is started, because it inherits this
+  // signal mask.
   pthread_sigmask(SIG_SETMASK, &all, &before);
   absl::Status status;
   try {

@@ -106,8 +106,8 @@ class TickTimer {
   Instant next_;
 };
 
-// Passes messages for the user on until their number reaches a maximum.
-// Replaces the last of them by a message that says that no more will follow.
+// Passes on a limited number of messages for the user. Replaces the last of
+// them by a message that says that no more will follow.
 class BoundedNotices {
  public:
   // `sink` receives the messages; may be empty.

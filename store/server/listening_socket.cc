@@ -75,8 +75,8 @@ absl::StatusOr<OwnedFd> Listen(const SocketAddress& address,
   return fd;
 }
 
-// Sets the options of ListenOn on a socket of the caller that is already
-// listening.
+// Sets the same socket options as ListenOn on `listener`, a socket that the
+// caller has provided and that already listens.
 absl::Status Adopt(const OwnedFd& listener) {
   int listens = 0;
   socklen_t size = sizeof(listens);

@@ -14,16 +14,16 @@
 namespace muster::store {
 
 // Returns a non-blocking TCP socket that listens with the longest backlog that
-// the host allows. Its connections have TCP_NODELAY and keep-alive (a host that
-// loses power sends no FIN). `address`: a numeric address; empty: all IPv4 and,
-// if the host supports it, IPv6 addresses. Port 0: any free port.
+// the host allows. Its connections have TCP_NODELAY, and TCP keep-alive to
+// detect hosts that have lost power. `address`: a numeric address; empty: all
+// IPv4 and, if the host supports it, IPv6 addresses. Port 0: any free port.
 //   InvalidArgument    the address or port is invalid
 //   AlreadyExists      the port is in use
 //   ResourceExhausted  no descriptor is left
 absl::StatusOr<OwnedFd> ListenOn(const std::string& address, int port);
 
-// If `given` is open, sets the options of ListenOn on it and returns it.
-// Otherwise returns the result of ListenOn.
+// If `given` is open, sets the same socket options on it as ListenOn, and
+// returns `given`. Otherwise returns the result of ListenOn.
 //   InvalidArgument  `given` is not a listening stream socket
 //   and the errors of ListenOn
 absl::StatusOr<OwnedFd> ListenerFor(OwnedFd given, const std::string& address,

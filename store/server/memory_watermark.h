@@ -14,8 +14,8 @@ class MemoryWatermark {
   static constexpr size_t kLeast = size_t{32} << 20;
 
   // Sets the memory in use to `bytes`. Returns whether freed memory must be
-  // returned to the system now: `bytes` is at most half of the maximum since
-  // Falls last returned true, and at least kLeast below that maximum.
+  // returned to the system now: the memory in use has fallen by at least half,
+  // and by at least kLeast, from its maximum since Falls last returned true.
   bool Falls(size_t bytes);
 
  private:

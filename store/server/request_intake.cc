@@ -91,9 +91,9 @@ absl::StatusOr<size_t> RequestIntake::TakeFrame(
       ParseRelayFrame(bytes, kMaxStoreRequestBytes, &frame);
   if (!length.ok() || *length == 0) return length;
   if (frame.kind == RelayFrameKind::kGone) {
-    // With kGone the relay reports that the client of a channel has left. If
-    // this server has just ended the same channel itself, the channel is
-    // unknown now, and End has no effect.
+    // With a kGone frame the relay reports that the client of a channel has
+    // disconnected. If this server has ended the channel itself just before,
+    // the channel is unknown now, and End has no effect.
     channels_->End(connection, frame.channel, gone);
     return length;
   }

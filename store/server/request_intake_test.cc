@@ -73,8 +73,8 @@ TEST_F(RequestGateTest, AFullUpstreamStallsClientsUntilItHasRoom) {
   EXPECT_FALSE(gate_.TakeUpstreamRoom(upstream_));
   upstream_.out.Consume(kMuch.size());
   EXPECT_TRUE(gate_.TakeUpstreamRoom(upstream_));
-  // The first call was the signal to resume all stalled clients. So a second
-  // call must return false.
+  // The first TakeUpstreamRoom that returned true was the signal to resume all
+  // stalled clients. So a second call must return false.
   EXPECT_FALSE(gate_.TakeUpstreamRoom(upstream_));
 }
 

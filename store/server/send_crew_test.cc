@@ -38,7 +38,7 @@ TEST_P(SendCrewTest, EachIsSentOnceBatchAfterBatch) {
   const std::vector<Pair> pairs = Pairs(200);
   SendCrew crew(GetParam());
   for (size_t batch = 0; batch < 50; ++batch) {
-    // Some batches are empty or smaller than the number of threads.
+    // The batches have 0, 50, 100, 150 and 200 jobs in turn.
     const size_t count = pairs.size() * (batch % 5) / 4;
     std::vector<std::string> bytes;
     for (size_t i = 0; i < count; ++i) {

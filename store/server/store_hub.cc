@@ -109,7 +109,8 @@ std::optional<std::chrono::milliseconds> StoreHub::LongestPause() const {
 
 void StoreHub::TickService() {
   // OnTick ends old offers of queue elements. While requests wait, a client's
-  // pop of its offered element may wait, too. So offers must not end.
+  // pop of the element that was offered to it may wait, too. Then offers must
+  // not end, so OnTick is not called.
   const bool wanted = service_->WantsTicks() && !gate_.RequestsWait();
   if (!wanted || !ticks_.Take(MonotonicNow())) return;
   service_->OnTick(&effects_);
@@ -131,8 +132,8 @@ void StoreHub::HandleEvent(uint64_t id, uint32_t events) {
   if (connection->ending) return;
   if (!(events & (EPOLLIN | EPOLLHUP | EPOLLERR))) return;
   if (connection->watched & EPOLLIN) {
-    // The data is read before the error is handled: a client may set a value
-    // and disconnect at once.
+    // Read the data before the end of the connection is handled, because a
+    // client may set a value and disconnect at once.
     OnReadable(*connection);
   } else if (events & (EPOLLHUP | EPOLLERR)) {
     connections_.End(*connection);
@@ -213,8 +214,9 @@ bool StoreHub::IsOpened(StoreConnection& connection) {
       connections_.Refuse(connection, std::string_view(why.data(), why.size()));
       return false;
     }
-    // Handshake waits for data to read. It never waits for room to write,
-    // because its few bytes always fit into the socket's send buffer.
+    // If `*events` is not 0, the handshake waits for data to read. It never
+    // waits for room to write, because its few bytes always fit into the
+    // socket's send buffer.
     if (*events != 0) return false;
     connection.opening = Opening::kDone;
   }
@@ -384,9 +386,9 @@ void StoreHub::Settle() {
       TellGone();
     } else if (connections_.scheduled() >= kCrewBatch) {
       for (StoreConnection* connection : connections_.SendScheduled()) {
-        // `connection` may have been closed while an earlier connection of the
-        // batch was handled. If it is still open, send its remaining data, and
-        // let its waiting requests continue.
+        // SendScheduled has made one send call for `connection`, which may have
+        // been closed since. If it is still open, send the rest of its data,
+        // and let its waiting requests continue.
         if (!connection->ending) Send(*connection);
       }
     } else if (connections_.scheduled() > 0) {

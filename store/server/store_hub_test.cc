@@ -125,7 +125,8 @@ TEST(StoreHubTest, AnUpstreamThatDoesNotReadIsReadFrom) {
   const Serving hub(9, OwnedFd(ends[0]));
   RawClient client(hub.port());
   client.Set("k", std::string(kBytes, 'v'));
-  // The reply to PING arrives only after the upstream has read the value.
+  // The value fills the buffer of the upstream connection. So the hub answers
+  // PING only after the upstream has read the value.
   client.Send({.command = StoreCommand::kPing, .number = 3});
   pollfd sent{.fd = upstream.get(), .events = POLLIN, .revents = 0};
   ASSERT_EQ(poll(&sent, 1, 30'000), 1);

@@ -101,8 +101,8 @@ TEST_F(StoreServerTest, SetReleasesAWaitingClient) {
 }
 
 // A SET releases 300 clients that wait for its key. The replies are so many
-// that the server's helper threads send, too. 30 more clients have disconnected
-// while they waited.
+// that the server's helper threads send some of them. Another 30 clients wait
+// for the same key, and disconnect before the SET.
 TEST_F(StoreServerTest, ReleasesManyAtOnce) {
   Start();
   ManyClients waiters(port(), 300);
@@ -236,8 +236,8 @@ TEST_F(StoreServerTest, ClosingReleasesAllWaitingClients) {
   RawClient at_barrier(port());
   at_barrier.Send({.command = C::kBarrier, .key = "b", .number = 2});
   RawClient idle(port(), RawClient::Greeting::kNone);
-  // The replies to these later requests show that the server has read WAIT and
-  // BARRIER.
+  // The replies to the ADD requests show that the server has read the WAIT and
+  // the BARRIER, which were sent before them.
   EXPECT_EQ(waiter.Add("n", 1), 1);
   EXPECT_EQ(at_barrier.Add("n", 1), 2);
   const int freed = port();

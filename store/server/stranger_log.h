@@ -22,8 +22,8 @@ class StrangerLog {
   std::string Refused(const std::string& address);
 
   uint64_t connections() const { return connections_; }
-  // Returns a message with the number of refused connections, if Refused has
-  // not reported each of them; otherwise an empty string.
+  // Returns a message with the number of refused connections. If Refused has
+  // already reported each of them, returns an empty string.
   std::string Summary() const;
 
  private:

@@ -38,7 +38,8 @@ class RawClient {
   StoreReply Ask(const StoreRequest& request);
   // Whether data or the connection's end can be read now.
   bool HasInput();
-  // Reads until the connection ends; returns whether it did.
+  // Reads until the connection ends, and returns true. Returns false if nothing
+  // arrives for 30 s.
   bool Ended();
   void Close() { socket_.Close(); }
   int fd() const { return socket_.get(); }

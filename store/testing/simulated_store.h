@@ -99,8 +99,9 @@ class SimulatedStore {
   // core. Both deliver the effects of the step.
   void AtServer(const Step& step);
   void AtRelay(size_t relay, const Step& step);
-  // Notifies the core of disconnected clients before the next message, as
-  // StoreHub does.
+  // Each Settle function notifies a core (the store's or a relay's) of
+  // disconnected clients before the core gets the next message, as StoreHub
+  // does.
   void SettleServer();
   void SettleRelay(size_t relay);
   void TakeFrame(size_t relay, const std::string& bytes);
@@ -148,9 +149,9 @@ class RandomClient {
 
   // At random, sends a request, disconnects, or does nothing.
   void Act(std::mt19937* random);
-  // If the client waits for an element of a queue to pop it, and the store has
-  // replied that one is there, sends the request to pop the element and returns
-  // true. Otherwise returns false.
+  // If the client has waited for an element of a queue in order to pop it, and
+  // the store has replied that there is one, sends the pop and returns true.
+  // Otherwise returns false.
   bool GoOn();
   // Reads the next reply; returns whether there was one.
   bool Read();
@@ -172,7 +173,8 @@ class RandomClient {
   enum class State { kIdle, kWaits, kTold, kPops, kCancels, kAsks, kGone };
 
   void Send(StoreCommand command, std::string_view key);
-  // Sends `command` to give up the wait. The wait may have ended already.
+  // Sends `command`, with which the client gives up its wait, and sets `state`.
+  // The store may have ended the wait already.
   void GiveUpBy(State state, StoreCommand command, std::string_view key);
   void Begin(std::mt19937* random);
   void Wait(std::vector<std::string_view> keys);

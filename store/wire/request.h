@@ -45,7 +45,8 @@ enum class StoreCommand : uint8_t {
 enum class StoreFraming {
   kUnknown,  // too few bytes have arrived to know the framing
   kModern,   // PyTorch 2.1 and newer: VALIDATE comes first, SET is 1.
-  // Older PyTorch: no VALIDATE; the numbers up to GETNUMKEYS are lower by one.
+  // Older PyTorch: there is no VALIDATE, and the numbers up to that of
+  // GETNUMKEYS are lower by one than in kModern.
   kOld,
 };
 
@@ -89,8 +90,8 @@ const char* CommandName(StoreCommand command);
 // Magic number that VALIDATE sends.
 inline constexpr uint32_t kStoreMagic = 0x3C85F7CE;
 
-// The byte with which the store replies to a request; each constant names its
-// command.
+// The one-byte replies of the store. The comment of each constant names the
+// request.
 inline constexpr uint8_t kStoreReady = 0;     // reply to CHECK: all keys exist
 inline constexpr uint8_t kStoreNotReady = 1;  // reply to CHECK: not all exist
 inline constexpr uint8_t kStoreStopWaiting = 0;   // reply to WAIT and BARRIER

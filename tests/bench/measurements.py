@@ -132,7 +132,7 @@ def _agent_killed(bench, make_command, count, limit):
   for _ in range(count):
     with bench.job() as job:
       command = make_command() + [bench.stamp, 'hold']
-      # The node that starts first hosts the rendezvous. It is not the node that
+      # The node that starts first hosts the rendezvous. One of the other nodes
       # is killed later.
       job.start(command)
       _wait_listening(command)

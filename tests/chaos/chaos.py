@@ -433,7 +433,7 @@ class Job:
         '--heads=2', '--width=32', '--validate-every=0', '--peak=1',
         '--learning-rate=1e-2', '--warmup=10']
 
-  # -- running the job
+  # -- methods that run the job
 
   def run(self, until_step=0):
     """Runs until the faults are over and `until_step` is logged, then stops.
@@ -614,7 +614,7 @@ class Job:
       return sum(words[1] == f'{address}:{self._port:04X}' and words[3] == '01'
                  for words in map(str.split, table))
 
-  # -- performing the faults
+  # -- methods that perform the faults
 
   def _do(self, fault):
     if fault.target in (faults.DAEMON, faults.JOURNAL):
@@ -742,7 +742,7 @@ class Job:
     print(f'{time.monotonic() - self._began:7.2f} s  step {step:5}  {text}',
           flush=True)
 
-  # -- after the end of the job
+  # -- methods that are used after the end of the job
 
   def _clean_up(self):
     """Ends all processes that still run, and records those that should have
@@ -771,7 +771,7 @@ class Job:
         continue
       with open(path, encoding='utf-8') as file:
         for line in file:
-          # the line is incomplete because its writer was killed
+          # Skip a line that is incomplete because its writer was killed.
           with contextlib.suppress(ValueError):
             event = json.loads(line)
             event['unix'] = datetime.datetime.fromisoformat(

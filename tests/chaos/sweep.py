@@ -284,8 +284,7 @@ def _cost(story, interruption):
     yield (f'{interruption["lost_seconds"]:.2f} s are lost; the job had new '
            f'steps after {took:.2f} s')
   # Sum up the times of only those nodes whose agent was not killed. A restarted
-  # agent counts the time that its node spends on each activity from its own
-  # start only.
+  # agent has lost the times from before its restart.
   kept = {f'node{i}' for i in range(story.plan.nodes)} - {
       agent.node for agent in story.agents if agent.killed}
   spent, stalled = (

@@ -18,8 +18,8 @@ _OURS = os.path.realpath('tests/compat/gpt_gradients')
 _ORACLE = os.path.join(_HERE, 'gpt_oracle.py')
 _LIMIT_S = 120
 # Number of successive roundings in the longest operation. There is one for each
-# term of the longest product (four times the width of 32), and there are some
-# for elementwise operations.
+# term of the longest product (four times the model's width of 32), and there
+# are some for elementwise operations.
 _OPERATIONS = 128 + 16
 _LOSS = 'the loss'
 # The kernels to compare. Kernels that this processor does not support are

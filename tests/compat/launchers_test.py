@@ -105,7 +105,7 @@ class Launchers(unittest.TestCase):
         'mpirun')
 
   def test_the_variables_of_srun(self):
-    # The variables that Slurm 22.05 sets for a step with two tasks on two
+    # The variables that Slurm 22.05 sets for a job step with two tasks on two
     # nodes. Both node names resolve to this machine.
     step = {'SLURM_JOB_ID': '71', 'SLURM_STEP_ID': '0',
             'SLURM_STEP_NUM_TASKS': '2', 'SLURM_STEP_NUM_NODES': '2',

@@ -37,7 +37,7 @@ def a_machine(pick):
   nodes = sorted({cpu.node for cpu in cpus if cpu.online})
   gpus = []
   for i in range(pick.choice((1, 2, 3, 4, 8))):
-    # Draw a GPU without a NUMA node (-1) only for machines with one node. With
+    # A random GPU has no NUMA node (-1) only in machines with one node. With
     # several nodes, Muster and PyTorch differ on purpose: Muster distributes
     # the workers of such GPUs over the nodes, and PyTorch uses the first node
     # (docs/BINDING.md).

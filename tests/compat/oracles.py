@@ -16,8 +16,8 @@ _LIMIT_S = 120
 # the value. Must equal DISTURBANCE in precision.py, which only a Python with
 # PyTorch can import.
 DISTURBANCE = 2.0**-30
-# The arguments of precision.py for two runs in float64 with random
-# disturbances. The seeds are 1 and 2.
+# The arguments that make precision.py compute in float64 with random
+# disturbances: one run with the seed 1, and one with the seed 2.
 DISTURBED = tuple('float64:%d' % seed for seed in (1, 2))
 
 

@@ -17,10 +17,11 @@ import xml_main
 
 _PYTHON = interpreters.PATHS[interpreters.NEW]
 _MODULE = ['-m', 'torch.distributed.run']
-# Variables that differ between any two runs of torchrun itself.
+# Variables whose values differ between any two runs of torchrun.
 _EACH_RUNS_OWN = {'MASTER_PORT', 'TORCHELASTIC_RUN_ID',
                   'TORCHELASTIC_ERROR_FILE'}
-# Variables that are set by the shell script that starts this Python.
+# Variables that may be set by the shell script with which this Python
+# interpreter is started.
 _PYTHONS = {'LD_LIBRARY_PATH', 'OLDPWD', 'PWD', 'SHLVL', '_'}
 # Variables to which Muster gives another value than torchrun on purpose.
 # MASTER_ADDR: Muster sets an address, torchrun a name that must be resolved.
@@ -32,8 +33,8 @@ def _of_launchers(environment):
   values."""
   return {name: value for name, value in environment.items()
           if name not in _EACH_RUNS_OWN | _PYTHONS | _ON_PURPOSE
-          # Exported functions of the calling shell are omitted, because sh
-          # removes them.
+          # Exported shell functions (BASH_FUNC_…) are omitted, because sh does
+          # not pass them on to the programs that it starts.
           and not name.startswith(('MUSTER_', 'BASH_FUNC_'))}
 
 

@@ -495,8 +495,8 @@ class Dashboard(unittest.TestCase):
         [_LAUNCH, 'logs', f'--endpoint={endpoint}', '--run-id=a-job'],
         env=self.environment(), capture_output=True, timeout=_TIMEOUT_S)
     self.assertEqual(printed.returncode, 0, printed.stderr)
-    # The server notices that a reader has disconnected, even if the rank prints
-    # nothing.
+    # Disconnect one reader. The server must notice this and let another reader
+    # take its place, even if the rank prints nothing.
     readers.pop().close()
     until('it leaves its place', lambda: begins(output))
 

@@ -69,8 +69,8 @@ void CheckPieces(std::string_view text) {
     next += piece.size();
   }
   MUSTER_CHECK(next == text.data() + text.size());
-  // WholePieces returns the length of a prefix of `text`. TakePiece has divided
-  // `text` into `pieces`. The prefix must not cut any of these pieces in two.
+  // WholePieces returns the length of a prefix of `text`. This prefix must
+  // consist of whole `pieces`, into which TakePiece has divided `text` above.
   const size_t whole = models::WholePieces(text, text.size() / 2);
   MUSTER_CHECK(whole <= text.size());
   size_t end = 0;

@@ -116,9 +116,9 @@ class Receives {
     return Read();
   }
 
-  // Begins collective 1 or 2 if `which` is 0 or 1, otherwise the receive of a
-  // message. Does nothing if an earlier operation is incomplete. Returns false
-  // on an error.
+  // Begins an operation: collective 1 if `which` is 0, collective 2 if it is 1,
+  // and otherwise the receive of a message. Does nothing if an earlier
+  // operation is incomplete. Returns false on an error.
   bool Begin(size_t which) {
     for (const auto& [ticket, buffer] : posted_) {
       // the earlier operation is incomplete

@@ -209,8 +209,9 @@ int ProbePort() {
 // server's whole answer.
 std::string Ask(std::string_view request, size_t cut) {
   const OwnedFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  // Close with a reset. The connection then leaves no state TIME_WAIT, so the
-  // ports suffice for millions of requests.
+  // Close the connection with a reset. Otherwise each of the millions of
+  // connections would stay in the state TIME_WAIT for a while, and the ports
+  // would run out.
   const linger at_once = {.l_onoff = 1, .l_linger = 0};
   setsockopt(fd.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
   const timeval deadline = {.tv_sec = 9, .tv_usec = 0};

@@ -203,8 +203,8 @@ void RunFuzzCase(std::string_view input) {
   store::StoreRequest request;
   while (input.size() >= 2) {
     // A turn takes two bytes of the input. The first one selects the client;
-    // every 64th value disconnects it. The second one is the number of bytes
-    // that the client sends.
+    // one in 64 of its values also disconnects the client. The second one is
+    // the number of bytes that the client sends.
     const auto turn = static_cast<uint8_t>(input[0]);
     const size_t size =
         std::min<size_t>(static_cast<uint8_t>(input[1]), input.size() - 2);

@@ -113,8 +113,8 @@ void SendHalves(int port) {
   constexpr int kClients = 7 * kBudget / kHalf;
   // The hostile client has sent half a request, which the server reads in at
   // most 16 turns of its event loop. In each turn the server sends at most one
-  // reply to the honest client. So once that client has 16 replies, the server
-  // has read the half request.
+  // reply to the honest client. So once the honest client has 16 replies, the
+  // server has read the half request.
   constexpr int kTurns = 16;
   std::string half;
   store::AppendRequest({.command = store::StoreCommand::kSet,

@@ -24,7 +24,8 @@ class DeviceMemory final : public ConformanceMemory {
   void Write(void* to, const void* from, int64_t bytes) override;
   void Read(void* to, const void* from, int64_t bytes) override;
 
-  // Waits for the default stream. Returns CUDA's error number, 0 for success.
+  // Waits until all operations on the default stream have ended. Returns CUDA's
+  // error number, 0 for success.
   int Synchronize() const { return synchronize_(nullptr); }
 
  private:

@@ -82,12 +82,13 @@ class Training {
   CudaStepTimeline& timeline_;
 };
 
-// Checks in a step's timeline that the streams waited for each other. The
-// reduction of each bucket must begin after the kernels that filled the bucket,
-// and must end before the wait for the bucket ends.
+// Checks in a step's timeline that the GPU's compute stream and communication
+// stream waited for each other. The reduction of each bucket must begin after
+// the kernels that filled the bucket, and must end before the step's last wait
+// for reductions ends.
 absl::Status CheckOrder(const std::vector<TimelineSpan>& step) {
-  // Tolerance in nanoseconds: CUDA events have a resolution of half a
-  // microsecond.
+  // Tolerance in nanoseconds for the comparison of two times: each is the time
+  // of a CUDA event, which has a resolution of half a microsecond.
   constexpr int64_t kResolution = 1000;
   int64_t waited_until = 0;
   for (const TimelineSpan& span : step) {

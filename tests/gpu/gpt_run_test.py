@@ -72,8 +72,8 @@ class GptRunTest(unittest.TestCase):
     """Runs the script with fake versions of gpt_check and gpt, which consist of
     these Bash lines."""
     run = self.packed()
-    # The fake launch runs one rank: it executes the command that follows its
-    # first five arguments.
+    # The fake `launch` starts one rank only: it drops its first five arguments
+    # and executes the rest, which is the worker's command.
     for name, lines in (('gpt_check', check), ('gpt', gpt),
                         ('launch', 'echo "launch $*" >&3\nshift 5\n"$@"\n')):
       path = os.path.join(os.path.dirname(run), name)

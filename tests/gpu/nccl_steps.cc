@@ -166,8 +166,9 @@ absl::Status CheckMeshGroups(const NcclRank& rank) {
 }
 
 absl::Status CheckReform(const NcclRank& rank) {
-  // Ignore SIGTERM: once the last rank is killed, the agent sends it to the
-  // other ranks, but these must detect the failure in NCCL by themselves.
+  // Ignore SIGTERM, which the agent sends to the other ranks once the last rank
+  // is killed. The other ranks must live on and detect the failure in NCCL by
+  // themselves.
   signal(SIGTERM, SIG_IGN);
   auto world = rank.World();
   if (!world.ok()) return world.status();

@@ -112,8 +112,8 @@ BOOL_ALLOWED = {
     'rendezvous/wire/bounded_reader.h': 'the bool is what the message holds',
 }
 
-# Headers with functions that no code of the project calls. The value says what
-# calls them.
+# Headers with functions that only code outside of the project calls. The value
+# says which code calls them.
 CALLED_BY_OTHERS = {
     'models/kernels/aligned_floats.h': 'std::vector calls its allocator',
 }
@@ -405,9 +405,9 @@ def _defined_types(code):
     namespace, kind = match.group('namespace'), match.group('type')
     if kind and all(scope is not None for scope in scopes):
       yield '::'.join(scopes + [kind])
-    # `scopes` has a None for each scope of a type or of a function. Types
-    # inside of such a scope are not yielded, because they cannot collide with
-    # other types.
+    # `scopes` gets None for the body of a type or of a function. Types inside
+    # of such a body are not yielded, because their names are local and cannot
+    # collide with other types.
     scopes.append(namespace if namespace else None)
 
 
@@ -431,8 +431,9 @@ def only_for_tests(sources, tests, documented):
     if source.path.endswith('.h'):
       headers.append((source.path, code))
     for line in code.split('\n'):
-      # An unindented line whose first parenthesis follows a name defines the
-      # function of this name and does not call it.
+      # In an unindented line, a name before the first parenthesis is that of a
+      # function that the line defines or declares. This is not a call of the
+      # function.
       defined = re.match(r'\w.*?(\w+)\(', line)
       for word in re.findall(r'\b[A-Za-z_]\w+\b', line):
         calls[word] += not (defined and word == defined.group(1))

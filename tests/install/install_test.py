@@ -373,8 +373,9 @@ class OutsideProgram(unittest.TestCase):
     self.run_on_two_ranks('./static', LD_LIBRARY_PATH=self.prefix + '/lib')
 
   def test_the_static_library_names_all_that_it_needs(self):
-    # Link the whole archive, even the parts that worker.o does not use, because
-    # the flags must name every library that any part of the archive needs.
+    # Link the whole archive, even the parts that worker.o does not use: the
+    # flags from pkg-config must name every library that any part of the archive
+    # needs.
     self.compile(['worker.o', '-o', 'whole', '-Wl,--whole-archive',
                   self.prefix + '/lib/libmuster_trainer_sdk.a',
                   '-Wl,--no-whole-archive'],
@@ -393,8 +394,9 @@ class OutsideProgram(unittest.TestCase):
     plugin = self.prefix + '/lib/libmuster_cuda.so'
     path = {'LD_LIBRARY_PATH': self.prefix + '/lib'}
     if os.path.exists(plugin):
-      # With enough GPUs the program succeeds. On other machines it must fail
-      # with one of the errors below.
+      # The program may succeed, on a machine with the GPUs that it needs. On
+      # other machines it must fail with one of the errors below: there is no
+      # driver, or a CUDA call fails.
       done = run(self.folder + '/gpu', env=environment(**path))
       if done.returncode:
         self.assertRegex(done.stdout, 'UNAVAILABLE: (no NVIDIA driver|cuda)')

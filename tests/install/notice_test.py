@@ -85,8 +85,9 @@ def linked_by_build_files():
       found.update(re.sub('^-l:?', '', option) for option in linkopts
                    if option.startswith('-l'))
 
-  # bazel/BUILD computes its lists of libraries. So execute it as Python, with
-  # the function `library` above in the place of Bazel's cc_library.
+  # bazel/BUILD computes the lists of libraries that it passes to Bazel's
+  # cc_library. So execute the file as Python, and let the function `library`
+  # above take the calls of cc_library.
   with open(os.path.join(_ROOT, 'bazel', 'BUILD'), encoding='utf-8') as file:
     exec(file.read(),  # pylint: disable=exec-used
          collections.defaultdict(lambda: lambda *_, **__: None,

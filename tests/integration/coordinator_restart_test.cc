@@ -29,9 +29,10 @@ class CoordinatorRestart : public ::testing::Test {
 
   std::vector<std::string> State() const { return {"--state-dir=" + folder_}; }
 
-  // Runs a job of two nodes and restarts the daemon twice. Calls
-  // `check_continued` after each restart with the number of restarts so far.
-  // Checks that the same workers run from the job's start to its end.
+  // Runs a job of two nodes and restarts the coordinator (rendezvousd) twice.
+  // Calls `check_continued` after each restart of the coordinator, with the
+  // number of its restarts so far. Checks that the same workers run from the
+  // job's start to its end.
   static void WorkersRunOn(LocalCluster& cluster,
                            const std::function<void(int)>& check_continued) {
     const std::vector<std::string> flags = {"--nnodes=2", "--nproc-per-node=2"};
@@ -113,8 +114,8 @@ TEST_F(CoordinatorRestart, ADrainedNodeStaysAwayAndACancelHolds) {
   EXPECT_EQ(a->ExitCode(), 128 + SIGTERM) << a->Output();
 }
 
-// Starts a daemon that has no --state-dir and writes its decisions to an event
-// log. Also starts a process that prints this log.
+// Starts a rendezvousd that has no --state-dir and writes its decisions to an
+// event log. Also starts a process that prints this log.
 class CoordinatorRestartWithoutState : public CoordinatorRestart {
  protected:
   std::string Events() const { return folder_ + "/events.jsonl"; }
@@ -164,8 +165,9 @@ TEST_F(CoordinatorRestartWithoutState, TheBudgetIsNotGrantedAgain) {
   });
 }
 
-// The saved state of the daemon is removed before the daemon is killed and
-// started again. Only the agents still know the old daemon's epoch.
+// The saved state of rendezvousd is removed before rendezvousd is killed and
+// started again. Only the agents still know the epoch of the killed
+// coordinator.
 TEST_F(CoordinatorRestartWithoutState, AStateThatWasRemovedStopsNoWorker) {
   const std::string state = folder_ + "/state";
   LocalCluster cluster(kWorker, {"--state-dir=" + state});

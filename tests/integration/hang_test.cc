@@ -87,7 +87,8 @@ TEST(Hang, IsTheVerdictsCauseWithItsStack) {
   // longer, but has never reported progress, so its silence does not count.
   EXPECT_THAT(launch->Lines(" hung: silent for "), Not(IsEmpty()));
   EXPECT_THAT(output, HasSubstr("stopped by us"));
-  // The log folder has a generated run id as its name.
+  // The folder of the job's logs is named after a generated run id, so the test
+  // looks up its name.
   const std::string round =
       std::filesystem::directory_iterator(logs)->path().string() +
       "/attempt_0/";

@@ -297,8 +297,9 @@ class NetworkPolicies(unittest.TestCase):
         other = Pod({**agent.labels, 'app.kubernetes.io/instance': 'other'})
         self.assertFalse(is_allowed(policies, other, agent, WORKERS))
         self.assertFalse(is_allowed(policies, other, coordinator, PROBES))
-        # The jobs of the plain manifests share one rendezvousd. The chart
-        # creates a rendezvousd for each release, with the release's label.
+        # The jobs of the plain manifests share one rendezvousd, which has no
+        # label of a Helm release. The chart creates a rendezvousd for each
+        # release, and gives it the release's label.
         is_shared = ('app.kubernetes.io/instance' not in coordinator.labels)
         self.assertEqual(is_shared, name in (
             'elastic', 'elastic-gpu.yaml', 'elastic-state.yaml',

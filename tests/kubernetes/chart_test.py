@@ -447,8 +447,9 @@ class Chart(unittest.TestCase):
   def test_a_run_has_an_id_of_its_own_that_its_pods_keep(self):
     pods_of = [self.rendered(mode='elastic', **values)[0]
                for values in ({}, {'nodes': 3}, {'run': 2})]
-    # The first two jobs differ only in their number of pods. Their pods must be
-    # equal, so that a change of this number makes Kubernetes replace no pod.
+    # The first two jobs differ only in their number of pods. Their pod
+    # templates must be equal: otherwise Kubernetes would replace all running
+    # pods when the user changes this number.
     self.assertEqual(pods_of[0], pods_of[1])
     ids = [variable['value'] for pod in pods_of
            for variable in pod['containers'][0]['env']
@@ -470,8 +471,8 @@ class Chart(unittest.TestCase):
             'limits': {'memory': '9Gi', 'rdma/hca': 1}}),
         ({'cpu': '16', 'memory': '9Gi', 'nvidia.com/gpu': 1, 'rdma/hca': '1'},
          {'memory': '9Gi', 'nvidia.com/gpu': 1, 'rdma/hca': '1'}, '3Gi'))
-    # If a resource has only a request or only a limit, it gets both, with the
-    # same value.
+    # If the user gives only a request or only a limit of a resource, the chart
+    # sets both the request and the limit to this value.
     self.assertEqual(
         asked(resources={'requests': {'memory': '7Gi'},
                          'limits': {'cpu': '1'}})[:2],

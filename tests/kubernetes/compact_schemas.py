@@ -28,7 +28,8 @@ KINDS = {
     'networking.k8s.io/v1 NetworkPolicy': 'networkpolicy-networking-v1',
     'policy/v1 PodDisruptionBudget': 'poddisruptionbudget-policy-v1',
 }
-# JobSet's definitions refer to these types, but the kinds in KINDS do not.
+# Further types to keep: JobSet's definitions refer to them, but the kinds in
+# KINDS do not.
 BESIDES = ['io.k8s.api.batch.v1.JobTemplateSpec',
            'io.k8s.api.core.v1.PersistentVolumeClaim']
 FOLDER = 'kubernetes_validate/kubernetes-json-schema/v%s.0-local-strict/%s.json'

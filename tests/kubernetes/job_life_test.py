@@ -92,8 +92,8 @@ class JobLife(pod_case.PodCase):
     job.running[1].wait_for('this node takes its place when that has ended')
     self.say('checkpoint')
     self.assertEqual(job.await_terminating(), [75])
-    # The replacement of pod 1 is told that the job was preempted. So both it
-    # and pod 0 must end with exit code 75.
+    # The replacement of pod 1 learns that the job was preempted. So the
+    # replacement and pod 0 must both end with exit code 75 (preempted).
     self.assertEqual(job.await_end(0, 1), [75, 75])
     job.make_what_is_due()
     job.await_work('of 2 works')

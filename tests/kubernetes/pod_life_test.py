@@ -189,8 +189,9 @@ class PodLife(pod_case.PodCase):
       self.assertIn('goes on with 1 job of', daemon.log())
       pods.wait_until('all agents are connected again', lambda:
                       self.connected(daemon))
-    # Only the daemon's user can open the folder. The folder's group is
-    # inherited from the parent folder.
+    # The state's folder is open to the daemon's user only (0700). It also has
+    # the set-group-ID bit (02000), which it inherits from its parent folder.
+    # The files in it have the mode 0600.
     self.assertEqual(daemons.modes(), {0o2700, 0o600})
     self.finish(agents)
     for agent in agents:

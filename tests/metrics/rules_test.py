@@ -156,8 +156,9 @@ class Rules(unittest.TestCase):
                      {alert[0] for alert in generate.ALERTS})
     for alert, series, minute, fires in _CASES:
       with self.subTest(alert=alert, series=series):
-        # With an empty exp_alerts, promtool succeeds only if the alert does not
-        # fire. If it fires, promtool prints its labels.
+        # With an empty list of expected alerts (exp_alerts), promtool succeeds
+        # only if the alert does not fire. If the alert fires, promtool prints
+        # the labels of the alert.
         code, said = self._run({
             'rule_files': [os.path.realpath(generate.ALERTS_FILE)],
             'evaluation_interval': '1m',

@@ -106,7 +106,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'Lifecycle::PreemptionLimit', 'if runs_workers', DROP),
     ('giving up a preempted job is a failure', _LIFECYCLE, 'Lifecycle::GiveUp',
      'if preemption_', FALSE),
-    # --- health of nodes
+    # --- which nodes count as healthy and may get a place
     ('who is unhealthy is given a place', _JOB, 'Node::ready', 'return',
      without('health')),
     ('who is unchecked is given a place', _JOB, 'Node::ready', 'return',

@@ -66,7 +66,7 @@ ALL = [Mutant(*mutant) for mutant in (
      swap('>= kInterval', '>= Duration::zero()')),
     ('nobody has to ask', _SERVER, 'SelfCheck::IsDue', 'return',
      without('asked_')),
-    # --- which jobs a certificate permits
+    # --- for which jobs a client's certificate is valid
     ('a run id itself is no name', _TLS, 'MatchesJob', 'if run_id', FALSE),
     ('a prefix needs no star', _TLS, 'MatchesJob', 'return ConsumeSuffix',
      without('ConsumeSuffix')),
@@ -78,7 +78,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'return ConsumeSuffix', swap('run_id.size() > job.size()', 'true')),
     ('all run ids have every prefix', _TLS, 'MatchesJob',
      'return ConsumeSuffix', without('StartsWith')),
-    # --- what a principal may do
+    # --- what a client may do (the roles and jobs of its certificate)
     ('every principal has every job', _TLS, 'CheckAccess', 'if ok',
      TRUE),
     ('every principal has every role', _TLS, 'CheckRole', 'if count', TRUE),

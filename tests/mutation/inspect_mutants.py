@@ -92,7 +92,7 @@ ALL = [Mutant(*mutant) for mutant in (
     ('messages with anybody are counted', _FLIGHT_RECORDER,
      'FlightCalls::Messages', 'do count',
      swap('std::count(peers.begin(), peers.end(), other.rank) > 0', '1')),
-    # --- ranks without a record, and silent ranks
+    # --- ranks without a flight recorder file, and silent ranks
     ('an end that is known is missing', _FLIGHT_RECORDER,
      'Analysis::FindMissing', 'if logs_', without('ends_')),
     ('who said why is silent', _FLIGHT_RECORDER, 'Analysis::FindSilent',
@@ -103,7 +103,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'Analysis::FindSilent', 'if blamed_', without('blamed_')),
     ('whose end is known is silent', _FLIGHT_RECORDER, 'Analysis::FindSilent',
      'if blamed_', without('ends_')),
-    # --- groups in which no rank is the cause
+    # --- stuck process groups for which no rank was found to be the cause
     ('what may differ is several operations', _FLIGHT_RECORDER,
      'Analysis::MayDiffer', 'return', without('kind')),
     ('what the last came to just now stands still', _FLIGHT_RECORDER,
@@ -118,7 +118,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'if', DROP),
     ('what has not begun is done', _FLIGHT_RECORDER, 'PositionOf', 'if ended',
      FALSE),
-    # --- ends of workers that agents reported
+    # --- deaths and hangs of workers that the agents have reported
     ('who hung is dead', _FLIGHT_RECORDER, 'FindDeaths', 'if kHung', FALSE),
     ('who hung is always told', _FLIGHT_RECORDER, 'Analysis::ReportSilentRanks',
      'if blamed_', DROP),
@@ -142,7 +142,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'do break', DROP),
     ('who a hung one waited for is excused', _FLIGHT_RECORDER, 'FindDeaths',
      'if empty', TRUE),
-    # --- the moment for which the ranks are judged (MomentOf)
+    # --- the point in time at which the ranks' records are judged (MomentOf)
     ('the present is when something was recorded last', _FLIGHT_RECORDER,
      'MomentOf', 'do clock', DROP),
     ('an end is no sign of a time', _FLIGHT_RECORDER, 'MomentOf', 'do time',
@@ -172,7 +172,7 @@ ALL = [Mutant(*mutant) for mutant in (
      swap('absl::StrCat(later.name, "/")', 'later.name')),
     ('groups of one name and other members are numbered', _FLIGHT_RECORDER,
      'FlightGroupLabel', 'if', without('members')),
-    # --- the wording of the result
+    # --- how the text of `launch inspect` describes a rank's operations
     ('what failed is over', _FLIGHT_RECORDER, 'IsStuck', 'return',
      without('ended status')),
     ('what failed is never over', _FLIGHT_RECORDER, 'IsStuck', 'return',

@@ -125,7 +125,7 @@ ALL = [Mutant(*mutant) for mutant in (
      FALSE),
     ('a claimer is let in at once', _JOB, 'Job::Contend', 'if holder stream #1',
      TRUE),
-    # --- replacements that arrive before the old agent has ended
+    # --- a node's new agent that arrives before its old agent has ended
     ('a successor is refused', _JOB, 'Job::TakeOver', 'if successors', FALSE),
     ('every claimer waits', _JOB, 'Job::Contend', 'do waits_for_place',
      without('report')),
@@ -142,7 +142,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'for successors', DROP),
     ('a successor is told the verdict once', _JOB, 'Job::Admit',
      'if successors', without('successors')),
-    # --- nodes of another job
+    # --- refusal of nodes that belong to another job
     ('another command is the same job', _PROTOCOL, 'Disagreement',
      'do other_command', FALSE),
     ('a node may encrypt otherwise than its job', _PROTOCOL, 'OtherShape',
@@ -448,7 +448,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'return Earlier',
      swap('Earlier(deadline, state.blame.NextDeadline(state.now))',
           'deadline')),
-    # --- rounds and stops
+    # --- when a round is stopped, and when the next one begins (back-off)
     ('failures are followed by rounds at once', _JOB, 'Gathering::Decide',
      'if awaits_answers timed_out', without('not_before_')),
     ('the back-off outlives the join time-out', _JOB, 'Gathering::Decide',

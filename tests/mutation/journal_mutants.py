@@ -5,7 +5,7 @@ from mutant import DROP, FALSE, TRUE, Mutant, swap, without
 _JOURNAL = 'rendezvous/journal'
 
 ALL = [Mutant(*mutant) for mutant in (
-    # --- which records are written when
+    # --- which records of jobs are written to the journal, and when
     ('an older record takes the place of a newer one', _JOURNAL,
      'PendingRecords::Add', 'do insert_or_assign',
      swap('insert_or_assign', 'emplace')),

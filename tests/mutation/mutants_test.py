@@ -103,7 +103,8 @@ class Syntax(unittest.TestCase):
   def test_a_change_that_does_not_fit_is_refused(self):
     for at, change in (('do Note', mutant.TRUE),
                        ('while', mutant.swap('most', 'least')),
-                       # the statement contains `least` three times
+                       # refused, because the statement contains `least` three
+                       # times
                        ('while', mutant.swap('least', 'most')),
                        ('while', mutant.without('most')),
                        ('if is_new', mutant.without('is_new'))):

@@ -35,7 +35,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'RequestParser::Fill', 'do keys clear', DROP),
     ('the parser keeps the memory of the largest request', _WIRE,
      'RequestParser::Parse', 'if kUsualStrings', DROP),
-    # --- frames and replies
+    # --- parsing of the relay's frames and of the store's replies
     ('any kind of frame is one', _WIRE, 'ParseRelayFrame', 'if RelayFrameKind',
      FALSE),
     ('a frame may be of any size', _WIRE, 'ParseRelayFrame', 'if max_bytes',

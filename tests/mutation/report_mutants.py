@@ -20,7 +20,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'if kFinished', FALSE),
     ('a decision during a read is lost', _EVENTS, 'StateSchedule::OnState',
      'if has_value', FALSE),
-    # --- the failure that a decision names as its cause
+    # --- whose failure is named as the cause after a node has left
     ('a drain is blamed as a failure', 'rendezvous/job', 'Job::Excuse',
      'do is_loss Reblame', swap('is_loss ? cause : std::nullopt', 'cause')),
     # --- secrets in command lines

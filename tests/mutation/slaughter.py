@@ -16,9 +16,9 @@ import mutant as mutant_lib
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.realpath(__file__))))
 
-# Lower bound, in seconds, of the time limit of a test program that contains a
-# mutant. Above this bound, the limit is five times the program's time without a
-# mutant. A mutant counts as noticed if the program exceeds the limit.
+# The time limit of a test program that contains a mutant is five times the
+# program's time without a mutant, but at least this number of seconds. A mutant
+# counts as noticed if the program exceeds the limit.
 _MIN_TIMEOUT_SECONDS = 20
 _UNCHANGED_TIMEOUT_SECONDS = 900
 

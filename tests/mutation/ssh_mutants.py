@@ -26,7 +26,7 @@ ALL = [Mutant(name, _SSH, 'RemoteJob::' + function, *rest)
     ('a spare does not start in time', 'TimePassed', 'do spares_may_start_',
      DROP),
     ('an agent starts in a job that ends', 'Start', 'if IsEnding', FALSE),
-    # --- agents that were killed, hosts that were lost
+    # --- restarts of killed agents, and hosts that were lost
     ('an agent is started for ever', 'MayStartAgain', 'return',
      without('kMaxDeaths')),
     ('the doctor starts killed agents', 'MayStartAgain', 'return',

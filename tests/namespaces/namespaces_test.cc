@@ -174,8 +174,9 @@ class Namespaces : public testing::TestWithParam<World> {
     waitpid(server_, nullptr, 0);
   }
 
-  // Repeats `collective` until it fails, and returns the error. Sequence
-  // numbers begin with 2, because the caller may use 1.
+  // Repeats `collective` until it fails, and returns the error. The sequence
+  // number of the first repetition is 2: the caller may have run an operation
+  // with number 1.
   static absl::Status UntilItFails(Transport& transport,
                                    const GroupPlace& place,
                                    Operation collective) {
@@ -239,8 +240,8 @@ TEST_P(Namespaces, CollectivesAreCorrectOverASlowLossyWire) {
   }
 }
 
-// Whether the error of `rank` names a rank on the other host, either because
-// that rank was silent or because it detected the failure.
+// Whether the error that `rank` got names a rank on the other host: either a
+// silent rank, or a rank that detected the failure.
 bool NamesOneBeyondTheWire(const World& world, int rank,
                            const absl::Status& told) {
   const std::string message(told.message());
@@ -284,8 +285,8 @@ void DieAfter(std::chrono::microseconds moment) {
   setitimer(ITIMER_REAL, &alarm, nullptr);
 }
 
-// Draws a random collective with a small or a large number of elements. A small
-// one has pieces of 16 KB, each of which is sent at once.
+// Draws a random collective with a small number of elements (4096, which are
+// pieces of 16 KB) or a large number of elements (70,000).
 Operation DrawCollective(std::mt19937& draw, int size) {
   constexpr OperationKind kKinds[] = {
       OperationKind::kAllReduce, OperationKind::kReduceScatter,

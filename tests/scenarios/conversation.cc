@@ -305,9 +305,9 @@ void Conversation::StepJob(const rendezvous::JobEvent& event) {
     to_agents_.emplace_back(node->second,
                             agent::DirectiveCame{delivery.directive});
   }
-  // After faults of machines, a coordinator gives the job a new judgement of
-  // the machines. Here it is empty: in the scenarios the coordinator suspects
-  // no machine.
+  // If the job reports faults of machines, a coordinator judges all machines
+  // anew and passes the result to the job as the event HostsJudged. Here the
+  // result is empty: in the scenarios the coordinator suspects no machine.
   if (!step.faults.empty()) StepJob(rendezvous::HostsJudged());
 }
 

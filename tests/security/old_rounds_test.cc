@@ -54,8 +54,8 @@ class Restarter : public v1::Coordinator::Service {
   }
 
  private:
-  // If the node has obeyed the last directive, sets `*told` to the next one and
-  // returns true. Otherwise returns false.
+  // If the node has obeyed the directive `*told`, replaces it by the next
+  // directive and returns true. Otherwise returns false.
   static bool Advance(const Report& report, Directive* told) {
     const bool is_idle = report.phase == NodePhase::kIdle;
     const bool is_first = told->revision == 0;

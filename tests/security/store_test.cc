@@ -257,7 +257,8 @@ TEST(StoreOfOneNode, MemoryIsBoundedByTheJobAndReturned) {
   // the memory.
   EXPECT_TRUE(cleaner.Settle());
   // The allocator does not return all freed memory to the system. So require
-  // only that less than half of the values remains.
+  // only that the resident memory has shrunk by more than half of the values'
+  // size.
   EXPECT_LT(ResidentMiB(job->pid()) + static_cast<size_t>(keys) / 2, full);
   LetGo("127.0.0.1", port, 0);
   EXPECT_EQ(job->ExitCode(), 0) << job->Output();

@@ -87,7 +87,7 @@ class CheckersTest : public ::testing::Test {
          .reason = "round " + std::to_string(round) + " is broken: " + why}};
     return step;
   }
-  // Returns a step of an agent, in which it runs a stack tool on worker
+  // Returns a step of an agent, in which the agent runs a stack tool on worker
   // `local_rank` of round 1.
   static agent::LifecycleStep Looking(int local_rank) {
     agent::LifecycleStep step;

@@ -421,7 +421,7 @@ TEST_F(CheckersTest, ReportsSuccessOfANodeThatNeverRan) {
   checker_->OnAgentStepped(kZero, step, std::nullopt);
   EXPECT_EQ(checker_->breach(), "");
   // Another agent of the same node leaves with success. It has run no workers,
-  // but an earlier agent of the node has.
+  // but an earlier agent of the node has, so this is no breach.
   checker_->OnAgentStepped({.slot = kZero.slot, .incarnation = 99}, step,
                            std::nullopt);
   EXPECT_EQ(checker_->breach(), "");
@@ -486,8 +486,8 @@ TEST_F(CheckersTest, ReportsARoundWithAnUnhealthyNode) {
     report.sequence = 2;
     report.health = health;
     checker_->OnReport(kOne, 2, report);
-    // n1 is no longer known to be healthy. That is allowed while round 1
-    // continues.
+    // The newest report of n1 no longer says that n1 is healthy. This is
+    // allowed while round 1 continues, but not when round 2 begins.
     CoordinatorStepped goes_on = Begin(1);
     goes_on.decisions.clear();
     checker_->OnStep(goes_on);
@@ -564,7 +564,9 @@ TEST_F(CheckersTest, ReportsAQuarantinedMemberThatTheMinimumDoesNotNeed) {
                         "more than the minimum of 1 nodes"));
 }
 
-// A spare may be left out if the coordinator cannot know that it is ready.
+// A quarantined member is a breach if a spare could take its place and the
+// coordinator must know that this spare is ready. In all other cases it is
+// none.
 TEST_F(CheckersTest, ReportsAQuarantinedMemberInThePlaceOfAReadySpare) {
   const auto sent = [](AgentName agent, uint64_t revision) {
     Sent one{.to = agent};

@@ -247,7 +247,8 @@ std::string Cluster::OutOfPlace(const SimNode& node,
     if (node.lifecycle()->phase() == rendezvous::NodePhase::kRunning) {
       return id + " runs what it should not";
     }
-    // The job does not break a round to admit a quarantined node.
+    // A quarantined node may stay a spare, because the job breaks no round to
+    // admit it.
     if (one.judgement.state == rendezvous::HostState::kQuarantined) return "";
     return rooms_.at(Newest()->host())->MustLetIn(status)
                ? id + " waits although there is room"
@@ -340,8 +341,8 @@ std::string Cluster::Run() {
   // The maximum time until the job has recovered from all faults. It covers the
   // slowest recovery: a lost node is detected and its round is stopped, and
   // both happen again for a node that joins late. A second agent of a node is
-  // detected after one lease. If a round also fails in between, the longest
-  // back-off follows.
+  // detected after one lease. If a further round fails in between, the longest
+  // back-off between rounds is added.
   const Duration bound =
       3 * (spec.lease() + spec.shutdown_timeout + seconds(5)) + spec.last_call +
       spec.wait_for_replacement + 2 * spec.scale_up_cool_down +

@@ -83,7 +83,8 @@ TEST_F(CheckersTest, AcceptsAHangAfterTheKill) {
   Advance(seconds(100));
   checker_->OnTick();
   EXPECT_EQ(checker_->breach(), "");
-  // The next round has new workers, to which no SIGKILL was sent.
+  // Round 2 has new workers, to which no SIGKILL was sent. So a hang of one of
+  // them is a breach if it is not killed in time.
   checker_->OnWorkersGone(kZero, 1, 1);
   checker_->OnWorkerHung(kZero, 1, 2, 0, 0);
   checker_->OnAgentStepped(kZero, Signalling(15), now_);

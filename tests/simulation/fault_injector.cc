@@ -18,16 +18,16 @@ constexpr Duration kInterval = milliseconds(200);
 // node's id.
 constexpr Duration kImpostorComes = milliseconds(40);
 
-// Probabilities, per mille, in plans in which coordinators are killed: that the
-// coordinator is killed when a round begins, and that an ended agent is not
-// started again before the faults end.
+// Probabilities, per mille, in plans in which coordinators are killed.
+// kKillInNewRound: the coordinator is killed when a round begins. kStaysAway:
+// an ended agent is not started again before the faults end.
 constexpr int kKillInNewRound = 150;
 constexpr int kStaysAway = 200;
 // Time within which most nodes of a new round begin the round.
 constexpr Duration kRoundBegins = milliseconds(20);
 
-// Calls a function with the slot of the coordinator's node when the coordinator
-// has ordered a round to begin.
+// Calls a function whenever the coordinator has ordered a round to begin. The
+// function gets the slot of the node that hosts the coordinator.
 class RoundWatch : public Checker {
  public:
   RoundWatch(const Plan& plan, std::function<void(int)> began)
@@ -200,7 +200,7 @@ void FaultInjector::RoundBegan(int host) {
 }
 
 // Splits the slots into two groups at random, and drops messages between the
-// groups for up to 20 s.
+// two groups for up to 20 s, in one direction or in both.
 void FaultInjector::Partition() {
   Random& random = stage_->takeover_random;
   const Duration duration = random.Between(milliseconds(500), seconds(20));
@@ -227,7 +227,8 @@ void FaultInjector::Partition() {
   ++stage_->census["partition"];
 }
 
-// Preempts one node or all nodes, sometimes twice, as real clusters do.
+// Sends the notice of a preemption (SIGUSR2) to the node `by` or to all nodes.
+// Sometimes sends it to `by` a second time, as real clusters do.
 void FaultInjector::Preempt(SimNode& by) {
   Random& random = stage_->random;
   ++stage_->census["preempted"];

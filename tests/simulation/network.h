@@ -21,9 +21,9 @@ class Network {
  public:
   enum class Process { kUp, kSuspended, kDown, kWithoutPower };
   struct Ends {
-    // Returns the state of the process that hosts a coordinator. `host` means
-    // the same in all members of Ends: the slot of this process, or kOutside
-    // for the coordinator outside of the nodes.
+    // Returns the state of the process that hosts a coordinator. In all members
+    // of Ends, `host` is the slot of this process, or kOutside if the
+    // coordinator runs outside of the nodes.
     std::function<Process(int host)> coordinator;
     std::function<void(int host, rendezvous::StreamId, AgentName)> attached;
     std::function<void(int host, rendezvous::StreamId,
@@ -62,9 +62,10 @@ class Network {
   void Tell(int from, int to, std::function<void()> arrive);
 
   enum class Direction { kUp, kDown };
-  // Drops messages of a slot for `duration`: messages to the coordinator (kUp),
-  // or messages to the agent (kDown). If coordinators run in the nodes'
-  // processes, drops messages to (kUp) or from (kDown) all other slots.
+  // For `duration`, drops the messages from the slot's agent to the coordinator
+  // (kUp) or from the coordinator to this agent (kDown). If coordinators run in
+  // the nodes' processes, drops the messages from this slot to all other slots
+  // (kUp) or from all other slots to this slot (kDown).
   void Cut(int slot, Direction direction, Duration duration);
   // For `duration`, drops all messages from slot `from` to slot `to`.
   void CutPair(int from, int to, Duration duration);

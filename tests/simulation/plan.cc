@@ -57,7 +57,7 @@ void DrawTakeover(uint64_t seed, Plan& plan) {
   if (!random.Chance(600) || !possible) return;
   plan.takeover = true;
   // Takeover::kAuto is safe only if at most max_nodes agents of the job run. So
-  // make no more slots.
+  // make only max_nodes slots, each of which runs at most one agent.
   const bool is_auto = random.Chance(500);
   if (is_auto) plan.slots = plan.spec.max_nodes;
   plan.spec.takeover =
@@ -100,8 +100,8 @@ Plan DrawPlan(Random& random, uint64_t seed) {
   if (plan.node_ranks) plan.slots = plan.spec.max_nodes;
   plan.rival = plan.node_ranks && random.Chance(300);
   if (plan.rival) ++plan.slots;
-  // Derive this option from another one: an additional random number would
-  // change all later ones of every seed.
+  // Derive this option from another one instead of drawing it: an additional
+  // random number would change all later random numbers of every seed.
   plan.patient = plan.spec.max_restarts % 2 == 0;
   plan.journal = seed % 4 == 3;
   plan.coordinator_timeout = random.Between(seconds(4), seconds(40));

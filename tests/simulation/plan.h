@@ -50,8 +50,8 @@ struct Plan {
   // share (per mille) of the stream breaks that the coordinator does not notice
   int half_open = 0;
   int kill = 0;
-  // share (per mille) of the kills that are power losses: the stream stays
-  // silent
+  // share (per mille) of the kills that are power losses: the node's stream is
+  // not closed but stays silent
   int power_loss = 0;
   int pause = 0;
   int guardian_death = 0;
@@ -93,7 +93,8 @@ struct Plan {
   // (SIGUSR2). After SIGUSR2, workers soon end successfully.
   int preempt_signal = 15;
 
-  // --- health checks and announcements of nodes; probabilities per mille
+  // --- health checks of nodes, and announcements of preemptions by commands;
+  // probabilities per mille
   bool checked = false;
   // share (per mille) of the health checks that fail
   int unhealthy = 0;
@@ -123,17 +124,17 @@ struct Plan {
   // Whether the coordinator in slot 0 writes a record of its job to a journal.
   // If no node knows a round, the next coordinator in slot 0 reads the record.
   bool host_journal = false;
-  // Faults of the whole cluster, probabilities per mille, drawn five times per
-  // simulated second. The process that coordinates the job is killed or
-  // suspended. A partition drops the messages between two groups of slots, in
-  // one direction or in both.
+  // Faults of the whole cluster: probabilities per mille, drawn five times per
+  // simulated second. kill_coordinator, pause_coordinator: the process that
+  // coordinates the job is killed or suspended. partition: the messages between
+  // two groups of slots are dropped, in one direction or in both.
   int kill_coordinator = 0;
   int pause_coordinator = 0;
   int partition = 0;
   // Time without an answer after which an agent closes its connection.
   Duration link_timeout = Duration::zero();
-  // Maximum error of the clock that a coordinator reads each time it becomes a
-  // standby. The error is random.
+  // Maximum error of a coordinator's clock, which the coordinator reads each
+  // time it becomes a standby. Each reading has another random error.
   Duration max_skew = Duration::zero();
 
   std::string Describe() const;

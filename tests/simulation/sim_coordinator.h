@@ -36,7 +36,8 @@ class SimCoordinator {
     // the coordinator at `to` which coordinator has the job. If that
     // coordinator knows, it answers with `tell`.
     std::function<void(int from, const std::string& to, uint64_t epoch)> ask;
-    // Announces that nodes without a coordinator have gathered at a standby.
+    // Announces `assembly`: how many nodes without a coordinator have gathered
+    // at a standby, and at which one.
     std::function<void(const std::string& to, const Assembly& assembly)> meet;
   };
   // `host`: the slot whose process hosts this coordinator, or kOutside.

@@ -97,8 +97,8 @@ class SimNode {
   uint64_t redials_ = 0;       // number of requests to reconnect so far
   // A stream to a coordinator, and the slot of the coordinator's host.
   // coming_up_: the connected streams whose LinkUp events the agent has not
-  // handled yet. talking_on_: the stream on which the agent sends its reports,
-  // that of the last LinkUp that the agent has handled.
+  // handled yet. talking_on_: the stream on which the agent sends its reports;
+  // it is that of the last LinkUp event that the agent has handled.
   struct Up {
     rendezvous::StreamId stream = 0;
     int host = kOutside;

@@ -26,8 +26,8 @@ struct Stage {
         trace(echo) {}
 
   void Note(const std::string& text) { trace.Line(queue.now(), text); }
-  // Passes an event to every checker by calling `tell`, and keeps the first
-  // breach of an invariant.
+  // Passes an event to every checker: calls `tell` with each of them. Keeps the
+  // first breach of an invariant.
   void Watch(const std::function<void(Checker&)>& tell);
   // Reports an event of the coordinator in slot `host` to the checkers of this
   // coordinator, and to those of the whole simulation. The checkers of other
@@ -63,9 +63,9 @@ struct Stage {
   std::string failure;
   // number of occurrences of each kind of event
   std::map<std::string, int> census;
-  // Key: a coordinator's epoch. Value: the epoch of the coordinator that began
-  // the journal which the coordinator has continued, or the coordinator's own
-  // epoch if it has continued no journal.
+  // For each coordinator, the coordinator that began the journal which it has
+  // continued. Key: the coordinator's epoch. Value: the epoch of the one that
+  // began the journal; equal to the key if no journal was continued.
   std::map<uint64_t, uint64_t> memories;
   uint64_t newest_epoch = 0;  // epoch of the newest coordinator
   // epochs of coordinators that are running the job

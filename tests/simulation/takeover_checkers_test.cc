@@ -201,7 +201,7 @@ TEST_F(TakeoverCheckersTest, RestartsMayBeForgottenWithTheAgentsThatKnowThem) {
   checker_->OnAgentEnded(kZero);
   // Both nodes of the world of round 2 have started their workers, but n0 has
   // ended. Only n1, which is no majority of this world, still knows that a
-  // restart was used.
+  // restart was used. So it is no breach if round 3 forgets the restart.
   Starts(kOne, 1, 2, 1, 1);
   Starts(kTwo, 2, 3, 0, 0);
   EXPECT_EQ(checker_->breach(), "");
@@ -331,10 +331,11 @@ TEST_F(TakeoverTimeCheckerTest,
   }
 }
 
-// Node 0 and the restarted node 1 are left of an electorate of three nodes. If
-// the job has at most three nodes, only one node can be elsewhere, which is too
-// few for a round: nodes 0 and 1 must elect a coordinator. With at most four
-// nodes, two nodes can be elsewhere: no election is required.
+// Of an electorate of three nodes, node 2 is lost and node 1 was restarted. If
+// the job has at most three nodes, only one node other than 0 and 1 can exist,
+// which is too few for a round (min_nodes is 2). So nodes 0 and 1 must elect a
+// coordinator. If the job has at most four nodes, two other nodes can exist,
+// and no election is required.
 TEST_F(TakeoverTimeCheckerTest, AWorldIsNotNeededIfTooFewOfItAreElsewhere) {
   for (const int max_nodes : {4, 3}) {
     LoseCoordinator(rendezvous::Takeover::kAuto, 2, max_nodes);

@@ -130,8 +130,8 @@ class SlurmTest(unittest.TestCase):
                      ['n1', 'n3', 'n2', 'n4'])
 
   def test_each_node_has_as_many_workers_as_gpus(self):
-    # n2 has only two GPUs, so two nodes cannot provide five GPUs in equal
-    # parts.
+    # Node n2 has only two GPUs, so Slurm cannot give this job's two nodes equal
+    # parts of five GPUs.
     job = self.slurm.sbatch(f'{_SRUN} {_WORKER}\n', '--nodes=2',
                             '--nodelist=n[2-3]', '--exclusive', '--gpus=5')
     self.succeeded(job)
@@ -140,8 +140,8 @@ class SlurmTest(unittest.TestCase):
     self.assertIn((nodes.count('n2'), nodes.count('n3')), [(1, 4), (2, 3)])
 
   def test_a_heterogeneous_job(self):
-    # Task 0 of this job runs on n3. The first node in the step's node list,
-    # which is sorted, is n1 nevertheless.
+    # Task 0 of this job runs on n3, so n3 must host the coordinator. The step's
+    # node list does not show this: it is sorted, and its first node is n1.
     parts = ('--nodelist=n3', '--gpus-per-node=1', ':', '--nodelist=n[1-2]',
              '--gpus-per-node=2')
     for command in (_SRUN.replace('srun', 'srun --het-group=0,1'),
@@ -265,7 +265,7 @@ class SlurmTest(unittest.TestCase):
     ask = os.path.join(self.folder, 'ask')
     os.mkfifo(ask)
     # The first step of this job does not run `launch`, so `launch status` must
-    # look for the second one.
+    # find the second step.
     job = self.slurm.sbatch(
         'srun --nodes=1 --ntasks=1 true\n'
         f'{_SRUN} --nproc-per-node=1 {_WORKER} until {go.path} &\n'
@@ -293,8 +293,9 @@ class SlurmTest(unittest.TestCase):
         f'{_WORKER} until {go.path}\n',
         '--nodes=2')
     job.wait_for('up rank', 2)
-    # `launch status` asks through a job step on the coordinator's host, because
-    # this machine and a node have different token folders.
+    # This machine and the nodes have different token folders. So `launch
+    # status` must ask the coordinator through a job step on the coordinator's
+    # host.
     shown = self.slurm.run(_LAUNCH, 'status', '--slurm-job', job.id,
                            env={'MUSTER_TOKEN': ''})
     self.assertTrue(glob.glob('/dev/shm/muster_*/tokens/*'))

@@ -22,9 +22,9 @@
 namespace muster {
 namespace {
 
-// One measured operation of a row of the result table, as one rank calls it.
-// Free functions that take a BenchCase change nothing but the buffers that they
-// are given.
+// One operation to measure, as one rank calls it: what is run, on how many
+// elements of which type, and on which rank. The functions below that take a
+// BenchCase change nothing but the buffers that are passed to them.
 struct BenchCase {
   OperationKind kind = OperationKind::kAllReduce;
   DType dtype = DType::kFloat32;
@@ -434,8 +434,9 @@ class Bench {
     if (!status.ok()) return status;
     double microseconds =
         ToSeconds(MonotonicNow() - begin) * 1e6 / options_.iterations;
-    // A GPU transport cannot reduce a number in host memory, so on GPUs rank 0
-    // reports its own time instead of the mean over the ranks.
+    // A GPU transport can reduce only numbers in GPU memory, but `microseconds`
+    // is in host memory. So on GPUs rank 0 reports its own time instead of the
+    // mean over the ranks.
     if (!on_device_) {
       status = group_.Run(AllReduce(&microseconds, &microseconds, 1,
                                     DType::kFloat64, ReduceOp::kAvg));

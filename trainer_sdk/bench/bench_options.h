@@ -17,7 +17,8 @@ enum class BenchMemory { kTransports, kPlain };
 
 // The options of `launch bench`; the one-letter names are those of nccl-tests.
 struct BenchOptions {
-  // The measured operation. kBatch stands for the benchmark "sendrecv".
+  // The measured operation. kBatch: the benchmark "sendrecv" of nccl-tests (one
+  // send and one receive).
   OperationKind kind = OperationKind::kAllReduce;
   int64_t least_bytes = 4096;     // -b: smallest buffer size, in bytes
   int64_t max_bytes = 128 << 20;  // -e: largest buffer size, in bytes

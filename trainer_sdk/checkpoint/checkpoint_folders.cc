@@ -136,8 +136,8 @@ auto Age(const CheckpointEntry& entry) {
 }
 
 // Checks that the files of `entry` match its manifest, which must be readable.
-// If they do, adds `entry` to `whole`. Entries that are already in `whole` are
-// not checked again.
+// If they do, adds `entry` to `whole`, the checkpoints that are known to be
+// intact. Does not check an entry again that is already in `whole`.
 absl::Status FindWhole(FileSystem& files, const std::string& directory,
                        const CheckpointEntry& entry, WholeCheckpoints& whole) {
   const WholeCheckpoints::value_type key(entry.name, entry.manifest->serial);

@@ -99,9 +99,10 @@ using Fault = std::function<void(MemoryDisk& disk, int64_t at)>;
 using Verdict = std::function<absl::Status(
     ProcessGroup& group, MemoryDisk& disk, const absl::Status& saved)>;
 
-// Repeats the scenario's save with a fault at every `stride`-th of its disk
-// operations, and checks each result with `verdict`. Returns the index, within
-// the save, of the last operation for which a fault was planned.
+// Repeats the scenario's save, each time with a fault at another disk operation
+// of the save: the first one, and every `stride`-th one after it. Checks each
+// result with `verdict`. Returns the index (from 0) of the last operation that
+// got a fault.
 absl::StatusOr<int64_t> AtEveryOperation(const Scenario& scenario, int ranks,
                                          int64_t stride, const Fault& fault,
                                          const Verdict& verdict) {
@@ -206,9 +207,9 @@ TEST_P(AnyScenario, ProcessAndMachineMayEndAtEveryByte) {
         return CheckSuccessor(group, *left, scenario.keep, scenario.step + 1);
       });
   ASSERT_TRUE(cases.ok()) << cases.status();
-  // There is one fault for each operation of the save, and each written byte of
-  // the header, data, state and manifest is one operation. Together these are
-  // more than 500.
+  // Each operation of the save gets a fault, so `*cases` shows how many
+  // operations there are. Each written byte of the header, data, state and
+  // manifest is an operation. Together these are more than 500.
   EXPECT_GT(*cases, 500);
 }
 

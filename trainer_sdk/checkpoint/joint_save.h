@@ -65,8 +65,8 @@ class SaveAgreement {
                      CallOptions call);
 
   // Valid after Reach. plan() is the same on all ranks. layout() is the layout
-  // of this rank's shard, or the error because of which this rank cannot make
-  // its shard; other ranks may have a layout nevertheless.
+  // of this rank's shard. If this rank cannot make its shard, layout() is the
+  // error; the other ranks may have a layout nevertheless.
   const SharePlan& plan() const { return plan_; }
   const absl::StatusOr<ShardLayout>& layout() const { return layout_; }
   const ReplicaCheck& replicas() const { return replicas_; }

@@ -91,8 +91,8 @@ TEST(KillTest, ReportedSaveSurvivesTheKill) {
       SaveForEver(folder, pipes[1]);
     }
     close(pipes[1]);
-    // Waits until the child has reported a random number of saves, at most
-    // three. Then kills the child at a random moment of its next save.
+    // Wait until the child has reported a random number of saves, at most
+    // three. Then kill the child at a random moment of its next save.
     for (unsigned left = random() % 3 + (round == 0 ? 1 : 0); left > 0;
          --left) {
       ASSERT_EQ(read(pipes[0], &told, sizeof(told)),
@@ -116,8 +116,8 @@ TEST(KillTest, ReportedSaveSurvivesTheKill) {
     const int64_t step = (*reader)->step();
     EXPECT_GE(step, told);
     EXPECT_LE(step, told + 1);
-    // From here on, the newest step is at least `step`: the next child resumes
-    // from `step`, and may be killed before it saves another one.
+    // The next child resumes from `step`, and may be killed before it saves
+    // another step. So after its end, the newest step must be at least `step`.
     told = step;
     std::vector<int32_t> values(kElements);
     ASSERT_TRUE((*reader)->Read(Slices(values)).ok());

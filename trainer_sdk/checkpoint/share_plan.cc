@@ -59,8 +59,8 @@ absl::Status Cut(KnownTensor* known,
                  std::map<Owners, std::vector<SliceRange>>* by_owners) {
   std::sort(known->edges.begin(), known->edges.end(),
             [](const auto& a, const auto& b) { return a.at < b.at; });
-  // The ranks that hold the element which the loop below has reached. Key:
-  // rank; value: the number of its slices that contain the element.
+  // The ranks that hold the element `at`, at which the loop below has arrived.
+  // Key: rank; value: the number of its slices that contain the element.
   std::map<int, int> open;
   int64_t at = 0;
   const int64_t count = known->tensor.count();

@@ -49,9 +49,9 @@ std::string ShardFileName(int rank);
 // with ']', "[BEGIN:END]" is always appended, so that names are unique.
 std::string ShardEntryName(const SliceRange& range);
 
-// A piece of memory to copy: `bytes` bytes from offset `from` of the rank's
-// slice number `slice` to offset `to` of the data of the rank's shard. Offsets
-// are in bytes.
+// A copy of `bytes` bytes from the rank's slice number `slice`, beginning at
+// offset `from` of the slice, to the data of the rank's shard, beginning at
+// offset `to` of the data. Offsets are in bytes.
 struct ShardCopy {
   size_t slice = 0;
   int64_t from = 0;

@@ -9,10 +9,10 @@ namespace {
 
 constexpr int kThreads = 128;
 constexpr int64_t kMaxBlocks = 512;
-// The number of elements per thread from which the number of blocks is
-// computed. If this gives more than kMaxBlocks blocks, kMaxBlocks blocks run
-// with more elements per thread. With fewer than 16 elements per thread, adding
-// up the threads' sums would take longer than squaring the elements.
+// So many blocks run that each thread adds up at most this number of elements.
+// If that needs more than kMaxBlocks blocks, kMaxBlocks blocks run, and their
+// threads add up more. With a smaller number, adding up the threads' sums would
+// take longer than squaring the elements.
 constexpr int64_t kLeastElements = 16;
 
 // Number of 32-bit digits of a sum, as in SquareSum; the lowest digit is in
@@ -28,8 +28,8 @@ constexpr unsigned kNoNumber = 255;
 using Word = unsigned long long;
 constexpr Word kDigitMask = (Word{1} << kDigitBits) - 1;
 
-// Adds up the squares of all elements. Each thread has its own words in shared
-// memory, so that no thread waits for another.
+// Adds up the squares of all elements. Each thread keeps its sum in words of
+// its own in shared memory, so that no thread waits for another.
 template <typename T>
 __global__ void AddEach(const T* values, int64_t count, Word* words) {
   __shared__ SharedArray<Word, kWords * kThreads> sums;

@@ -8,9 +8,10 @@ namespace {
 
 constexpr int kThreads = 256;
 
-// The update rules. A rule holds the factors of one step, which the host
-// computes in double as the CPU's implementation does. Calling a rule with the
-// gradient `g` of element `i` returns the element's new weight.
+// The update rules AdamW and SGD as function objects. A rule holds the factors
+// of one step, which the host computes in double as the CPU's implementation
+// does. Calling a rule with the gradient `g` of element `i` updates the
+// optimizer's state and returns the element's new weight.
 struct AdamW {
   float keep;
   float beta2;

@@ -13,10 +13,10 @@ namespace muster {
 namespace {
 
 // Lists of at least this length are shuffled with 64-bit random numbers,
-// shorter lists with 32-bit ones, as in PyTorch 2. For long lists, remainders
-// of 32-bit numbers would favour small results. The permutations of this length
-// and of one less were compared with PyTorch 2.15 by hand, because a test would
-// take 2 GB of memory.
+// shorter lists with 32-bit ones, as in PyTorch 2. In a long list, a 32-bit
+// random number modulo the remaining length would select earlier elements too
+// often. The permutations of this length and of one less were compared with
+// PyTorch 2.15 by hand, because a test would take 2 GB of memory.
 constexpr int64_t kWideDraws = std::numeric_limits<uint32_t>::max() / 20;
 
 }  // namespace

@@ -17,10 +17,10 @@ enum class ParameterUse {
   // (PyTorch's find_unused_parameters). Costs one small extra all_reduce per
   // step.
   kMayVary,
-  // PyTorch's static_graph: on each rank, every pass produces the same
-  // gradients as the rank's first pass. Each gradient is produced as many times
-  // as in that first pass. The first pass reduces its gradients only at its
-  // end.
+  // PyTorch's static_graph: on each rank, the first pass with
+  // GradientSync::kReduce decides which gradients every later pass produces,
+  // and how many times each. This first reduced pass reduces its gradients only
+  // at its end.
   kStatic,
 };
 
@@ -52,9 +52,10 @@ class BackwardTracker {
   absl::Status Begin(GradientSync sync, std::vector<int>* full);
 
   // Reports that the gradient of `parameter` is complete. Appends to `full` the
-  // buckets that are to be reduced now. FailedPrecondition: this gradient was
-  // marked before, the first pass of a static graph did not produce it, or no
-  // pass is running.
+  // buckets that are to be reduced now. FailedPrecondition: no pass is running,
+  // or the pass must have no further gradient of the parameter (it was marked
+  // before or, with a static graph, as many times as in the first reduced
+  // pass).
   absl::Status MarkReady(int parameter, std::vector<int>* full);
 
   // Reports that the pass will produce no gradient of `parameter`. Appends to
@@ -70,8 +71,9 @@ class BackwardTracker {
   // the message names them.
   absl::Status Finish(std::vector<int>* full);
 
-  // Whether the parameter has had a gradient in the current step. A step
-  // consists of all passes up to and including a reduced one.
+  // Whether the parameter has had a gradient in the current step. A step is a
+  // series of passes: the last one is reduced (GradientSync::kReduce), and all
+  // earlier ones only accumulate gradients.
   bool used(int parameter) const { return states_[parameter].used; }
   // Whether, at the end of this pass, the ranks must tell each other which
   // parameters they used.

@@ -159,7 +159,8 @@ TEST_F(BackwardTrackerTest, UseInAnAccumulatedPassCounts) {
   EXPECT_TRUE(tracker_->used(0));
   EXPECT_TRUE(tracker_->used(1));
   EXPECT_FALSE(tracker_->used(2));
-  // The next step uses no parameter, so parameter 0 must count as unused in it.
+  // The next step has no gradient of any parameter. So parameter 0, which the
+  // last step used, must count as unused in it.
   Begin();
   Finish();
   EXPECT_FALSE(tracker_->used(0));

@@ -32,8 +32,8 @@ class CommHook {
   // Whether Reduce accepts buckets in device memory (GradientBucket::device).
   virtual bool takes_device_memory() const { return false; }
 
-  // Whether, in a group of several ranks, Reduce gives each rank only the
-  // average of the rank's own part of a bucket.
+  // Whether Reduce, in a group of several ranks, gives each rank the average of
+  // only one part of each bucket: the part that this rank owns.
   virtual bool scatters() const { return false; }
 
   // Passes the reducer's tensors to the hook. In each tensor, `gradient.dtype`

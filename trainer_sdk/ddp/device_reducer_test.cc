@@ -310,8 +310,8 @@ TEST(DeviceReducerTest, AGroupThatBreaksWhileTheDeviceWorksIsReported) {
   }
 }
 
-// Records, in order, the points in the device's work that the reducer reports
-// to its observer.
+// Records the DevicePoints that the reducer reports to its observer, in the
+// order of the reports.
 class Points final : public ReducerObserver {
  public:
   void OnDevicePoint(DevicePoint point, int bucket, int64_t bytes) override {

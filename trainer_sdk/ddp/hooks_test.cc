@@ -176,8 +176,8 @@ TEST(LowRankTest, MoreColumnsThanRowsLeaveZeros) {
 }
 
 TEST(LowRankTest, ProductsAreProducts) {
-  // The matrices, with rows separated by semicolons: m = [1 2 3; 4 5 6], q =
-  // [1; 10; 100], p = [7; 8].
+  // The three matrices to multiply. With rows separated by semicolons: m = [1 2
+  // 3; 4 5 6], q = [1; 10; 100], p = [7; 8].
   const std::vector<float> m = {1, 2, 3, 4, 5, 6};
   const std::vector<float> q = {1, 10, 100};
   const std::vector<float> p = {7, 8};
@@ -238,10 +238,10 @@ TEST(PowerSgdTest, AnAverageOfLowRankArrivesWhole) {
   const std::vector<double> conditions = Condition([](Disturbance disturb) {
     return std::vector<std::vector<double>>{Arrived(2, disturb)};
   });
-  // The bound for the difference between the result and the average. It counts
-  // the successive roundings of one element: one per rank (2) in the sum;
-  // kColumns + 2 in a product over the longer side of the matrix; and kColumns
-  // + 2 for each of the two columns that are made orthogonal.
+  // The bound for the difference between the average that the hook computes and
+  // the exact average. An element passes through this many roundings one after
+  // another: one per rank (2) in the sum; kColumns + 2 in a matrix product; and
+  // kColumns + 2 for each of the two columns that are made orthogonal.
   const double bound =
       RoundingBound<float>(2 + (2 + 1) * (kColumns + 2), conditions[0]);
   std::vector<double> arrived = Arrived(2, none);
@@ -280,11 +280,11 @@ TEST(PowerSgdTest, ErrorIsSentInLaterSteps) {
           }
           if (step == 1) first_gap = gap;
         }
-        // first_gap: the largest error of the average that the first step
-        // sends. gap: the largest error of the mean of all averages. If each
-        // step sends the error of the step before, `gap` is only the error of
-        // the last step, divided by the number of steps. Rounding errors are
-        // far below 0.1 and first_gap / 4.
+        // `first_gap`: the largest error of the average that the first step
+        // sends. `gap`: the largest error of the mean of the averages of all
+        // steps. If each step also sends the error of the step before, `gap` is
+        // only the error of the last step, divided by the number of steps.
+        // Rounding errors are far below both limits: 0.1 and `first_gap` / 4.
         if (first_gap < 0.1) return absl::InternalError("nothing was lost");
         if (gap > first_gap / 4) {
           return absl::InternalError(absl::StrCat(first_gap, " to ", gap));

@@ -52,8 +52,9 @@ PairwiseSum::PairwiseSum(int64_t parts, int64_t count) : parts_(parts) {
 
 void PairwiseSum::Add(int64_t part, int64_t begin, int64_t count,
                       float* summand, float* sum) {
-  // Combines summands like the carry of a binary counter: two sums of one level
-  // become one sum of the next level.
+  // Level n has room for the sum of 2^n summands. As a carry in a binary
+  // counter moves to the next digit, two sums of one level are added and become
+  // one sum of the next level.
   size_t level = 0;
   for (int64_t bits = part; bits & 1; bits >>= 1) {
     const float* const before = levels_[level++].data() + begin;

@@ -50,8 +50,9 @@ TEST(PairwiseSumTest, IsTheTreesSum) {
   for (const int64_t parts : {1, 2, 4, 8, 32}) {
     EXPECT_EQ(OnOneRank(0, parts), Tree(0, parts)) << parts;
   }
-  // A sum in another order must differ; otherwise this test could not detect a
-  // wrong order.
+  // The sum of the same summands, added one after another. It must differ from
+  // the sum by a binary tree; otherwise this test could not detect a wrong
+  // order.
   std::vector<float> in_order = Part(0);
   for (int64_t part = 1; part < 8; ++part) {
     for (int i = 0; i < kElements; ++i) in_order[i] += Part(part)[i];

@@ -85,8 +85,10 @@ class PowerSgdHook : public CommHook {
   };
 
   Plan MakePlan(const GradientBucket& bucket);
-  // Whether the bucket is averaged exactly in this step, without compression.
-  // If so, adds 1 to exact_steps of each matrix that still needs exact steps.
+  // Decides whether the bucket is averaged exactly in this step, without
+  // compression: if it contains no compressed matrix, or if one of its matrices
+  // has had fewer than PowerSgdOptions::exact_steps exact steps. Counts this
+  // exact step for each such matrix.
   bool TakeExactStep(const Plan& plan) const;
   // Averages the elements that belong to no compressed matrix (ReduceRest), and
   // the compressed matrices (ReduceMatrices). `data`: the bucket in host

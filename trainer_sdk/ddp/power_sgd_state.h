@@ -78,10 +78,10 @@ class PowerSgdState {
   // indexed by parameter: index of its matrix in `matrices_`; -1 if it has none
   std::vector<int> matrix_of_;
 
-  // saved_ranks_: the number of ranks that wrote the checkpoint that is being
-  // loaded. shares_: for each matrix, the errors that this rank takes over,
-  // concatenated. If no checkpoint is being loaded, or if the number of ranks
-  // has not changed, saved_ranks_ is 0 and shares_ is empty.
+  // Set only while this rank loads a checkpoint that another number of ranks
+  // wrote; otherwise 0 and empty. saved_ranks_: the number of ranks that wrote
+  // the checkpoint. shares_: for each matrix, the saved errors that this rank
+  // takes over, concatenated.
   int saved_ranks_ = 0;
   std::vector<std::vector<float>> shares_;
 };

@@ -228,8 +228,9 @@ class Reducer::Body {
   }
 
   ~Body() {
-    // The device may still work on the buckets, so its work must end before
-    // they are freed.
+    // The device may still work on the buckets. Before they are freed, wait
+    // until all work is done: kCompute waits for the other stream, and Wait
+    // blocks until kCompute is done.
     device_.WaitForOther(kCompute);
     device_.Wait();
   }
@@ -323,9 +324,10 @@ class Reducer::Body {
   ReducerTimes times() const { return {thread_.busy(), exposed_, steps_}; }
 
  private:
-  // Calls `step`, which writes the indices of full buckets to its argument.
-  // Then starts to reduce these buckets: on the reducer's thread or, for
-  // gradients on a device, by enqueuing the work on the device.
+  // Calls `step`, which appends to its argument the indices of the buckets that
+  // are to be reduced now. Then starts to reduce these buckets: on the
+  // reducer's thread or, for gradients on a device, by enqueuing the work on
+  // the device.
   template <typename Step>
   absl::Status Launched(Step step) {
     if (!broken_.ok()) return broken_;
@@ -362,7 +364,8 @@ class Reducer::Body {
     return status;
   }
 
-  // Makes the caller's stream wait for all reductions on the device.
+  // Makes later work on the stream kCompute wait for all reductions on the
+  // device. Does not block.
   absl::Status WaitOnDevice() {
     Observe(DevicePoint::kWaits);
     device_.WaitForOther(kCompute);
@@ -380,7 +383,9 @@ class Reducer::Body {
     return options_.observer == nullptr ? Instant() : MonotonicNow();
   }
 
-  // Runs `reduce`, and reports its times to the observer.
+  // Runs `reduce`, which reduces one bucket or exchanges which parameters the
+  // ranks used, and reports to the observer when `reduce` was requested, began
+  // and ended.
   template <typename Reduction>
   absl::Status Observed(BucketReduction told, Reduction reduce) {
     if (!device_.is_host()) {
@@ -514,7 +519,8 @@ class Reducer::Body {
   // used; set when the pass begins.
   bool share_use_ = false;
   std::vector<GradientBucket> buckets_;
-  // Indices of the buckets that became full by the last call of the tracker.
+  // Indices of the buckets that are to be reduced now; filled by the last call
+  // of a method of `tracker_`.
   std::vector<int> full_;
   // Indexed by parameter: the address of its gradient in the bucket, and the
   // address at which the backward pass writes the gradient.

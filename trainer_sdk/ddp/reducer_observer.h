@@ -21,8 +21,8 @@ struct BucketReduction {
   Instant ended;
 };
 
-// Points in the asynchronous work of a device. The device reaches a point later
-// than the reducer reports it.
+// Points in the asynchronous work of a device. The reducer reports a point when
+// it enqueues the work around it; the device reaches the point later.
 enum class DevicePoint {
   // The point on Device::Stream::kCompute at which all gradients of a bucket
   // are complete.
@@ -31,8 +31,8 @@ enum class DevicePoint {
   // bucket, copies included, begins and ends.
   kBegan,
   kEnded,
-  // The points on Device::Stream::kCompute at which the wait for the reductions
-  // of all buckets begins and ends.
+  // The two points on Device::Stream::kCompute between which this stream waits
+  // for the reductions of all buckets.
   kWaits,
   kWaited,
 };

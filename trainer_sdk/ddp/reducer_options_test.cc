@@ -198,8 +198,9 @@ std::shared_ptr<CommHook> NewHook(Hook hook) {
   return nullptr;
 }
 
-// kBits: the transport adds in rank order, so results must be bit-identical to
-// the expected values. kRounding: results may differ by rounding errors.
+// Which differences from the expected averages a test accepts. kBits: none, to
+// the last bit, because the transport adds in rank order, as the test does.
+// kRounding: rounding errors.
 enum class Exactness { kBits, kRounding };
 
 float AsFloat(TensorData view, int64_t k) {
@@ -314,8 +315,8 @@ class OneCase {
 
   absl::Status Compare(int step) {
     FnvHash hash;
-    // Whether the comparison would fail if all averages were multiplied by
-    // `wrong_factor`.
+    // Whether this test is strict enough: whether the comparison would fail if
+    // all averages were multiplied by `wrong_factor`.
     bool notices = false;
     const double wrong_factor = 1.001 + 32 * Roundoff();
     for (int i = 0; i < kParameters; ++i) {
@@ -366,9 +367,9 @@ struct Subject {
   const char* name;
   TransportFactory factory;
   Exactness exactness;
-  // Only every `stride`-th case is tested. The number of ranks decides which
-  // case is the first, so that the tests with 1, 2, 3 and 4 ranks test
-  // different cases.
+  // A test takes only every `stride`-th case. It begins with a case that
+  // depends on the number of ranks, so that the tests with 1, 2, 3 and 4 ranks
+  // take different cases.
   int stride;
 };
 

@@ -112,8 +112,8 @@ DdpOptions Small(GradientPlace place) {
 
 const std::vector<int64_t> kCounts = {10, 100, 1, 0, 33, 64, 7};
 
-// A fixture whose parameters are the number of ranks and the place of
-// gradients.
+// A fixture for tests with different numbers of ranks and each GradientPlace
+// (where gradients are written and averages read).
 class AnyWorld : public testing::TestWithParam<std::tuple<int, GradientPlace>> {
  protected:
   const int world_ = std::get<0>(GetParam());
@@ -200,8 +200,8 @@ TEST_P(AnyWorld, UnusedParametersCountAsZeroWhereTheyAreUnused) {
     if (!created.ok()) return created.status();
     Reducer& reducer = **created;
     for (int step = 0; step < 3; ++step) {
-      // Each rank uses all parameters except the parameter with the rank's own
-      // number; no rank uses parameter 5.
+      // Rank r uses all parameters except number r and number 5. So no rank
+      // uses parameter 5.
       const auto used = [](int rank, int i) { return i != 5 && rank != i; };
       absl::Status status = reducer.Begin(GradientSync::kReduce);
       for (int i = model.size() - 1; i >= 0 && status.ok(); --i) {

@@ -104,8 +104,8 @@ class Device {
   friend absl::Status RunFromHost(Device& device, ProcessGroup& group,
                                   Operation operation);
 
-  // Buffers that RunFromHost keeps between calls. They are as large as the
-  // largest operation so far.
+  // Buffers that RunFromHost keeps between calls. They have the size of the
+  // largest operation that was passed to RunFromHost so far.
   struct Exchange {
     std::shared_ptr<void> memory;  // buffer in the device's memory
     int64_t bytes = 0;             // size of `memory` in bytes

@@ -61,9 +61,9 @@ std::string ThisHost() {
   return absl::StrCat("host ", host, ", process ");
 }
 
-// Whether `owner`, the text in a lock file, names a running process of this
-// host. If the process has exited, the text says nothing about the present
-// owner, which may have been unable to write its own name.
+// Whether the process that `owner`, the text in a lock file, names runs on this
+// host. If that process has exited, the lock may have a new owner that was
+// unable to write its own name.
 bool RunsHere(const std::string& owner) {
   absl::string_view number = owner;
   if (!absl::ConsumePrefix(&number, ThisHost())) return false;

@@ -142,9 +142,10 @@ const std::vector<FlightCall>& FlightCalls::With(
 std::vector<int> FlightCalls::RanksThatFinished(
     const FlightLog& log, const FlightRecord& stuck,
     const FlightMoment& moment) const {
-  // A stuck rank may also be one whose collective failed. It is to blame only
-  // if it timed out (DeadlineExceeded). Any other error may be due to a rank
-  // that finished the collective and then died.
+  // A collective that failed counts as stuck as well. Blame the rank for a
+  // failed collective only if the failure is a timeout (DeadlineExceeded). Any
+  // other error may be due to a rank that finished the collective and then
+  // died.
   if (!NeedsAll(stuck.signature) ||
       (stuck.ended != 0 &&
        stuck.status != absl::StatusCode::kDeadlineExceeded)) {
@@ -228,9 +229,9 @@ struct FlightDeaths {
   std::vector<std::pair<int, std::string>> hung;
   // Ranks that their agents stopped because another rank's process had ended.
   std::vector<int> stopped;
-  // Stopped ranks that are not blamed for being late. If a rank died, these are
-  // all of `stopped`. If ranks only hung, the set is empty, because a hung rank
-  // may have waited for one of the stopped ranks.
+  // Ranks of `stopped` that are not to be blamed for being late. If a rank
+  // died, these are all ranks of `stopped`. If ranks only hung, there are none,
+  // because a hung rank may have waited for a late rank that was then stopped.
   std::set<int> excused;
 };
 
@@ -401,9 +402,8 @@ namespace {
 using GroupKey = FlightGroupKey;
 
 constexpr int kMaxHung = 8;
-// The value of FlightAnalysis::longest_wait, in seconds, if a rank waits but
-// has waited for less than this time. It is not 0, because 0 means that no rank
-// waits.
+// The smallest value of FlightAnalysis::longest_wait, in seconds, if a rank
+// waits. It is not 0, because 0 means that no rank waits.
 constexpr double kTold = 0.001;
 
 using Call = FlightCall;
@@ -549,8 +549,9 @@ class Analysis {
           continue;
         }
         const FlightRecord* const stuck = StuckRecord(*log->second, moment_);
-        // If this rank waits in another group, do not blame it, unless other
-        // ranks have finished the operation in which it waits.
+        // Do not blame a rank that is stuck in an operation of another group,
+        // unless other ranks have finished that operation: then the rank itself
+        // is late there as well.
         if (stuck != nullptr && !IsOf(key, *log->second, *stuck) &&
             calls_.RanksThatFinished(*log->second, *stuck, moment_).empty()) {
           continue;
@@ -672,9 +673,10 @@ class Analysis {
         idle.push_back(other->second);
       }
     }
-    // A peer that has called fewer sends and receives than the stuck rank has
-    // not done its part of the exchange. Other idle peers may have done their
-    // part and continued. So if some peers have called fewer, blame only these.
+    // A peer that has called fewer sends and receives with the stuck rank than
+    // the stuck rank has called with the peer has not done its part of the
+    // exchange. Other idle peers may have done their part and continued. So if
+    // any peers have called fewer, blame only these.
     if (!short_of_messages.empty()) idle = std::move(short_of_messages);
     for (const FlightLog* const other : idle) {
       if (!blamed_.insert(other->rank).second) continue;
@@ -807,7 +809,7 @@ class Analysis {
 
   // An operation in which ranks are stuck.
   struct Standstill {
-    // call of this operation by the lowest of `ranks`
+    // the call of this operation by the lowest rank in `ranks`
     Call call;
     std::string what;
     std::vector<int> ranks;

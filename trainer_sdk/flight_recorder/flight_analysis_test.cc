@@ -86,8 +86,8 @@ TEST(FlightAnalysisTest, NamesTheDeadAndTheMissing) {
 }
 
 TEST(FlightAnalysisTest, RankInAFinishedOperationIsBehind) {
-  // Rank 1 was killed in the first operation, while rank 0 was already in the
-  // second. Rank 1 must be reported as behind.
+  // Rank 1 is still in the first operation, although rank 0 has finished it and
+  // waits in the second. Rank 1 must be reported as behind.
   EXPECT_THAT(
       AnalyseFlight({RankLog(0, 2).Does(Sum(), 1).Does(Sum(), 2, State::kIn),
                      RankLog(1, 2).Does(Sum(), 1, State::kIn)})
@@ -382,8 +382,9 @@ TEST(FlightAnalysisTest, OnlyALaterGroupOfItsNameMakesAmends) {
   EXPECT_THAT(stuck("world/dp:0", 2), IsEmpty());
   const auto behind = ElementsAre(HasSubstr("rank 2 (node2, pid 102) is beh"));
   EXPECT_THAT(stuck("world/dp", 2), behind);
-  // The ranks fail in the first of two groups named "world/dp:0". The second
-  // one was created before the failure, so the failure must still be reported.
+  // The barrier failed in the first of two groups named "world/dp:0". The
+  // second of these groups was created before the failure, so it does not
+  // cancel the failure, which must still be reported.
   EXPECT_THAT(stuck("other", 1), behind);
 }
 

@@ -128,7 +128,8 @@ TEST(FlightDeaths, FewerCallsAreReportedInsteadOfHungRank) {
                                    EndOf(2, HowEnded::kStopped)})
                   .findings,
               ElementsAre(HasSubstr("rank 1 (node1, pid 101) is behind")));
-  // Rank 1 hung and is also behind, so two findings name it.
+  // The logs show that rank 1 is behind, and its agent reports that rank 1
+  // hung. So two findings name rank 1.
   EXPECT_THAT(AnalyseFlight(logs, {EndOf(1, HowEnded::kHung)}).findings,
               ElementsAre(HasSubstr("rank 1 (node1, pid 101) is behind"),
                           HasSubstr("rank 1 (node1, pid 101) hung"),

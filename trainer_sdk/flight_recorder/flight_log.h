@@ -39,8 +39,8 @@ struct FlightGroup {
   // world ranks of the members, indexed by rank in the group; empty: too many
   // members to store
   std::vector<int> members;
-  // A number that distinguishes groups with the same name; equal on every rank
-  // (GroupPlace::birth).
+  // A number that distinguishes groups that are created one after another with
+  // the same name; equal on every rank (see GroupPlace::birth).
   uint64_t birth = 0;
   double made = 0;
 };

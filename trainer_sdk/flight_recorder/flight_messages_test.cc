@@ -70,9 +70,10 @@ TEST(FlightMessagesTest, RankThatAnsweredTheBatchIsNotBlamed) {
                      RankLog(3, 4)})
           .findings,
       ElementsAre(HasSubstr("rank 2 (node2, pid 102) did not answer batch")));
-  // Rank 2 must be blamed, because it called no operation that matches rank 0's
-  // batch. It called only messages with another sequence number, in another
-  // group or with another rank, or a collective.
+  // Rank 2 must be blamed for rank 0's wait, because it called nothing that
+  // matches rank 0's batch. In the cases below it called only messages with
+  // another sequence number, in another group or with another rank, or a
+  // collective.
   const std::vector<int> both = {0, 2};
   for (const RankLog& other :
        {RankLog(2, 3).Does(Swap({0}), 2),

@@ -30,8 +30,9 @@ FlightMoment MomentOf(const std::vector<FlightLog>& logs,
     moment.now = std::max(moment.now, end.time);
   }
   if (!clock || !ends.empty()) return moment;
-  // Use the caller's time, which was read before the logs. If a log contains a
-  // later time, its rank only continued while the other logs were being read.
+  // The state is judged at the time that the caller read before the logs. A
+  // later time in a log only shows that its rank still worked while the other
+  // logs were being read.
   moment.now = *clock;
   moment.running = true;
   if (!failed) moment.timeout = kMaxHealthySeconds;

@@ -65,8 +65,8 @@ absl::StatusOr<OwnedFd> NewFile(const std::string& path, size_t bytes) {
   return fd;
 }
 
-// Maps memory for the ring. If options.directory is set, the memory is a file,
-// and its descriptor is moved to `kept`.
+// Returns the memory for the ring. If options.directory is set, the memory is a
+// mapped file, whose descriptor is moved to `kept`.
 void* Mapped(const FlightRecorder::Options& options, OwnedFd& kept) {
   if (!options.directory.empty()) {
     mkdir(options.directory.c_str(), 0755);
@@ -157,9 +157,10 @@ int FlightRecorder::AddGroup(const std::string& name, int rank, int size,
   if (failed == name || absl::StartsWith(failed, absl::StrCat(name, "/"))) {
     image_->failed.store(0, std::memory_order_release);
   }
-  // Choose a free entry of the group table. If there is none, choose the entry
-  // of the removed group that was created first. If no group was removed, use
-  // the last entry, which several groups share.
+  // Choose an entry of the group table for the new group: the first unused
+  // entry. If there is none, the entry of the removed group that was created
+  // first. If no group was removed, the last entry, which is shared by several
+  // groups.
   constexpr int kFurther = kRingGroups - 1;
   int chosen = kFurther;
   for (int i = 0; i < kFurther; i++) {

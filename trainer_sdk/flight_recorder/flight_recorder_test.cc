@@ -167,7 +167,8 @@ TEST_F(FlightRecorderTest, KeepsTheLastOnes) {
   for (uint64_t i = 2; i <= kRingSlots + 10; i++) {
     recorder.QueueAndStart(world, Sum(i), 16, At(1));
   }
-  // The slot of the first record has been reused, so End must change nothing.
+  // The slot of the record `first` has been reused for a newer record, so End
+  // must not change the slot.
   recorder.End(first, At(2), absl::StatusCode::kAborted);
   const FlightLog log = recorder.Snapshot();
   ASSERT_THAT(log.records, SizeIs(kRingSlots));

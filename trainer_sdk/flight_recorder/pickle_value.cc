@@ -17,10 +17,10 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int kMaxDepth = 64;
-// The maximum size of the result in bytes: kMaxPerByte for each byte of the
-// pickle, plus kMaxRepeated for values that occur several times.
-// Machine::Expand counts 16 bytes for each value, plus the length of each
-// string.
+// The maximum size in bytes of the JSON value that ParsePickle returns:
+// kMaxPerByte for each byte of the pickle, plus kMaxRepeated for values that
+// occur several times. Each value counts as 16 bytes, plus the length of its
+// string (see Machine::Expand).
 constexpr size_t kMaxPerByte = 16;
 constexpr size_t kMaxRepeated = 64 << 20;
 
@@ -270,10 +270,10 @@ class Machine {
     return true;
   }
 
-  // Whether an opcode can take `count` values from the stack and find `below`
-  // further values under these, such as the list to which the opcode appends
-  // the taken values. Only the values above the newest mark count; if there is
-  // no mark, all values count.
+  // Whether the stack has enough values above the newest mark (if there is no
+  // mark, in all) for an opcode that takes `count` values and needs `below`
+  // further values under them, such as the list to which it appends the taken
+  // values.
   bool Holds(size_t count, size_t below) const {
     const size_t floor = marks_.empty() ? 0 : marks_.back();
     return stack_.size() - floor >= count + below;

@@ -64,8 +64,8 @@ class RankLog {
     log_.closed = true;
     return *this;
   }
-  // Implicit conversion, so that tests can pass a RankLog where a FlightLog is
-  // expected.
+  // An implicit conversion, so that a test can pass a RankLog to a function
+  // that expects a FlightLog.
   operator FlightLog() const { return log_; }
 
  private:

@@ -106,8 +106,8 @@ TorchType TypeOf(const std::string& name) {
   return found == types->end() ? TorchType() : found->second;
 }
 
-// The total number of elements of several tensors, at most 1e17. `sizes` has
-// the dimensions of each tensor.
+// The total number of elements of several tensors; 1e17 if there are more.
+// `sizes` has the dimensions of each tensor.
 int64_t CountOf(const Json& sizes) {
   constexpr double kMost = 1e17;
   double count = 0;

@@ -188,8 +188,8 @@ TEST(TorchFlightTest, AScatterHasTheSizeOfOnePart) {
       SameCollective(root.records[0].signature, other.records[0].signature));
 }
 
-// A rank is not reported as stuck in an operation that it called less than a
-// second before the dump.
+// If a rank called an operation less than a second before the dump, the rank is
+// not reported as stuck in that operation.
 TEST(TorchFlightTest, AnOperationOfThisSecondIsNoStandstill) {
   const std::vector<FlightLog> logs = {
       Log({Entry("gloo:all_reduce", 1, "completed")}, 0),

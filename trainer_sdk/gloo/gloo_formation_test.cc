@@ -26,9 +26,8 @@ std::shared_ptr<Store> ClientOf(const store::StoreServer& server) {
       .value();
 }
 
-// Rank 2 dies before it has published anything, and the round's store is then
-// closed, as rank 2's agent would do. Creating the group must fail on the other
-// ranks.
+// Rank 2 closes the round's store before it has published anything, as its
+// agent would do if rank 2 died. Creating the group must fail on ranks 0 and 1.
 TEST(GlooFormation, EndsWithTheRound) {
   const auto server =
       store::StoreServer::Start({.address = "127.0.0.1"}).value();

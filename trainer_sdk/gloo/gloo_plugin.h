@@ -45,10 +45,9 @@ struct GlooPlugin {
 
   // Makes a Gloo context for `rank` in a group of `size` ranks. The context has
   // one Gloo pair (one end of a connection) for each peer. The pairs listen at
-  // the address `host`. The pairs exist before they are connected, so that a
-  // running `connect` can be interrupted. `timeout_ms` limits each wait of a
-  // pair, in milliseconds; `connect` may take five times as long. Returns null
-  // on failure.
+  // the address `host`, and are connected later by `connect`, which can be
+  // interrupted. `timeout_ms` limits each wait of a pair, in milliseconds; a
+  // call of `connect` may take five times as long. Returns null on failure.
   void* (*new_context)(const char* host, int32_t rank, int32_t size,
                        int64_t timeout_ms, GlooText* why);
   // Closes the connections gracefully and deletes the context. Delete the

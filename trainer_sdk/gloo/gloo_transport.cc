@@ -151,11 +151,12 @@ class GlooMesh final : public Mesh {
   OperationSignature signature_;
   Instant begun_;
   Instant deadline_;
-  // number of parts sent to and received from each peer in this operation,
-  // indexed by peer
+  // number of parts that this rank has sent to, and received from, each peer in
+  // the current operation; indexed by peer
   std::vector<uint64_t> sent_, received_;
   std::deque<Outgoing> outgoing_;
-  // receives of this operation; the index is the ticket that Receive returned
+  // the receives that were posted in the current operation; the index is the
+  // ticket that Receive returned
   std::vector<Incoming> incoming_;
   // error of a call that cannot return a status, such as Send
   absl::Status failed_;
@@ -595,8 +596,9 @@ absl::Status ConnectPairs(const GroupPlace& place,
       place.formation,
       [&](const absl::Status&) { gloo.interrupt_connect(context); });
   for (int peer = 0; peer < place.size; ++peer) {
-    // Return the cause if the creation of the group was interrupted: `connect`
-    // itself then does nothing and reports no error.
+    // If the creation of the group was interrupted, return the cause. `connect`
+    // cannot report the cause: after an interruption it does nothing and
+    // returns no error.
     if (absl::Status s = FormationStatus(place); !s.ok()) return s;
     if (peer == place.rank) continue;
     const std::string& address = (*addresses)[peer];

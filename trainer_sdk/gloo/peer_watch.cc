@@ -112,8 +112,9 @@ int PeerWatch::AwaitEnd() {
   fds.push_back({wake_.get(), POLLIN, 0});
   for (;;) {
     PollUntil(fds, kNoDeadline);
-    // Check for Wake first. Cut calls Wake and then ends this rank's own
-    // connections, which does not mean that a peer has died.
+    // Check for Wake before the connections: Cut calls Wake and then ends this
+    // rank's own connections, and an end caused by Cut must not be taken for
+    // the death of a peer.
     if (fds.back().revents != 0) return kNobody;
     for (int peer = 0; peer < size; ++peer) {
       if (fds[peer].revents == 0) continue;

@@ -10,8 +10,9 @@
 namespace muster {
 namespace {
 
-// Makes a subject of the conformance suite in which rank r is on host
-// `hosts[r]`. If there are more ranks than entries, the list repeats.
+// Makes a subject (a transport under test) for the conformance suite. Rank r is
+// on the host numbered hosts[r]; if there are more ranks than entries, `hosts`
+// repeats.
 ConformanceSubject OnHosts(const std::string& name, std::vector<int> hosts) {
   ConformanceSubject subject;
   subject.name = name;

@@ -36,8 +36,9 @@ int Times(const std::string& message, const std::string& what) {
   return times;
 }
 
-// Rank `odd` calls the operation `other`, or nothing if `other` is null. All
-// other ranks call `most`. Returns the ranks' error messages.
+// Rank `odd` calls the operation `other`, or no operation if `other` is null.
+// All other ranks call `most`. Returns the error message of each rank, indexed
+// by rank.
 std::vector<std::string> ErrorsOf(const Operation& most, int odd,
                                   const Operation* other) {
   auto transports = MakeTransports(Make, 4, "world");

@@ -53,8 +53,8 @@ absl::StatusOr<std::string> HostIdentity() {
 // to write or read the cause. An operation may end this much later than its
 // deadline.
 constexpr Duration kRecordTimeout = std::chrono::seconds(2);
-// The longest time to wait for the reports of other late ranks, or for a cause
-// that another rank is about to write. It exceeds the time that a network
+// The longest time to wait for other ranks to report that they are late, or to
+// write the cause of a failure to the store. It exceeds the time that a network
 // transport waits for late ranks before it writes its cause.
 constexpr Duration kOthersAreLate = std::chrono::milliseconds(600);
 
@@ -88,10 +88,11 @@ class HierarchicalTransport final : public Transport {
     if (absl::IsDeadlineExceeded(s)) {
       const std::string silent = Silent(Describe(signature));
       // An empty `silent` means that every rank of the group has reported that
-      // it is late. Then the ranks of this host wait for another host. If this
-      // rank has waited only for ranks of this host (failed_on_host), it does
-      // not know the cause. The ranks that wait for the other host know it:
-      // wait until one of them has written the cause.
+      // it is late, so the ranks of this host as a whole wait for another host.
+      // A rank that has waited only for ranks of its own host (failed_on_host)
+      // does not know for which host. Another rank of this host, which waits
+      // for the other host itself, knows the cause: wait until that rank has
+      // written the cause.
       if (silent.empty() && tiers_.failed_on_host) {
         record_.AwaitCause(kOthersAreLate);
         if (tiers_.compared) message += OtherHosts();

@@ -16,9 +16,9 @@
 namespace muster {
 namespace {
 
-// The size in bytes from which all ranks of a host take part in the network
-// transfer of an all_reduce. Smaller data is sent by the host's first rank
-// only.
+// The size of an all_reduce in bytes from which every rank of a host sends a
+// part of the data over the network. Smaller data is sent by the host's first
+// rank only.
 constexpr int64_t kStripedBytes = 64 << 10;
 
 char* At(void* base, int64_t bytes) { return static_cast<char*>(base) + bytes; }
@@ -114,9 +114,9 @@ class TieredOperation {
     tiers_.failed_on_host = true;
     tiers_.compared = compared_;
     const std::string told(s.message());
-    // If another rank of this host has made the message, the message already
-    // describes the caller's operation, with rank numbers of the whole group.
-    // Return the message unchanged.
+    // `told` may be a message that another rank of this host made. Such a
+    // message already describes the caller's operation, with rank numbers of
+    // the whole group, so it is returned unchanged.
     if (absl::StrContains(told, absl::StrCat(Describe(signature_), ": "))) {
       return s;
     }
@@ -222,8 +222,10 @@ class TieredOperation {
     if (tiers_.rank == operation_.root) {
       FinishAverage(operation_.output, count);
     }
-    // The hosts compare their operations in the steps above. If they differ,
-    // this barrier fails, so that every rank of the host gets the error.
+    // In the steps above, the first ranks of the hosts compare their
+    // operations. If a first rank fails because the operations differ, this
+    // barrier among the ranks of its host fails, so that every rank of the host
+    // gets the error.
     return OnHost(Barrier());
   }
 

@@ -11,8 +11,8 @@
 namespace muster {
 
 // A step in which all ranks of a group wait for each other, such as joining a
-// communicator. NCCL reports that the step is late, but not which rank is
-// missing. Records in the store show the missing rank.
+// communicator. If the step is late, NCCL does not report which rank is
+// missing. So each rank records its arrival in the store.
 struct Meeting {
   std::string name;  // name of the step; part of its keys in the group's store
   // The number of this meeting among the meetings with the same name, counted

@@ -22,10 +22,10 @@ using CudaContext = ::CUctx_st*;
 using CudaEvent = ::CUevent_st*;
 using CudaFunction = ::CUfunc_st*;
 
-// The CUDA functions that programs of Muster need beside NCCL. They are loaded from the
-// driver's library, which every machine with a working GPU has, whichever CUDA
-// runtime the program uses. Streams, events and memory of the driver and of the
-// runtime are interchangeable. Thread-safe.
+// The CUDA functions that programs of Muster need beside NCCL. They are loaded
+// from the driver's library, which every machine with a working GPU has,
+// whichever CUDA runtime the program uses. Streams, events and memory of the
+// driver and of the runtime are interchangeable. Thread-safe.
 class CudaDriver {
  public:
   // Loads the driver's library. NotFound: there is no driver.

@@ -34,8 +34,8 @@ void Demand(bool condition, const char* what) {
 }
 
 struct Communicator {
-  // The state that all ranks of this communicator share. For a communicator
-  // made by a split, null until all ranks have called the split.
+  // The state shared by the communicators of all ranks of one group. For a
+  // communicator made by a split, null until all ranks have called the split.
   std::shared_ptr<FakeWorld> world;
   int rank = 0;
   std::atomic<bool> aborted = false;
@@ -85,8 +85,8 @@ struct Registry {
   std::mutex mutex;
   std::map<std::string, std::shared_ptr<FakeWorld>> worlds;
   int ids = 0;
-  // One ncclCommSplit of one communicator: the arguments of the ranks that have
-  // called it so far.
+  // One ncclCommSplit of one communicator, with the arguments of the ranks that
+  // have called this split so far.
   struct Split {
     // new communicators, indexed by rank in the parent
     std::vector<std::shared_ptr<Communicator>> children;

@@ -91,9 +91,9 @@ void FakeWorld::Collect(uint64_t number, int rank, const FakePart& part,
     }
   }
   changed_.wait(lock, [&] { return slot.done || aborted; });
-  // If the wait ended without a result, this rank was aborted, and its buffers
-  // become invalid. Make `arrived` negative, so that no other rank can complete
-  // the collective with these buffers.
+  // Without a result, the wait ended because this rank was aborted, after which
+  // its buffers become invalid. Make `arrived` so negative that this collective
+  // can never become complete: otherwise another rank would use these buffers.
   if (!slot.done) slot.arrived -= 2 * size_;
   if (slot.done && ++slot.left == size_) slots_.erase(number);
 }
@@ -109,8 +109,8 @@ void FakeWorld::Receive(int from, int to, void* data, size_t bytes,
                         const std::atomic<bool>& aborted) {
   std::unique_lock<std::mutex> lock(mutex_);
   auto& box = mail_[{from, to}];
-  // If the next message has another size than the receive, the receive waits
-  // forever, as in NCCL.
+  // As in NCCL, a receive whose size differs from the size of the next message
+  // waits until the communicator is aborted.
   changed_.wait(lock, [&] {
     return aborted || (!box.empty() && box.front().size() == bytes);
   });

@@ -68,8 +68,8 @@ class GroupAlarm::Listener {
   // and all following members are guarded by mutex_.
   Polling polling_ = Polling::kOff;
   std::optional<absl::Status> to_raise_;  // the cause to publish, from Raise
-  // Whether later calls of Raise have no effect, because Raise or on_alarm_ was
-  // called.
+  // Whether later calls of Raise have no effect: set once Raise or on_alarm_
+  // has been called.
   bool raised_ = false;
   bool ending_ = false;  // whether GroupAlarm is being destroyed
   // whether the alarm's thread has ended its loop
@@ -164,8 +164,8 @@ void GroupAlarm::Listener::Loop() {
     if (ending_) continue;
     if (!alarm.ok()) {
       on_alarm_(alarm);
-      // The causes of peers take precedence: once one was published, or the
-      // round is over, later calls of Raise need not publish a cause.
+      // A peer has published its cause, or the round is over, so this rank need
+      // not publish a cause of its own: later calls of Raise have no effect.
       raised_ = true;
     } else {
       changed_.wait_until(lock, ToSteady(MonotonicNow() + kLookEvery),

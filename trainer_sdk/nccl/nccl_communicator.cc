@@ -54,8 +54,9 @@ void NcclCommunicator::Explain(const absl::Status& cause) {
   status_ = cause;
 }
 
-// Breaks the communicator because of a failed NCCL call. Returns the first
-// cause for which the communicator broke, which may be older than this failure.
+// Breaks the communicator because the NCCL call described by `what` returned
+// the error `result`. Returns the cause for which the communicator is broken:
+// this error, or an earlier one.
 absl::Status NcclCommunicator::Failed(nccl::NcclResult result,
                                       const std::string& what) {
   const std::string words =

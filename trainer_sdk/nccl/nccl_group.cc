@@ -172,8 +172,8 @@ absl::Status NcclGroup::JoinBySplit(NcclGroup& parent, int color, int key,
                          place_.formation, deadline);
     alarm_.SetPolling(GroupAlarm::Polling::kOff);
   }
-  // Break the parent group; otherwise its other ranks would wait for this rank
-  // in the split until their deadlines.
+  // Break the parent group, because its other ranks may wait for this rank in
+  // the split. Otherwise they would wait until their deadlines.
   if (!split.ok()) parent.Break(split);
   return split;
 }
@@ -200,9 +200,9 @@ absl::Status NcclGroup::Split(int color, int key, NcclCommunicator* part,
     std::lock_guard<std::mutex> lock(mutex_);
     meeting.turn = ++splits_;
   }
-  // The place of the parent group, not of a new group: in a split all ranks of
-  // the parent wait for each other. `formation`: the creation of the new
-  // groups.
+  // In a split all ranks of the parent group wait for each other, so errors
+  // must name ranks of the parent: use its place, with the `formation` of the
+  // new groups, which reports failures.
   GroupPlace whole = place_;
   whole.formation = formation;
   absl::Status split;
@@ -341,9 +341,10 @@ absl::Status NcclGroup::Explained(
       place_.size == 1) {
     return cause;
   }
-  // Publish NCCL's unfinished operation under store keys with the prefix
-  // nccl_late. Without this prefix, it would overwrite the last call that
-  // ProcessGroup publishes for this rank, which may be a later operation.
+  // Publish the oldest operation that NCCL has not finished, under store keys
+  // with the prefix nccl_late. ProcessGroup publishes another operation of this
+  // rank, its last call, under the same keys without the prefix, which must not
+  // be overwritten.
   GroupPlace place = place_;
   place.store = std::make_shared<PrefixStore>("nccl_late", place_.store);
   const auto compare = [place, call = *current,

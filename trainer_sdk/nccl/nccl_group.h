@@ -36,9 +36,9 @@ class NcclGroup {
   absl::Status Join(Instant deadline);
   absl::Status JoinBySplit(NcclGroup& parent, int color, int key,
                            Instant deadline);
-  // Takes part in a split of this group as a rank that joins none of the new
-  // groups. `formation`: reports the failure of any rank while the new groups
-  // are created; may be null.
+  // Takes part in a split of this group on a rank that belongs to none of the
+  // new groups. `formation`: the creation of the new groups, which reports the
+  // failure of any rank; may be null.
   absl::Status SplitWithoutNewGroup(const std::shared_ptr<Formation>& formation,
                                     Instant deadline);
 
@@ -97,9 +97,9 @@ class NcclGroup {
   absl::Status Explained(
       const absl::Status& cause,
       const std::optional<OperationSignature>& current) const;
-  // Returns the cause for which the group is broken, with the detailed message.
-  // The watching thread makes this message after the abort. If the message is
-  // not ready in time, returns the cause without it.
+  // Returns the cause for which the group is broken. Its message compares the
+  // ranks' unfinished operations (see Explained) if the watching thread, which
+  // makes this comparison after the abort, has finished it in time.
   absl::Status ExplainedCause();
   void Wake();
   // Marks, while this object lives, that the launch of an operation is in

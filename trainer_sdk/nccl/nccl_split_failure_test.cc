@@ -191,9 +191,10 @@ TEST_P(NcclSplitFailureTest, RankOfAnEarlierSplitIsNamed) {
         .status();
   });
   EXPECT_EQ(FirstFailure(first), absl::OkStatus());
-  // Begin the second split only now that both ranks have returned from the
-  // first one. Otherwise rank 0's failure in the second split could break the
-  // first split on rank 1.
+  // The second split begins only now that both ranks have returned from the
+  // first one. Rank 0 alone calls the second split and fails in it; this
+  // failure could also break the first split on rank 1 if rank 1 were still in
+  // it.
   const absl::Status second =
       SplitNcclTransport(*worlds[0], 0, 0, PartOf(0, 2),
                          MonotonicNow() + milliseconds(50))
@@ -213,8 +214,9 @@ TEST_P(NcclSplitFailureTest, ARankThatCannotSplitEndsTheOthersWait) {
         .status();
   });
   EXPECT_TRUE(absl::IsInvalidArgument(ends[0])) << ends[0];
-  // Without ncclCommSplit, rank 0 fails before it joins the new group, so the
-  // ranks that wait in the new group are not notified.
+  // Without ncclCommSplit, a rank first joins the creation of the new group.
+  // Rank 0 fails before that, so the other ranks, which wait in the new group,
+  // are not notified.
   if (!has_split()) return;
   for (const int rank : {1, 2}) {
     EXPECT_TRUE(absl::IsInvalidArgument(ends[rank])) << ends[rank];
@@ -245,8 +247,9 @@ TEST_P(NcclSplitFailureTest, ErrorOfARankReachesAllRanks) {
     return end;
   });
   for (int rank = 0; rank < 3; ++rank) {
-    // Without ncclCommSplit, rank 2, which is in no new group, waits for no
-    // rank. It may return OK before rank 1 fails.
+    // Without ncclCommSplit, rank 2 waits for no other rank, because it belongs
+    // to no new group. So rank 2 may return OK before rank 1 fails, and its
+    // result is not checked.
     if (rank == 2 && !has_split()) continue;
     EXPECT_TRUE(absl::IsUnavailable(ends[rank])) << ends[rank];
     EXPECT_THAT(Why(ends[rank]),

@@ -1,5 +1,6 @@
-// Loads the plug-in as NCCL does, and calls its functions in NCCL's order.
-// There is only one test case, because the plug-in measures the whole process.
+// Loads the plug-in as NCCL does, and calls its functions in the order in which
+// NCCL calls them. There is only one test case, because the plug-in adds up
+// times for the whole process.
 
 #include <dlfcn.h>
 #include <gmock/gmock.h>

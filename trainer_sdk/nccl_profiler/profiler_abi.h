@@ -52,8 +52,8 @@ struct ProfilerState {
 using ProfilerLog = void (*)(int level, unsigned long flags, const char* file,
                              int line, const char* format, ...);
 
-// The functions that follow `init` in the function table of every version
-// (ProfilerV3 to ProfilerV5).
+// The functions that follow `init` in the function table of each version of
+// NCCL's profiler interface (ProfilerV3 to ProfilerV5).
 template <typename Type>
 struct ProfilerCalls {
   int (*start_event)(void* context, void** handle, ProfilerEvent<Type>* event);

@@ -72,9 +72,9 @@ absl::Status Doubling(Mesh& mesh, Reduction reduction, const void* input,
   int power = 1;
   while (power * 2 <= size) power *= 2;
   const int extra = size - power;
-  // The first 2 * extra ranks form pairs. Only the even rank of a pair takes
-  // part in the doubling. The odd rank sends its data to the even rank, and
-  // later receives the result.
+  // `power` ranks take part in the doubling, so `extra` ranks must not. The
+  // first 2 * extra ranks form pairs. The odd rank of a pair sends its data to
+  // the even rank, which takes part for both, and later receives the result.
   if (rank < 2 * extra && rank % 2 == 1) {
     mesh.Send(rank - 1, output, bytes);
     if (absl::Status s = mesh.Flush(); !s.ok()) return s;
@@ -179,9 +179,9 @@ class Ring {
   }
 
   // Receives a chunk that is completely reduced and, unless `step` is kLast,
-  // forwards it. The chunk overwrites data of `output_` that this rank sent to
-  // `next` before. This is safe: `next` has already received that data, because
-  // the chunk contains it and has passed through `next`.
+  // forwards it. The chunk overwrites a part of `output_` that this rank has
+  // sent to `next`. `next` has already received that part: the reduced chunk
+  // contains it and came through `next`.
   absl::Status CollectChunk(int chunk, Step step) {
     return ForEachPiece(chunk, [&](int64_t begin, int64_t count) {
       const Ticket ticket =
@@ -273,8 +273,8 @@ absl::Status Reduce(const Operation& operation, Mesh& mesh, Scratch& scratch) {
   const int rank = mesh.rank(), size = mesh.size(), root = operation.root;
   const Reduction reduction{operation.dtype, operation.reduce_op};
   if (operation.count * element <= kTreeBytes || size == 2) {
-    // All elements form one part, which belongs to the root, so the reduction
-    // is complete after one step.
+    // Make all elements one part, which belongs to the root. The root then
+    // receives the inputs of all ranks and reduces them itself.
     std::vector<int64_t> counts(size, 0);
     counts[root] = operation.count;
     return ReduceToOwners(mesh, RankParts(counts, 0, size), reduction,
@@ -387,8 +387,9 @@ PointToPoint AsMessage(const Operation& operation) {
 // rank. Such a rank may notice a different operation of another rank only in
 // its next operation.
 bool SomeHearNothing(const Operation& operation, int size) {
-  // In an all_to_all with counts, the sender of a part gets no message that
-  // confirms the length that the receiver expects.
+  // In an all_to_all with counts, the receiver of a part may find that it has
+  // another length than expected. The sender gets no message from which it
+  // could learn of this mismatch.
   if (operation.kind == OperationKind::kAllToAll) {
     return !operation.counts.empty();
   }

@@ -99,8 +99,9 @@ absl::StatusOr<std::string> TowardsHost(const std::string& host) {
   for (const SocketAddress& address : *addresses) {
     const std::string own = LocalAddressTowards(address);
     if (own.empty()) continue;
-    // `host` may be this host's own name, which Debian's /etc/hosts maps to a
-    // loopback address. Other hosts cannot reach that address.
+    // `host` may be a name of this host itself, for which Debian's /etc/hosts
+    // has a loopback address. Other hosts cannot reach a loopback address, so
+    // take another address of this host.
     const bool own_name = IsLoopback(own) && !IsLoopback(host);
     const std::string outside = own_name ? FirstOutside() : "";
     return outside.empty() ? own : outside;

@@ -61,9 +61,9 @@ class Mesh {
   virtual const PeerName& name(int peer) const = 0;
 
   // Begins an operation. All sends and receives until Finish belong to this
-  // operation and have its deadline. To detect ranks that call different
-  // operations, the mesh compares `signature` with the operations that peers
-  // announce under the same sequence number.
+  // operation and have its deadline. Peers announce which operation they have
+  // called under each sequence number; the mesh compares these with
+  // `signature`, so that a mismatch is detected.
   virtual absl::Status Begin(const OperationSignature& signature,
                              Instant deadline) = 0;
 

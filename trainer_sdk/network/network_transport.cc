@@ -89,9 +89,9 @@ absl::StatusOr<std::unique_ptr<TransportMemory>> NetworkTransport::Allocate(
 
 absl::Status NetworkTransport::BrokenElsewhere() {
   if (!mesh_->PeerHungUp()) return absl::OkStatus();
-  // A peer has closed its connection: look for a cause in the group's store. A
-  // rank that gives up the group writes a cause before it closes its
-  // connections. A rank that left normally or died has not written a cause.
+  // A peer has closed its connection, perhaps because it gave up the group. A
+  // rank that gives up the group first writes its cause to the group's store. A
+  // rank that left normally or died has not written a cause.
   const absl::Status cause = record_.Cause();
   return cause.ok() ? cause : Break(cause);
 }

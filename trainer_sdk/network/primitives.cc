@@ -47,8 +47,8 @@ absl::Status GatherToAll(Mesh& mesh, const RankParts& parts, int64_t element,
                          void* whole) {
   const int rank = mesh.rank(), size = mesh.size();
   std::vector<Ticket> tickets;
-  // Each rank starts with another peer. Otherwise all ranks would send to the
-  // same peer at the same time.
+  // Rank r receives first from rank r - 1 and sends first to rank r + 1, and so
+  // on. If all ranks began with the same peer, that peer would be overloaded.
   for (int step = 1; step < size; ++step) {
     const int from = (rank - step + size) % size;
     tickets.push_back(mesh.Receive(from, At(whole, parts.begin(from) * element),
@@ -153,9 +153,9 @@ absl::Status BroadcastDownTree(Mesh& mesh, int root, void* data,
                                int64_t bytes) {
   const int size = mesh.size();
   const int place = (mesh.rank() - root + size) % size;
-  // The distance from this rank to its parent in the binomial tree: the lowest
-  // set bit of `place`, this rank's position if ranks are counted from the
-  // root.
+  // The distance from this rank to its parent in the binomial tree. It is the
+  // lowest set bit of `place`, the number that this rank has if the root counts
+  // as rank 0.
   int reach = 1;
   while (reach < size && (place & reach) == 0) reach <<= 1;
   for (int64_t at = 0; at == 0 || at < bytes; at += kSegmentBytes) {

@@ -37,8 +37,8 @@ class Scratch {
 // [begin(r), begin(r) + count(r)). Pure.
 class RankParts {
  public:
-  // Makes parts with the lengths of an Operation's parts: counts[r] elements
-  // for rank r, or `count` elements for each rank if `counts` is empty.
+  // Makes parts for an Operation with these counts: counts[r] elements for rank
+  // r, or `count` elements for each rank if `counts` is empty.
   RankParts(const std::vector<int64_t>& counts, int64_t count, int size);
 
   // Divides `total` elements into `size` parts whose lengths differ by at most

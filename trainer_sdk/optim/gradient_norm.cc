@@ -6,8 +6,9 @@
 namespace muster {
 namespace {
 
-// The number of independent partial sums. The number is fixed, so that the
-// order of additions is the same on every machine.
+// The number of independent partial sums into which SumOfSquares divides its
+// sum. The number is fixed, so that the order of additions is the same on every
+// machine.
 constexpr int64_t kLanes = 8;
 
 }  // namespace
@@ -31,8 +32,8 @@ double SumOfSquares(const float* values, int64_t count) {
 
 double ClipCoefficient(double sum_of_squares, double most) {
   const double coefficient = most / (std::sqrt(sum_of_squares) + 1e-6);
-  // If the coefficient is NaN, this expression returns NaN; std::min(1.0,
-  // coefficient) would return 1.
+  // If `coefficient` is NaN, the comparison is false, so the result is NaN.
+  // std::min(1.0, coefficient) would return 1 instead.
   return coefficient > 1 ? 1 : coefficient;
 }
 

@@ -8,8 +8,8 @@
 namespace muster {
 namespace {
 
-// Bound of the rounding error of a learning rate, which is at most 1 and
-// results from at most eight operations.
+// The bound for the rounding error of a learning rate. A learning rate is at
+// most 1 and is computed by at most eight operations.
 const double kRounding = RoundingBound<double>(8, 1);
 
 using Decay = LearningRateSchedule::Decay;

@@ -71,8 +71,9 @@ TEST(ReplicatedOptimizerTest, AStepIsTheRulesOnScaledGradients) {
           SumOfSquares(gradient.data(), kCount) + SumOfSquares(moved.data(), 3);
       const double bound = RoundingBound<double>(kCount + 3, squares);
       EXPECT_NEAR(*optimizer.SumOfSquares(), squares, bound);
-      // `moved`, the gradient of the smaller tensor, must be large enough that
-      // the check above would detect a sum without it.
+      // The squares of `moved`, the gradient of the smaller tensor, must exceed
+      // the bound. Otherwise the check above would also accept a sum in which
+      // this tensor is missing.
       EXPECT_GT(SumOfSquares(moved.data(), 3), bound);
       ASSERT_TRUE(optimizer.Step(plan).ok());
       if (step == 2) {

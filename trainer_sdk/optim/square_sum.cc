@@ -35,8 +35,8 @@ Parts PartsOf(float value) {
   return {exponent, (bits & ((1u << kMantissaBits) - 1)) | hidden};
 }
 
-// Adds value * 2^bit to the fixed-point number `words`, whose lowest bit is bit
-// 0.
+// Adds value * 2^bit to the fixed-point number `words`. The bits of this number
+// are counted from 0, its lowest bit.
 void AddAt(uint64_t value, int bit, SquareSum::Words* words) {
   const auto shifted = static_cast<unsigned __int128>(value)
                        << (bit % kDigitBits);

@@ -54,13 +54,13 @@ TEST(SquareSumTest, IsWithinTheRoundingOfAPlainSum) {
   const std::vector<float> values = Mixed(10000);
   double plain = 0;
   for (const float value : values) plain += double{value} * value;
-  // The two sums may differ by rounding errors. In `plain`, each addition of a
-  // square rounds. SumOf adds exactly, and rounds once at the end. The squares
-  // of floats are exact in double.
+  // The bound for the difference between `plain` and the result of SumOf. In
+  // `plain` each addition is rounded; SumOf adds exactly and rounds once at the
+  // end. The squares of floats are exact in double.
   const double bound = RoundingBound<double>(10000, plain);
   EXPECT_NEAR(SumOf(values), plain, bound);
-  // The bound is small enough to detect a missing element: without the largest
-  // square, the difference would exceed the bound.
+  // The bound must be small enough to detect a missing element. So even one
+  // square, the largest, must exceed the bound.
   const float most = *std::max_element(values.begin(), values.end());
   EXPECT_GT(double{most} * most, bound);
 }

@@ -18,8 +18,8 @@ TEST(StepPlanTest, WithoutAScaleGradientsAreOnlyClipped) {
   EXPECT_EQ(free.gradient_factor, 1);
   EXPECT_EQ(free.norm, 5);
   const StepPlan clipped = PlanStep(25, 2, nullptr);
-  // ClipCoefficient adds 1e-6 to the norm, here 5, so that a norm of zero
-  // causes no division by zero.
+  // The norm is 5, the square root of 25. To avoid a division by zero,
+  // ClipCoefficient divides by the norm plus 1e-6.
   EXPECT_NEAR(clipped.gradient_factor, 2 / (5 + 1e-6),
               RoundingBound<double>(4, 1));
   EXPECT_EQ(clipped.norm, 5);

@@ -14,7 +14,8 @@ void SgdStep(const SgdOptions& options, double learning_rate, int64_t step,
   for (int64_t i = 0; i < count; ++i) {
     float g = gradient[i] + decay * weights[i];
     if (momentum != 0) {
-      // In the first step the velocity is the gradient itself.
+      // In the first step there is no earlier velocity, so the velocity is the
+      // gradient itself.
       const float v = step == 1 ? g : momentum * velocity[i] + g;
       velocity[i] = v;
       g = nesterov ? g + momentum * v : v;

@@ -62,9 +62,10 @@ absl::StatusOr<std::unique_ptr<DeviceMesh>> DeviceMesh::Create(
   for (size_t i = 0; i < mesh->dimensions_.size(); i++) {
     const MeshDimension& dimension = mesh->dimensions_[i];
     stride /= dimension.size;
-    // The ranks on one line of the grid along this dimension form a group. The
-    // color that is passed to Split is the first rank of the line: it is equal
-    // for all ranks of the line, and differs between lines.
+    // The ranks that differ only in their coordinate in this dimension form a
+    // group, which is a line of the grid. Split needs a color that is equal for
+    // all ranks of a line and differs between lines: the first rank of the
+    // line.
     const int color = group.rank() - mesh->coordinates_[i] * stride;
     auto line =
         group.Split(color, mesh->coordinates_[i], dimension.name, options);
@@ -78,8 +79,9 @@ size_t DeviceMesh::IndexOf(const std::string& dimension) const {
   for (size_t i = 0; i < dimensions_.size(); i++) {
     if (dimensions_[i].name == dimension) return i;
   }
-  // An unknown name is an error of the calling program. So print the valid
-  // names. MUSTER_CHECK would print a line of this file instead.
+  // An unknown name is an error of the calling program, so print a message with
+  // the valid names before aborting. MUSTER_CHECK would blame a line of this
+  // file instead.
   std::string names;
   for (const MeshDimension& known : dimensions_) {
     absl::StrAppend(&names, names.empty() ? "" : ", ", known.name);

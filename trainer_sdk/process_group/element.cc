@@ -28,9 +28,9 @@ uint16_t Encode16(double value, Format format) {
   if (value == 0) return sign;
   int exponent = 0;
   std::frexp(value, &exponent);
-  // Use the exponent of the leading bit of `value`, which is one less than the
-  // exponent of frexp. But use at least the exponent of the format's subnormal
-  // numbers.
+  // `exponent` from frexp is one more than the exponent of the leading bit of
+  // `value`, so subtract 1. The result must not be below the exponent of the
+  // format's subnormal numbers.
   exponent = std::max(exponent - 1, 1 - format.bias());
   double units =
       std::nearbyint(std::ldexp(value, format.mantissa_bits - exponent));

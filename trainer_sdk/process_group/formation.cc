@@ -52,8 +52,8 @@ absl::StatusOr<std::shared_ptr<Formation>> Formation::Begin(
     std::thread([formation] { formation->Watch(); }).detach();
   } catch (const std::system_error& error) {
     const absl::Status failure = NoThread(error);
-    // Write the cause to the store on this thread. Formation::Fail would write
-    // it on a new thread, but the system has no thread left.
+    // Formation::Fail would start a thread to write the cause to the store, but
+    // the system has no thread left. So write the cause on this thread.
     formation->store_->CompareSet(kFailureKey, "", EncodeFailure(rank, failure))
         .IgnoreError();
     return failure;
@@ -138,8 +138,8 @@ absl::Status Formation::Do(std::function<void()> call) {
     return NoThread(error);
   }
   std::unique_lock<std::mutex> lock(mutex_);
-  // The end of the wait for `call`. It is later than the time at which `call`
-  // itself, on the other thread, stops waiting for the store. So if the store
+  // The time until which this thread waits for `call`, which runs on another
+  // thread. `call` itself stops waiting for the store earlier. So if the store
   // does not answer, the caller gets the error of `call`, which is more precise
   // than the DeadlineExceeded below.
   const Instant until = std::max(deadline_, MonotonicNow()) + 2 * kStoreTimeout;

@@ -109,8 +109,8 @@ class FormationReaction {
 
 // FormationStatus, FormationWakeFd and FailFormation call status(), wake_fd()
 // and Fail(mine) of `place.formation`, and return the result. If
-// `place.formation` is null, they return OK, -1 and `mine`. It is not null only
-// while ProcessGroup makes the transport.
+// `place.formation` is null, they return OK, -1 and `mine`. `place.formation`
+// is set only while ProcessGroup makes the group's transport.
 absl::Status FormationStatus(const GroupPlace& place);
 int FormationWakeFd(const GroupPlace& place);
 absl::Status FailFormation(const GroupPlace& place, const absl::Status& mine);

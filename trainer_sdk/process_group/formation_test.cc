@@ -135,8 +135,9 @@ TEST(FormationTest, AStoreThatIsGoneEndsIt) {
   };
   const auto store = std::make_shared<Gone>();
   const auto formation = Begin(store, 0);
-  // The store's calls fail because the round is over. Either this call or the
-  // thread that watches the store is the first to notice.
+  // Every call of the store fails because the round is over. Two threads may
+  // notice this first: this thread, by its call of Add, or the thread that
+  // watches the store. In both cases the error must say so.
   const absl::Status call = FormingStore(store, formation).Add("k", 1).status();
   EXPECT_THAT(std::string(call.message()), HasSubstr("the round is over"));
   pollfd wake{formation->wake_fd(), POLLIN, 0};

@@ -124,9 +124,9 @@ std::vector<std::optional<OperationSignature>> ReadLastOperations(
   std::vector<std::string> keys;
   keys.reserve(ranks);
   for (int rank = 0; rank < ranks; rank++) keys.push_back(KeyOf(rank));
-  // Wait only tells whether all ranks have published their last operation. So
-  // after a timeout or an error, the operations that are already in the store
-  // are read one by one.
+  // Wait returns OK only if all ranks have published their last operations.
+  // After any other result some operations may still be in the store, so check
+  // each key before reading it.
   const absl::Status everybody = place.store->Wait(keys, deadline);
   std::vector<std::optional<OperationSignature>> operations(ranks);
   for (int rank = 0; rank < ranks; rank++) {

@@ -91,9 +91,9 @@ struct Operation {
   // passed untyped pointers. Compared with `dtype` before the operation starts.
   std::optional<DType> pointee = std::nullopt;
   std::vector<PointToPoint> messages;
-  // For CUDA transports only: a cudaStream_t. Kernels that write `input` must
-  // be enqueued on this stream before the operation, and kernels that read
-  // `output` after it.
+  // A cudaStream_t on which the operation is enqueued; used by CUDA transports
+  // only. Kernels that write `input` must be enqueued on this stream before the
+  // operation, and kernels that read `output` after it.
   void* stream = nullptr;
 };
 

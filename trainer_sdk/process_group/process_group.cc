@@ -119,11 +119,12 @@ absl::StatusOr<std::unique_ptr<TransportMemory>> NewPlainMemory(int64_t bytes) {
   return std::make_unique<PlainMemory>(bytes, block);
 }
 
-// Returns the end of the error message of an operation that timed out. `whole`:
-// the time from the operation's call until its timeout. `behind`: the part of
-// that time during which the operation waited for earlier operations. The
-// transport does not know these times, because it measures only its own waiting
-// time. Empty if `behind` is less than 1 ms. Pure.
+// Returns text to append to the error message of an operation that timed out:
+// how long the operation waited for earlier operations. The transport does not
+// know this time, because it measures only its own waiting time. `behind`: the
+// time that the operation waited for earlier operations. `whole`: the time from
+// the call of the operation until its timeout; it includes `behind`. Empty if
+// `behind` is less than 1 ms. Pure.
 std::string TellQueue(Duration behind, Duration whole) {
   if (behind < std::chrono::milliseconds(1)) return "";
   return "; its time was up " + SecondsText(whole) + " after its call, " +
@@ -297,8 +298,8 @@ class ProcessGroup::Body {
       if (!broken_.ok()) return;
       broken_ = cause;
       split = split_;
-      // Wake the callers that wait for earlier operations. Because the group is
-      // broken, these callers then fail at once.
+      // Wake the threads whose calls wait for earlier operations of the group.
+      // These calls then fail at once, because the group is broken.
       changed_.notify_all();
     }
     if (split != nullptr) split->Interrupt(cause);
@@ -418,8 +419,8 @@ class ProcessGroup::Body {
     return cause;
   }
 
-  // Reports the failure through the store to ranks in a Split, which do not
-  // learn of it from the transport.
+  // Writes `cause` to the store. Ranks that are blocked in a Split watch the
+  // store, and so learn of the failure; the transport does not notify them.
   void ReportFailure(const absl::Status& cause) const {
     if (place_.size == 1) return;
     FailureRecord(place_.store, place_.rank, kStoreTimeout)

@@ -102,8 +102,8 @@ struct ProcessGroupOptions {
 class ProcessGroup {
  public:
   // Makes a group. Collective over all ranks of the group, and blocking.
-  // `place.store` must hold no keys yet. So if a group is made again, its store
-  // must be a PrefixStore with another prefix (NewProcessGroup chooses one).
+  // `place.store` must be empty. So if a group is made again, use a PrefixStore
+  // with a prefix that no earlier group has used (NewProcessGroup chooses one).
   static absl::StatusOr<std::unique_ptr<ProcessGroup>> Create(
       GroupPlace place, TransportFactory factory,
       ProcessGroupOptions options = {});

@@ -240,9 +240,9 @@ TEST(ProcessGroupTest, MismatchesAreExplainedWhateverTheTransport) {
         return world.Run(
             AllReduce(x, x, world.rank() == 1 ? 3 : 4, DType::kFloat32));
       },
-      // The longest time that a rank whose operation failed waits for the last
-      // operations of its peers. Here all ranks publish their last operations
-      // soon, so the rank must wait only a short time.
+      // The explanation timeout: the longest time that a rank whose operation
+      // failed waits until its peers have published their last operations. Here
+      // all ranks publish soon, so no rank waits this long.
       Mute(), std::chrono::seconds(30));
   for (const absl::Status& status : statuses) {
     EXPECT_THAT(Message(status),

@@ -126,9 +126,9 @@ std::string Describe(const OperationSignature& signature) {
   }
   absl::StrAppend(&text, " (", BytesOf(signature), " bytes");
   if (signature.counts_hash != 0) {
-    // The text shows the sum of the counts of all ranks, and a hash of these
-    // counts, because different counts can have the same sum. For an all_to_all
-    // no hash is shown, because its counts may legitimately differ from rank to
+    // `count` is the sum of the counts of all ranks. Different counts can have
+    // the same sum, so the text also shows a hash of the counts. It shows no
+    // hash for an all_to_all, whose counts may legitimately differ from rank to
     // rank.
     absl::StrAppend(&text, " in parts");
     if (signature.kind != OperationKind::kAllToAll) {

@@ -25,8 +25,9 @@ struct OperationSignature {
   // The root of a collective, the peer of a send or receive, or the number of
   // messages of a batch.
   int32_t root = 0;
-  // The operation's number of elements: its `count`. If it has a count per
-  // rank, the sum of these; for a batch, the sum over its messages.
+  // The number of elements. For an operation with one count per rank, the sum
+  // of these counts; for a batch, the sum of the counts of its messages; for
+  // any other operation, its `count`.
   int64_t count = 0;
   // Whether a collective's `root` and `reduce_op` are unknown, as in dumps of
   // PyTorch's flight recorder.

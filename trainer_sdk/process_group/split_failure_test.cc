@@ -25,8 +25,9 @@ std::string Message(const absl::Status& status) {
 }
 
 TEST(SplitFailureTest, AbortEndsTheExchangeOfAll) {
-  // Rank 2 does not call Split, and rank 0 aborts the group. Then the Split of
-  // ranks 0 and 1 must fail at once, instead of waiting for rank 2.
+  // While ranks 0 and 1 wait in Split for rank 2, which does not call it, rank
+  // 0 aborts the group. The Split of ranks 0 and 1 must then fail at once,
+  // without rank 2.
   const auto statuses = RunWorld(3, [](ProcessGroup& world) -> absl::Status {
     if (world.rank() == 2) return absl::OkStatus();
     std::thread abort;

@@ -37,10 +37,11 @@ absl::StatusOr<std::string> Table(Store& store, int size,
   absl::StatusOr<std::string> table = store.Get(kTable, deadline);
   if (!absl::IsDeadlineExceeded(table.status())) return table;
   absl::Status late = NameAbsent(store, size, what, table.status());
-  // Rank 0 publishes the list of all ranks' texts and then deletes the text of
-  // each rank. NameAbsent calls a rank absent if its text does not exist. So if
-  // NameAbsent ran during the deletion, `late` may name ranks that did arrive.
-  // Then the list exists by now: read it once more.
+  // The text `late` may be wrong. Rank 0 publishes the list of all ranks' texts
+  // and then deletes each rank's text. NameAbsent calls a rank absent if the
+  // rank's text does not exist. So after the deletion, `late` names ranks that
+  // did arrive. In that case the list exists by now, so try once more to read
+  // it.
   table = store.Get(kTable, MonotonicNow());
   if (table.ok()) return table;
   return late;

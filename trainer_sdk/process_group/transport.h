@@ -41,9 +41,10 @@ struct OperationContext {
 //
 // Execute is called by one thread at a time, in the same order of collectives
 // on every rank. It blocks until `operation.output` is written and
-// `operation.input` may be changed (CUDA: until the operation is enqueued, so
-// that both hold for work that is enqueued on `operation.stream` later). Abort
-// may be called at any time by any thread.
+// `operation.input` may be changed. A CUDA transport blocks only until the
+// operation is enqueued on `operation.stream`: work that is enqueued on this
+// stream later may read the output and change the input. Abort may be called at
+// any time by any thread.
 //
 // Every error message names the peer by its rank in the group (with host and
 // pid if known), the operation, its sequence number and its bytes:
@@ -52,6 +53,7 @@ struct OperationContext {
 //   FailedPrecondition  ranks called different operations: names each
 //   Aborted             Abort was called: gives its reason
 //   Unimplemented       this transport does not support the operation
+//
 // After any of the first four errors the transport is broken permanently, on
 // every rank as soon as that rank can learn of the error. Every later call
 // fails at once with the same cause.
@@ -95,10 +97,11 @@ struct GroupPlace {
   // A number by which the flight recorder distinguishes groups that have the
   // same name and are made one after the other. Equal on all ranks of a group.
   uint64_t birth = 0;
-  // The formation of the group, while a ProcessGroup makes the transport; null:
-  // there is none. If another rank fails or the group is aborted, the formation
-  // is interrupted, and all waits must end. Calls of `store` then end by
-  // themselves. All other waits must watch the formation (formation.h).
+  // Tells a transport that is being made when to give up. If another rank fails
+  // or the group is aborted, the formation is interrupted. Then all waits of
+  // the transport must end. Calls of `store` end by themselves; for all other
+  // waits, the transport must watch the formation (formation.h). null: nothing
+  // to watch, as in a group of one rank.
   std::shared_ptr<Formation> formation = nullptr;
   // The world ranks of the group's members, indexed by rank in the group; set
   // by ProcessGroup. Empty: the world ranks are not known.

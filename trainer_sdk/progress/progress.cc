@@ -65,8 +65,9 @@ std::string ProgressMessage(const ProgressUpdate& update) {
   if (update.times) {
     Append("OWN_NS", update.times->own.count(), text);
     Append("BLOCKED_NS", update.times->blocked.count(), text);
-    // Leave out DATA_NS if no wait for data was measured. A 0 would replace the
-    // value that another part of the program, with a RankTime of its own, has
+    // Leave out DATA_NS (the time spent waiting for input data) if no such wait
+    // was measured. Another part of the program may measure these waits with a
+    // RankTime of its own, and a 0 would replace the value that it has
     // reported.
     if (update.times->data > Duration::zero()) {
       Append("DATA_NS", update.times->data.count(), text);

@@ -25,7 +25,8 @@ struct ProgressUpdate {
   // hung. 0 disables the watchdog.
   std::optional<Duration> watchdog = {};
   // true: from now on, training waits for a checkpoint, until false is sent or
-  // the next step is reported. The agent counts this time separately.
+  // the next step is reported. The agent counts this time as spent on
+  // checkpoints, and not as training.
   std::optional<bool> checkpoint = {};
   // One line of free text about the worker's state, truncated to 256 bytes.
   std::optional<std::string> status = {};

@@ -84,10 +84,10 @@ class RankTime {
   // have different amounts of work, like the stages of a pipeline.
   void Stop();
 
-  // Read returns the RankTimes until `now`; nullopt if no collective has begun,
-  // or Stop was called. TakeAtStep must be called when the program reports a
-  // step. It returns the same as Read. In addition, Exit then requests no
-  // report for kStepInterval.
+  // Read and TakeAtStep return the times from the first collective until `now`;
+  // nullopt if no collective has begun, or Stop was called. Call TakeAtStep
+  // when the program reports a step: then Exit requests no report for
+  // kStepInterval.
   std::optional<RankTimes> Read(Instant now) const;
   std::optional<RankTimes> TakeAtStep(Instant now);
 

@@ -117,9 +117,10 @@ TEST_P(Conversions, RoundsToNearestEven) {
       std::vector<uint16_t> expected;
       for (int low = 0; low < infinity; ++low) {
         const double a = Meaning(format, static_cast<uint16_t>(low));
-        // The 16-bit number that follows `a`. The largest finite number is
-        // followed by infinity. For rounding, infinity counts as the number
-        // that would come next if the format had larger exponents.
+        // The value of the 16-bit number that follows `a`. The largest finite
+        // number is followed by infinity. There, use the next value of a format
+        // with larger exponents, because rounding treats infinity like this
+        // value.
         const double b =
             low + 1 == infinity
                 ? 2 * a - Meaning(format, static_cast<uint16_t>(low - 1))
@@ -196,10 +197,11 @@ TEST(KernelTables, Agree) {
           data[i].resize(kCount);
           for (uint64_t& word : data[i]) {
             state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-            // Random bits, except that bits 12 to 14 of every 16 bits are 0. In
-            // each floating-point type these include high bits of the exponent.
-            // So all numbers are small, and none is a NaN. The test must avoid
-            // NaNs, because the payload of a resulting NaN is not specified.
+            // Random numbers that are small, because the kernels may differ in
+            // the payload of a resulting NaN, which is not specified. Bits 12
+            // to 14 of every 16 bits are set to 0. In each floating-point type
+            // these bits include high bits of the exponent, so no number is
+            // infinite or a NaN.
             word = state & 0xbfffbfffbfffbfffu & ~0x7000700070007000u;
           }
           from[i] = data[i].data();

@@ -116,8 +116,8 @@ TEST(Reduce, ADestinationMayBeASource) {
 }
 
 TEST(Reduce, HasAFixedOrder) {
-  // The order of additions is visible: (1e8 + 1) - 1e8 is 0 in float32, but
-  // (1e8 - 1e8) + 1 is 1.
+  // With these values, the order of additions changes the float32 result: (1e8
+  // + 1) - 1e8 is 0, but (1e8 - 1e8) + 1 is 1.
   const float big = 1e8F;
   const float one = 1;
   const float minus = -1e8F;
@@ -142,7 +142,8 @@ TEST(Reduce, RoundsHalvesOnce) {
   Reduce(DType::kBFloat16, ReduceOp::kSum, sources, 3, &destination, 1, 20);
   // the bfloat16 value 258
   EXPECT_EQ(result, std::vector<uint16_t>(20, 0x4381));
-  // 60000 + 60000 exceeds the range of float16, but the average does not.
+  // Each element is about 60000. The sum of two exceeds the range of float16,
+  // but AVG must return 60000, because it computes in float32.
   const std::vector<uint16_t> huge(20, 0x7b53);
   const void* const pair[] = {huge.data(), huge.data()};
   Reduce(DType::kFloat16, ReduceOp::kAvg, pair, 2, &destination, 1, 20);

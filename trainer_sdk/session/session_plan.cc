@@ -50,9 +50,9 @@ class EnvironmentReader {
   // the error is recorded (see status).
   std::optional<int64_t> Number(const std::string& name, int64_t least,
                                 int64_t most);
-  // Reads a variable as Number does, but an unset variable is an error too. The
-  // error message then says that the variable `beside` is set and the variable
-  // `name` is not. Returns `least` after an error.
+  // Reads the variable `name` as Number does, for a variable that must be set
+  // together with the variable `beside`: if `name` is unset, records an error
+  // that says so. Returns `least` after an error.
   int64_t Required(const std::string& name, int64_t least, int64_t most,
                    const std::string& beside);
 

@@ -321,8 +321,9 @@ TEST(PlanSession, MpirunInsideAWorkerIsNotTheWorkersWorld) {
   const Environment worker = {{"RANK", "0"}, {"WORLD_SIZE", "1"}};
   EXPECT_THAT(Refusal(With(kOpenMpi, worker)),
               HasSubstr("WORLD_SIZE=1 and OMPI_COMM_WORLD_SIZE=4"));
-  // mpirun may start one torchrun per node. Then mpirun's world is smaller than
-  // torchrun's, which is not a contradiction.
+  // mpirun may start one torchrun per node. Then mpirun's world (one process
+  // per node) is smaller than torchrun's world, and this must not be rejected
+  // as a contradiction.
   EXPECT_TRUE(
       PlanSession(With(kTorchrun, {{"OMPI_COMM_WORLD_SIZE", "2"}})).ok());
 }

@@ -21,7 +21,8 @@ std::optional<std::string> FirstHost(const std::string& list) {
       host.push_back(static_cast<char>(c));
       continue;
     }
-    // Copy the first number of the ranges in brackets, with its leading zeros.
+    // A list of ranges in brackets begins here, such as "[007-011,20]". Copy
+    // its first number (007), with its leading zeros, to the host's name.
     const size_t end = list.find(']', at);
     if (end == std::string::npos) return std::nullopt;
     const size_t stop = list.find_first_of(",-]", at + 1);

@@ -415,10 +415,10 @@ int64_t Collectives::Rounds(const Run& run) const {
       }
     }
   }
-  // The number of rounds; each uses one staging slot per rank. At least one
-  // round, even without elements: a rank may have copied its input to the slot
-  // of round 0 before the ranks met in this operation. So the next operation
-  // must use the next slot.
+  // The number of rounds of this collective; each round uses one staging slot
+  // of each rank. An operation without elements has one round, too: before the
+  // ranks compared their calls, a rank may already have copied its input to the
+  // slot of round 0. So the next operation must use the next slot.
   return std::max<int64_t>(
       1, (longest + run.lane_elements - 1) / run.lane_elements);
 }
@@ -509,9 +509,8 @@ absl::Status Collectives::Shared(const Run& run) {
     for (int sender = 0; sender < size; ++sender) {
       sources[sender] = Slot(sender, round) + share * run.element_bytes;
     }
-    // Write the result over the input in this rank's own slot, but only over
-    // this rank's share of the elements. No other rank reads this share as
-    // input.
+    // Write the result into this rank's own slot, over this rank's share of its
+    // input. No other rank reads this share as input.
     void* const to = Slot(rank, round) + share * run.element_bytes;
     Reduce(operation.dtype, operation.reduce_op, sources.data(), size, &to, 1,
            ShareBegin(count, rank + 1, size, per_line) - share);

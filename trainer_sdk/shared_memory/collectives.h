@@ -15,10 +15,10 @@
 
 namespace muster {
 
-// Synchronises the ranks of a group. In Meet, at the start of a collective, all
-// ranks compare their calls before any data is touched. In Step, which is
-// called at the synchronization points inside a collective, all ranks wait for
-// each other. Not thread-safe.
+// Lets the ranks of a group wait for each other. At the start of a collective,
+// in Meet, all ranks also compare their calls, before any data is touched. Step
+// only waits; it is called at the synchronization points inside a collective.
+// Not thread-safe.
 class Agreement {
  public:
   explicit Agreement(Peers* peers) : peers_(peers) {}
@@ -184,10 +184,11 @@ class Collectives {
   absl::Status Shared(const Run& run);
   absl::Status Direct(const Run& run);
 
-  // Takes a part of each sender's lane for this rank: the elements [begin,
-  // begin + limit), or fewer at the lane's end. `sources` has one address per
-  // sender. The lanes are combined elementwise, or placed side by side in the
-  // output.
+  // Writes a part of this rank's output: from each sender's lane for this rank,
+  // the elements [begin, begin + limit), or fewer at the lane's end. `sources`
+  // has, for each sender, the address of these elements. In a reduction they
+  // are combined elementwise; otherwise each sender's elements are copied to
+  // the sender's part of the output.
   void Take(const Run& run, const std::vector<const void*>& sources,
             int64_t begin, int64_t limit) const;
 

@@ -69,9 +69,10 @@ SendQueue::SendQueue(Peers* peers, Heap* heap, int to, uint64_t sequence)
 
 bool SendQueue::CanMove() const {
   if (done()) return false;
-  // If `direct_`, the receiver copies the payload directly from the heap, and
-  // removes the message's header from the ring afterwards. So an empty ring
-  // shows that the copy is complete.
+  // If `direct_`, the payload of the current message is not written to the
+  // ring: the receiver copies it from the symmetric heap, and then removes the
+  // message's header from the ring. So the copy is complete once the ring is
+  // empty.
   if (direct_) return ring_.Filled() == 0;
   return ring_.Space() > 0;
 }
@@ -194,8 +195,9 @@ std::string ReceiveQueue::DescribeUnfinished() const {
 
 namespace {
 
-// The state of one batch: one queue per peer and direction. As a WaitCondition
-// it is true while at least one of these queues can make progress.
+// The state of one batch: a SendQueue for each receiver and a ReceiveQueue for
+// each sender. As a WaitCondition it is true while at least one of these queues
+// can make progress without blocking.
 class Batch final : public WaitCondition {
  public:
   Batch(Peers* peers, Heap* heap, uint64_t sequence)

@@ -75,8 +75,8 @@ class SendQueue {
   std::vector<const PointToPoint*> messages_;
   size_t next_ = 0;
   bool announced_ = false;  // whether the next message's header is in the ring
-  // whether the receiver copies the payload of the message that is being sent
-  // from the symmetric heap
+  // whether the message that is being sent has its payload in the symmetric
+  // heap, so that the receiver copies the payload from there
   bool direct_ = false;
   int64_t sent_ = 0;  // payload bytes of the next message written so far
 };
@@ -116,11 +116,11 @@ class ReceiveQueue {
 // heap. A send is complete when its buffer may be changed, which may be before
 // the message is received.
 //
-// A message stays in the ring while no receive from its sender is pending. It
-// goes to the first receive in the receiver's batch that has the message's
-// sender and tag. If no pending receive has the tag, or the receive with the
-// tag has another count or dtype, the group breaks with FailedPrecondition; the
-// error says what each side called. Not thread-safe.
+// A message stays in the ring until the receiver has a pending receive from the
+// message's sender. Among the pending receives from this sender, the first one
+// with the message's tag gets the message. If none has the tag, or if this
+// receive has another count or dtype, the group breaks with FailedPrecondition;
+// the error says what each side called. Not thread-safe.
 class Exchange {
  public:
   Exchange(Peers* peers, Heap* heap)

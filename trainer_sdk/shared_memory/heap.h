@@ -65,9 +65,10 @@ class Heap {
 
   // Creates the segment of a collective allocation. Rank 0 creates the memory
   // file, and the other ranks receive its descriptor. Each rank then maps the
-  // file and reserves its part. Each call takes the next segment number, even
-  // if it fails, so that all ranks number later segments equally. The ranks
-  // must agree whether all of them succeeded before they call Add.
+  // file and reserves its part. Every call uses up one segment number, even if
+  // it fails, so that a later segment has the same number on all ranks. Before
+  // they call Add, the ranks must compare their results: Add may be called only
+  // if Create succeeded on all of them.
   absl::StatusOr<std::shared_ptr<HeapSegment>> Create(int64_t bytes,
                                                       const Waiting& waiting);
   std::unique_ptr<TransportMemory> Add(std::shared_ptr<HeapSegment> segment);
@@ -83,9 +84,9 @@ class Heap {
 
  private:
   absl::StatusOr<OwnedFd> ShareFile(int64_t total, const Waiting& waiting);
-  // Returns the limits for a call of ReceiveLocal that waits for a message from
-  // `rank`. With these limits, the call fails early if the group breaks or
-  // `rank` dies.
+  // Returns the conditions that end a wait for a message from `rank`
+  // (ReceiveLocal) early: the deadline passes, the group breaks, or `rank`
+  // dies.
   LocalWaitLimits WaitLimitsOf(int rank, const Waiting& waiting) const;
 
   struct Entry {

@@ -70,8 +70,8 @@ struct alignas(2 * kCacheLine) RankPage {
   // A rank publishes call k + 2 only after it has seen call k + 1 of all ranks.
   // By then all ranks have finished collective k.
   Call calls[2];
-  // The number of steps that the rank has reached, counted over all
-  // collectives. At a step, all ranks wait for each other.
+  // The number of synchronization points inside collectives that the rank has
+  // reached, counted over all collectives.
   alignas(kCacheLine) std::atomic<uint64_t> phase;
   std::atomic<uint32_t> left;  // 1: the rank has destroyed its transport
   Bell bell;  // wakes this rank; rung for messages to and from this rank
@@ -171,17 +171,18 @@ constexpr int64_t RoundUp(int64_t value, int64_t unit) {
 void Ring(Bell& bell);
 
 // Rings the bell only if ranks sleep at it. Before the call, the caller must
-// make the condition of the sleeping ranks true with a sequentially consistent
-// store. Then a rank that is about to sleep either sees the store and stays
-// awake, or is seen by this call and woken.
+// make the condition for which they wait true, with a sequentially consistent
+// store. Then no rank sleeps although its condition is true: a rank that is
+// about to sleep either sees the store, or is registered at the bell in time
+// for this call to wake it.
 inline void RingIfHeard(Bell& bell) {
   if (bell.sleepers.load(std::memory_order_seq_cst) != 0) Ring(bell);
 }
 
 // Registers the calling thread as a sleeper at a bell for as long as the object
-// lives. Between the construction and Sleep, the thread must check its
-// condition again: if the condition became true before the construction, no
-// rank rang the bell for this thread.
+// lives. Between the construction and Sleep, the thread must check the
+// condition for which it waits once more: if the condition became true before
+// the construction, no rank has rung the bell for this thread.
 class Sleeper {
  public:
   explicit Sleeper(Bell& bell) : bell_(bell) {

@@ -63,8 +63,10 @@ absl::Status CheckSameUser(int socket) {
 // The interval at which a wait calls LocalWaitLimits::look.
 constexpr Duration kLook = std::chrono::milliseconds(20);
 
-// Checks whether a wait may continue. A waiting function must call Look at
-// intervals of at most kLook.
+// Checks whether a wait may continue: returns the error of
+// LocalWaitLimits::look, or, after the deadline, DeadlineExceeded with the
+// message `late`. A waiting function must call Look at intervals of at most
+// kLook.
 absl::Status Look(const LocalWaitLimits& limits, const char* late) {
   if (limits.look != nullptr) {
     if (absl::Status s = limits.look(); !s.ok()) return s;

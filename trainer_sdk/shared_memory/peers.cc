@@ -33,10 +33,10 @@ void SetCause(GroupPage& group, int rank, const absl::Status& cause) {
 }
 
 absl::Status CauseOf(const GroupPage& group) {
-  // The cause may be incomplete: SetCause first marks the group as broken, and
-  // completes the cause microseconds later. If the process of SetCause is
-  // killed in between, the cause is never complete. So the loop below has a
-  // time limit.
+  // SetCause marks the group as broken before it writes the cause, which takes
+  // microseconds. If its process is killed in between, the cause is never
+  // complete. So the loop below, which waits for the complete cause, has a time
+  // limit.
   const Instant give_up = MonotonicNow() + std::chrono::seconds(1);
   uint32_t state;
   while (((state = group.broken.load(std::memory_order_acquire)) &
@@ -81,10 +81,10 @@ namespace {
 // processes.
 constexpr int kSpins = 2000;
 constexpr int kFewestSpins = 60;
-// How often a rank yields its core before it sleeps. kYields: a rank with a
-// core of its own, which a process that is no rank may need.
-// kYieldsWhenCrowded: a rank that shares its core with other ranks, which are
-// more likely to need it.
+// How many times a rank yields its core before it sleeps. A rank with a core of
+// its own yields kYields times: few, because only processes that are not ranks
+// could need this core. A rank that shares its core with other ranks yields
+// kYieldsWhenCrowded times, because the other ranks probably need the core.
 constexpr int kYields = 50;
 constexpr int kYieldsWhenCrowded = 200;
 // The interval at which a sleeping rank checks whether the ranks that it waits
@@ -204,8 +204,9 @@ absl::Status Peers::Await(const WaitCondition& condition, Bell& bell,
       lost = DescribeGone(absent);
       next_look = now + kLook;
     }
-    // Check the condition again after the check for lost ranks: a rank that did
-    // its part, and left or died only then, has caused no failure.
+    // Check the condition again after the check for lost ranks. A rank may have
+    // done its part first, and left or died afterwards. Then the condition is
+    // true, and the rank's end must not break the group.
     if (condition.IsTrue()) return absl::OkStatus();
     if (!lost.empty()) return BreakForLoss(lost, waiting);
     if (now >= waiting.deadline) return BreakForDeadline(condition, waiting);

@@ -38,10 +38,10 @@ using CoreSet = std::bitset<kMaxCores>;
 // The processor cores on which the calling thread may run.
 CoreSet AvailableCores();
 
-// Whether `rank` may spin while it waits. Let n be the number of ranks, `rank`
-// included, that can run only on cores of `rank`. `rank` may spin if it has at
-// least n cores. With fewer cores, a spinning rank may delay the very rank for
-// which it waits. Pure.
+// Whether `rank` may spin while it waits: it must have enough cores for itself
+// and for all ranks that can run only on these cores. Otherwise the spinning
+// could occupy the core that the awaited rank needs. `cores_of_ranks`: the
+// cores on which each rank may run, indexed by rank. Pure.
 bool MaySpin(const std::vector<CoreSet>& cores_of_ranks, int rank);
 
 // A condition for which a rank waits, and which other ranks make true.
@@ -125,10 +125,10 @@ class Peers {
   absl::Status Await(const WaitCondition& condition, Bell& bell,
                      const Waiting& waiting);
 
-  // Makes one check for a caller that waits for the ranks `awaited` without
-  // Await; such a caller calls Look repeatedly. Breaks the group if one of
-  // these ranks has left or died. Returns OK, or the cause for which the group
-  // is broken.
+  // Checks the ranks `awaited` once, and breaks the group if one of them has
+  // left or died. Returns OK, or the cause for which the group is broken. For
+  // callers that wait in another way than by Await; they must call Look
+  // repeatedly.
   absl::Status Look(const std::vector<int>& awaited, const Waiting& waiting);
 
   bool broken() const { return IsBroken(group()); }

@@ -217,9 +217,9 @@ TEST(Processes, AKilledOneReleasesTheOthersWithItsName) {
   for (int size = 2; size <= 5; ++size) {
     for (int repeat = 0; repeat < 3; ++repeat) {
       const int victim = static_cast<int>(random() % size);
-      // The victim is killed when another rank, or the victim itself, has
-      // completed this number of operations. The number is at least 1, so that
-      // the group has been formed by then.
+      // The victim is killed once a randomly chosen rank, perhaps the victim
+      // itself, has completed this number of operations. The number is at least
+      // 1, so that the group has been formed by then.
       const int moment = 1 + static_cast<int>(random() % 40);
       SharedCounters counters;
       ForkedRanks ranks(size, [&](const GroupPlace& place) {

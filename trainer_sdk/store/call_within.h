@@ -12,10 +12,10 @@
 namespace muster {
 
 // Runs `call` on a thread of its own and returns its result; nullopt after
-// `timeout`, or if the system has no thread left. The thread may outlive
-// CallWithin, so `call` must own all objects that it uses. (A store behind a
-// broken network answers late or never, and not all store calls have a
-// deadline.)
+// `timeout`, or if the system has no thread left. Used for store calls that
+// have no deadline of their own: over a broken network, a store may answer late
+// or never. The thread may outlive CallWithin, so `call` must own all objects
+// that it uses.
 template <typename Result, typename Call>
 std::optional<Result> CallWithin(Duration timeout, Call call) {
   std::packaged_task<Result()> task(std::move(call));

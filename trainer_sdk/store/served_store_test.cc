@@ -49,9 +49,9 @@ std::shared_ptr<Store> Fresh(int port) {
                                        ClientOf(port));
 }
 
-// The server that all StoreContract tests of this file share. The tests share
-// it so that they also show that keys which one test leaves behind do not
-// disturb another test.
+// The server that all StoreContract tests of this file share. So these tests
+// also show that a test is not disturbed by keys that earlier tests have left
+// on the server.
 store::StoreServer& SharedServer() {
   static store::StoreServer& server = *Serve().release();
   return server;

@@ -19,13 +19,13 @@ namespace {
 // wait.
 constexpr Duration kCancelGrace = std::chrono::seconds(1);
 
-// Cancels a WAIT request whose reply has not arrived. Three results are not
-// failures of the store.
-// OK: the reply to the WAIT was already in flight.
-// DeadlineExceeded without a message: the wait is cancelled.
-// DeadlineExceeded with a message: the store did not answer in time, so it is
-// unknown whether the keys exist. The connection is closed, but the store does
-// not count as lost.
+// Cancels a WAIT request whose reply has not arrived.
+// - OK: the store's reply to the WAIT was already under way; the keys exist.
+// - DeadlineExceeded without a message: the wait is cancelled.
+// - DeadlineExceeded with a message: the store did not answer in time, so it is
+//   unknown whether the keys exist. The connection is closed, but the store
+//   does not count as lost.
+// - Any other error: the connection failed.
 absl::Status Cancel(std::optional<store::StoreChannel>& line) {
   const Instant deadline = MonotonicNow() + kCancelGrace;
   std::string request;
@@ -105,8 +105,9 @@ absl::Status WaitLines::Wait(const std::string& request, Instant deadline,
   if (!taken.ok()) return taken.status();
   std::optional<store::StoreChannel> line = *std::move(taken);
   if (!line) {
-    // Make only one attempt to connect. If it fails, the caller polls over the
-    // client's main connection, and thereby detects whether the store is lost.
+    // Try only once to open a further connection for this wait. If the attempt
+    // fails, the caller polls over the client's main connection instead, and
+    // thereby notices if the store is lost.
     absl::StatusOr<store::StoreChannel> opened =
         store::StoreChannel::Open(host_, port_, deadline);
     if (!opened.ok()) {
@@ -262,8 +263,8 @@ absl::Status TcpStore::Exchange(
   owed_until_ = MonotonicNow() + operation_timeout_;
   done = connection_.Send(bytes, std::min(limit, owed_until_));
   if (!done.ok()) {
-    // The connection cannot be used for later calls, even after a timeout: a
-    // part of the request may have been sent.
+    // Even after a mere timeout, the connection cannot be used for later calls:
+    // a part of the request may have been sent.
     broken_ = absl::UnavailableError(std::string(done.message()));
     return broken_;
   }
@@ -317,8 +318,9 @@ absl::Status TcpStore::AfterRefusedAdd(const store::StoreRequest& add,
   if (!value.ok()) return lost;
   const absl::StatusOr<int64_t> sum =
       SumOf(std::string(add.key.substr(1)), value->strings.front(), add.number);
-  // The value is a number, and the sum does not overflow. So the server had no
-  // reason to reject the Add, and has closed the connection for another reason.
+  // The client itself could add `add.number` to the value: the value is a
+  // number, and the sum does not overflow. So the server did not reject the
+  // Add, but has closed the connection for another reason.
   if (sum.ok()) return lost;
   connection_ = *std::move(again);
   owed_.clear();

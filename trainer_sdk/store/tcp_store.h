@@ -115,9 +115,9 @@ class TcpStore final : public Store {
   };
 
   // Returns the deadline for a call whose caller gives none: three times
-  // operation_timeout from now. If the store does not answer, the client
-  // declares the store lost before this deadline, even if the call must wait
-  // for earlier requests.
+  // operation_timeout from now. This is late enough: if the store does not
+  // answer, the client declares it lost earlier than that, even if the call
+  // must first wait for earlier requests.
   Instant Unlimited() const;
   // Sends the requests and returns their replies, in the order of the requests.
   // A request to which the protocol has no reply, such as SET, has no entry in

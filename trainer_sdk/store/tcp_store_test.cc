@@ -182,8 +182,9 @@ TEST(TcpStore, ALateAnswerCostsOnlyTheOneWhoAsked) {
     peer.Receive(AboutK(store::StoreCommand::kCheck).size());
     given_up.get_future().wait();
     peer.Send(kReady);
-    // Answer the Add, too. The client must not take the late reply to its Get
-    // for the reply to the Add.
+    // The server has now sent its late reply to the Get, and answers the Add,
+    // too. The client must not take the reply to the Get for the reply to the
+    // Add.
     peer.Receive(AboutK(store::StoreCommand::kAdd).size() + 8);
     peer.Send(Number(7));
     peer.AwaitClose();
@@ -344,9 +345,9 @@ class WaitLine {
   ScriptedPeer& peer_;
 };
 
-// Calls Wait for the key "k" with a short deadline, repeatedly, until the
-// server has received a WAIT request. `seen` counts the WAIT requests that the
-// server has received. Returns the result of the last call.
+// Calls Wait for the key "k" with a short deadline, and repeats the call until
+// `seen` has increased. The server increases `seen` when it has received a WAIT
+// request and its cancellation. Returns the result of the last call.
 absl::Status WaitBriefly(TcpStore& store, const std::atomic<int>& seen) {
   const int before = seen;
   absl::Status waited;

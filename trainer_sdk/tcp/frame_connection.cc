@@ -118,9 +118,8 @@ void SetOption(int fd, int level, int option, int value) {
   (void)setsockopt(fd, level, option, &value, sizeof(value));
 }
 
-// Whether the loss of a frame of this type is an error. The loss of an
-// announcement or a goodbye is no error: it may be lost if the peer has already
-// left.
+// Whether the loss of a frame of this type is an error. An announcement or a
+// goodbye may be lost without harm, because a peer that has left needs neither.
 bool Matters(FrameType type) {
   return type != FrameType::kAnnounce && type != FrameType::kGoodbye;
 }
@@ -260,11 +259,11 @@ absl::StatusOr<bool> FrameConnection::Read(FrameSink& sink) {
                  staged_end_ - staged_begin_);
     staged_end_ -= staged_begin_;
     staged_begin_ = 0;
-    // If a frame is arriving, read the rest of its data directly to its
-    // destination. The same system call also reads what follows the frame into
-    // the staging buffer. If the rest is long, it reads at most the next
-    // frame's header there, because data in the staging buffer must be copied
-    // once more.
+    // Read two pieces with one system call: the rest of the arriving frame's
+    // data, directly to its destination, and the bytes that follow the frame,
+    // to the staging buffer. Bytes in the staging buffer must be copied once
+    // more. So if the rest is long, only the header of the next frame may be
+    // read there.
     const int64_t remaining = arriving_ ? arriving_->bytes - placed_bytes_ : 0;
     const size_t stage = remaining >= static_cast<int64_t>(kStagingBytes)
                              ? kFrameHeaderBytes
@@ -293,8 +292,8 @@ absl::StatusOr<bool> FrameConnection::Read(FrameSink& sink) {
     placed_bytes_ += direct;
     staged_end_ += n - direct;
     if (n < remaining + static_cast<int64_t>(stage)) {
-      // The socket had less data than the read asked for, so it is empty now.
-      // Pass the data to the sink without another read.
+      // The socket had fewer bytes than were asked for, so it is empty now.
+      // Pass the bytes to the sink, and do not try to read again.
       const absl::StatusOr<bool> rest = Consume(sink);
       if (!rest.ok()) return rest.status();
       return true;

@@ -58,9 +58,9 @@ struct FramePlace {
 class FrameSink {
  public:
   virtual ~FrameSink() = default;
-  // Returns the destination for the data of a frame. After the result kNotYet,
-  // the connection calls Place again later for the same frame. An error breaks
-  // all connections of the group.
+  // Returns the destination for the data of the frame with the header `header`.
+  // kNotYet: there is no destination yet, and the connection asks again later.
+  // An error breaks all connections of the group.
   virtual absl::StatusOr<FramePlace> Place(int peer,
                                            const FrameHeader& header) = 0;
   // Called when all data of the frame has been written to its destination.

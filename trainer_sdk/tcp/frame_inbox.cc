@@ -192,10 +192,11 @@ absl::StatusOr<FramePlace> FrameInbox::Place(int peer,
   }
   const Ticket ticket = FirstFor(peer, header);
   if (ticket == kNobody) {
-    // No receive matches the frame. Normally a part of a collective stays on
-    // the connection until its receive is posted. But while a receive waits for
-    // a message of this peer, the part is kept in this object, because the
-    // message may follow it on the connection.
+    // No receive matches the frame. If it is a part of a collective, it usually
+    // stays on the connection until its receive is posted. There is one
+    // exception: if a receive waits for a message of this peer, the part is
+    // kept in this object, because that message may follow the part on the
+    // connection.
     if (header.type == FrameType::kPart && !AwaitsMessage(peer)) {
       return FramePlace{};
     }
@@ -252,8 +253,8 @@ void FrameInbox::Placed(int peer, const FrameHeader& header) {
     Complete(ticket);
     return;
   }
-  // The frame was kept, because no receive matched it when it began to arrive.
-  // A matching receive may have been posted since then.
+  // The frame is now complete. When it began to arrive, no receive matched it,
+  // so it was kept. Such a receive may have been posted since then.
   Kept& early = kept_[peer].back();
   early.complete = true;
   const Ticket wanted = FirstFor(peer, header);

@@ -19,10 +19,10 @@ namespace muster {
 //
 // Parts of a collective go to the receives of that collective, in order. Parts
 // of a later collective stay on the connection until this rank begins that
-// collective. Messages without a receive are kept in this object, up to a
-// limit, because frames that are already awaited may follow them on the
-// connection. While a receive waits for a message, parts without a receive are
-// kept, too, because the message may follow them on the connection.
+// collective. A message without a receive is kept in this object, up to a
+// limit: if it stayed on the connection, it would block the frames behind it,
+// for which receives may be waiting. For the same reason, a part without a
+// receive is kept while a receive waits for a message.
 class FrameInbox : public FrameSink {
  public:
   // `rank`: this rank. `names`: the names of all ranks, indexed by rank.

@@ -21,11 +21,11 @@
 namespace muster {
 
 // Detects the death of a process that is listening but has not connected to
-// this rank yet. The watch keeps an idle connection to the process's listener;
-// the process need not accept this connection. If the process closes the
-// connection, as it does with callers that do not identify themselves, the
-// watch connects again. If the new connection is refused, the process no longer
-// listens.
+// this rank yet. For this purpose, the watch connects to the process's listener
+// and keeps the connection idle; the process need not accept it. If the
+// connection is closed, the watch connects again, because a living process also
+// closes connections of callers that do not identify themselves. If the new
+// connection is refused, the process no longer listens.
 //
 // A listener that cannot be reached is not watched. If the first connection is
 // refused, the process is dead or a firewall rejects connections. In this case
@@ -105,10 +105,10 @@ bool SendHello(StreamSocket& socket, const Hello& hello);
 // are not ranks cannot use up the descriptors.
 inline constexpr int kStrangers = 64;
 
-// The name of the purpose of connections between ranks. The TLS key of a
-// connection is derived from the group's key and this name
-// (base/net/tls_stream.h). So a connection for another purpose has another key
-// and is rejected.
+// The name of the purpose "connections between ranks". The TLS key of a
+// connection is derived from the group's key and such a name
+// (base/net/tls_stream.h). So a caller that connects for another purpose has
+// another TLS key, and is rejected.
 inline constexpr char kTcpPurpose[] = "muster tcp";
 
 // Accepts connections until all ranks above this rank (`own.rank`) have
@@ -133,8 +133,9 @@ absl::Status ReceiveRanks(const GroupPlace& place, int listener,
                           Instant deadline, ListenerWatch& next,
                           std::vector<StreamSocket>& sockets);
 
-// The longest time for which a rank sleeps before it checks its connections
-// again. It bounds the delay if a wake-up is missed.
+// The longest time for which a rank that connects to its peers sleeps before it
+// checks its connections again. If a wake-up is missed, the rank continues
+// after this time.
 inline constexpr Duration kLongestSleep = std::chrono::minutes(1);
 
 }  // namespace muster

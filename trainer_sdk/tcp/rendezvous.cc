@@ -28,9 +28,10 @@
 namespace muster {
 namespace {
 
-// The longest time to wait until the next rank (own rank + 1) has connected to
-// this rank. 3 s are enough: when this wait begins, all addresses have been
-// published, so the next rank connects at once.
+// If the listener of the next rank (own rank + 1) refuses connections: the time
+// after which the next rank counts as dead, unless it has connected to this
+// rank. 3 s are enough: by then all addresses have been published, so a living
+// next rank connects at once.
 constexpr Duration kCallTimeout = std::chrono::seconds(3);
 
 absl::StatusOr<SocketAddress> Parse(const std::string& address, int port) {
@@ -173,8 +174,9 @@ class Rendezvous {
     return absl::OkStatus();
   }
 
-  // Performs the TLS handshake with a lower rank. Waiting cannot cause a
-  // deadlock: a rank answers as soon as it is connected to all ranks below it.
+  // Performs the TLS handshake with a lower rank, and waits for its answers.
+  // This cannot cause a deadlock: a rank answers as soon as it is connected to
+  // all ranks below it, and rank 0 has none below it.
   absl::Status Encrypt(int peer, StreamSocket& connection) {
     if (!tls_.has_value()) return absl::OkStatus();
     const int fd = connection.fd.get();

@@ -216,8 +216,9 @@ TEST(Rendezvous, ImpostorWithoutTheKeyIsRefused) {
 
 TEST(Rendezvous, SaysThatItHasNoDescriptorForACall) {
 #if defined(__SANITIZE_ADDRESS__)
-  // This test leaves no free descriptor. Builds with AddressSanitizer skip it,
-  // because the sanitizer itself needs two descriptors for a pipe.
+  // This test runs rank 0 without a free descriptor. Builds with
+  // AddressSanitizer skip the test, because the sanitizer itself needs two
+  // descriptors for a pipe.
   GTEST_SKIP() << "needs the last descriptor, as the sanitizer does";
 #endif
   const auto store = std::make_shared<InProcessStore>();
@@ -233,9 +234,9 @@ TEST(Rendezvous, SaysThatItHasNoDescriptorForACall) {
   // When rank 0's connection arrives at this test's listener, rank 0 has opened
   // all descriptors that it needs. So the limit of descriptors can be set now.
   const OwnedFd watched = above.Accept();
-  // Set the limit of descriptors so that rank 0 cannot accept another
-  // connection. The connection is made with `caller`, a descriptor that is
-  // opened before the limit is set.
+  // Lower the process's limit of open descriptors, so that rank 0 cannot accept
+  // a connection. Then connect to rank 0 with `caller`, a descriptor that is
+  // opened before the limit is lowered.
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
   OwnedFd caller(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));

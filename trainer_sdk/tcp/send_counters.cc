@@ -15,7 +15,8 @@
 namespace muster {
 namespace {
 
-// Whether both ends of a connection have the same address; the ports differ.
+// Whether the peer is on this host, so that both ends of the connection have
+// the same address and differ only in the port.
 bool IsOnThisHost(int fd) {
   sockaddr_storage own{};
   sockaddr_storage peer{};

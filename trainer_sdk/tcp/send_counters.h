@@ -27,21 +27,24 @@ struct SendCounters {
 std::optional<SendCounters> ReadSendCounters(int fd);
 
 // Returns for how long the network limited the sends between two states of the
-// counters. The result is the time that the acknowledged bytes take at the
-// connection's rate, but at most the time for which data was under way (sent
-// and not acknowledged) and the receiver's window was not full. The time under
-// way alone would be too long: a receiver that computes acknowledges the end of
-// a transfer up to 40 ms late (delayed ACK). Transfers that fit into the
-// congestion window may not show that a link has become slow. Pure.
+// counters: the number of acknowledged bytes divided by the connection's rate.
+// The result is at most the time for which data was under way (sent and not
+// acknowledged) and the receiver's window was not full.
+//
+// The time under way is not a good measure by itself, because it can be too
+// long: a receiver that is busy computing acknowledges the end of a transfer up
+// to 40 ms late (delayed ACK). A slow link may stay unnoticed if every transfer
+// is so short that it fits into the congestion window. Pure.
 Duration NetworkLimited(const SendCounters& from, const SendCounters& to);
 
-// Measures for how long the network limits the connections of a group to ranks
-// on other hosts. Adds these times to RankTime::Process(). Not thread-safe.
+// Measures for how long the network limits the sends of a group's connections
+// to ranks on other hosts. Adds these times to RankTime::Process(). Not
+// thread-safe.
 class LinkMeter {
  public:
   // The interval between two measurements is kInterval, or kIntervalPerLink
-  // times the number of links if that is longer. With the longer interval, a
-  // large number of links takes no larger share of a core than a small number.
+  // times the number of links if that is longer. The longer interval bounds the
+  // CPU time per second for measurements, however many links there are.
   static constexpr Duration kInterval = std::chrono::milliseconds(25);
   static constexpr Duration kIntervalPerLink = std::chrono::microseconds(500);
 

@@ -128,8 +128,8 @@ class TcpMesh final : public Mesh {
   bool announced_ = true;
 };
 
-// Number of polls of one peer between two checks of the clock and of all other
-// peers.
+// While a rank waits for data of one peer, it polls that peer. One in
+// kTriesOfOne polls covers all peers, and after it the rank checks the clock.
 constexpr int kTriesOfOne = 32;
 
 TcpMesh::TcpMesh(int rank, std::vector<PeerName> names,
@@ -243,10 +243,10 @@ void TcpMesh::Close() {
   }
 }
 
-// Announces the current operation to the next rank (own rank + 1, or 0), unless
-// the next rank has already got a part of the operation from this rank. All
-// ranks announce their operations, so a mismatch is found even if every rank
-// waits for another rank.
+// Tells the next rank (own rank + 1, or 0) which operation this rank performs,
+// unless this rank has already sent it a part of this operation. Every rank
+// does so. So ranks that perform different operations are found out even if
+// every rank only waits for data.
 void TcpMesh::Announce() {
   if (announced_) return;
   announced_ = true;
@@ -378,9 +378,10 @@ absl::Status TcpMesh::Gone(int peer) const {
                          " died or broke its connection: ", connection.why()));
 }
 
-// Returns what a waiting rank does between polls. The rank yields its core only
-// if ranks of this host share a core: an unnecessary yield costs milliseconds
-// if another program wants the core.
+// Returns what a waiting rank does between two polls. It yields its core if
+// more ranks run on this host than it has cores to run on, and otherwise keeps
+// polling: an unnecessary yield costs milliseconds if another program wants the
+// core.
 TcpMesh::Between BetweenTries(const std::vector<PeerName>& names, int rank) {
   cpu_set_t cores;
   CPU_ZERO(&cores);

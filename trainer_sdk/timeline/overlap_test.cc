@@ -11,9 +11,9 @@ TimelineSpan Span(SpanKind kind, int64_t begin, int64_t end) {
 
 TEST(OverlapTest, CommunicationOutsideTheWaitIsHidden) {
   const CommunicationOverlap overlap = OverlapOf(
-      // The wait lasts from 75 to 98 ns. So only the first 5 ns of the
-      // reduction from 70 to 95 ns are hidden; the reduction from 20 to 50 ns
-      // is hidden completely.
+      // The rank waits from 75 to 98 ns. The reduction from 20 to 50 ns is
+      // hidden completely. Of the reduction from 70 to 95 ns, only the 5 ns
+      // before the wait are hidden.
       {Span(SpanKind::kReduce, 70, 95), Span(SpanKind::kStep, 0, 120),
        Span(SpanKind::kReduce, 20, 50), Span(SpanKind::kForward, 0, 10),
        Span(SpanKind::kBackward, 10, 75), Span(SpanKind::kWait, 75, 98)});

@@ -94,8 +94,9 @@ absl::StatusOr<std::unique_ptr<ProcessGroup>> NewProcessGroup(
   };
   if (choice == TransportChoice::kNccl) {
     if (options.splitter == nullptr) options.splitter = SplitNcclTransport;
-    // With NCCL, this factory makes the original group only. The splitter makes
-    // the groups that are split from the original group.
+    // With NCCL, this factory makes only the group that NewProcessGroup
+    // creates. Groups that are later split from this group are made by
+    // options.splitter.
     factory = [is_world](GroupPlace whole, Instant deadline) {
       return NewNccl(std::move(whole), is_world ? TakeWorldNcclId() : "",
                      deadline);

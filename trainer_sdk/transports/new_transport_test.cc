@@ -132,16 +132,17 @@ TEST(NewTransportTest, EveryCreationHasKeysOfItsOwn) {
   place.store = store;
   ASSERT_TRUE(NewProcessGroup(place, TransportChoice::kLocal).ok());
   place.size = 2;
-  // The creation of this group fails. This rank must count it nevertheless, so
-  // that its next creation has the same number as on the other ranks.
+  // The creation of this group fails, because kLocal is a transport for one
+  // rank. It must be counted nevertheless, so that this rank's next creation
+  // has the same number as on the other ranks.
   EXPECT_FALSE(NewProcessGroup(place, TransportChoice::kLocal).ok());
   EXPECT_EQ(store->Add("group//creations/0", 0).value(), 2);
 }
 
-// Makes several processes call Add on a store for the first time in the order
-// of `turns_`. In the test below, the processes make two groups over one store.
-// If both groups used the same keys, the order of the test would put processes
-// of different groups into one group.
+// Controls the order in which several processes make their first call of Add on
+// a common store: the order of `turns_`. Used to provoke an error: in the test
+// below, the processes form two groups over one store. If both groups used the
+// same keys, this order would put processes of different groups into one group.
 class Turnstile {
  public:
   explicit Turnstile(std::vector<int> turns) : turns_(std::move(turns)) {}
@@ -207,9 +208,9 @@ class StoreWithTurns final : public Store {
 };
 
 // Four processes form two groups, {0, 1} and {2, 3}, over one store without
-// prefixes. The first process that arrives as rank 0 of its group and the first
-// that arrives as rank 1 belong to different groups. The groups must not be
-// mixed up.
+// prefixes. The processes arrive in the order 0, 3, 1, 2. So the first one with
+// group rank 0 (process 0) and the first one with group rank 1 (process 3)
+// belong to different groups. They must not become one group.
 TEST(NewTransportTest, GroupsOfDifferentNamesInOneStoreNeverMix) {
   const auto store = std::make_shared<InProcessStore>();
   Turnstile turns({0, 3, 1, 2});

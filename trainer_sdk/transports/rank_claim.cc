@@ -22,8 +22,8 @@ uint64_t ProcessNonce() {
 }  // namespace
 
 std::string ProcessIdentity() {
-  // A forked child process has the same random number (nonce) as its parent, so
-  // the identity also contains the pid.
+  // The identity contains the pid beside a random number (nonce), because a
+  // forked child process inherits the random number of its parent.
   const PeerName own = OwnName(0);
   return absl::StrCat("pid ", own.pid, " on ", own.host, " (",
                       absl::Hex(ProcessNonce()), ")");

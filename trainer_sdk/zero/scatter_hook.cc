@@ -25,9 +25,9 @@ absl::Status ScatterHook::Reduce(GradientBucket& bucket, ProcessGroup& group) {
       ReduceScatter(bucket.data, own, counts[0], bucket.dtype, ReduceOp::kAvg),
       group);
   const int64_t rest = bucket.count - counts[0] * ranks;
-  // The equal parts of all ranks do not cover the last `rest` elements of the
-  // bucket. These are reduced to the last rank. In a group of one rank no
-  // elements remain, because that rank's part is the whole bucket.
+  // ReduceScatter has averaged only the equal parts of all ranks. Average the
+  // last `rest` elements of the bucket, too; their averages go to the last
+  // rank. In a group of one rank no averaging is needed.
   if (!status.ok() || rest == 0 || ranks == 1) return status;
   void* const at = bucket.at(bucket.count - rest);
   return bucket.Run(

@@ -58,8 +58,9 @@ constexpr int64_t kParameters = kLayers * (kMatrix + kVector);
 // weights: names, lists, threads and allocators.
 constexpr int64_t kSmall = 16 << 10;
 
-// The expected memory in bytes per element of the model: for the weights, for
-// the gradients, and for the optimizer's sharded state.
+// The element type, and the memory that a training with this type is expected
+// to use, in bytes per element of the model: for the values (weights), for the
+// gradients, and for the optimizer's sharded state.
 struct Form {
   DType type = DType::kFloat32;
   int64_t values = 0;

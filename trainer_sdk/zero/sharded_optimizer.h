@@ -21,15 +21,15 @@ namespace muster {
 // elements whose averaged gradients it has (ScatterHook). Then the ranks gather
 // the new values in the memory of the gradient buckets. So only the state and
 // the master weights need additional memory. For P elements with 16-bit values
-// and AdamW on N ranks, this is 12 P / N bytes per rank instead of 12 P. The
-// values are bit-identical to those of a ReplicatedOptimizer with a Reducer
-// whose reductions are equally exact.
+// and AdamW on N ranks, this is 12 P / N bytes per rank instead of 12 P. If the
+// reductions round in the same way, the values are bit-identical to those of a
+// ReplicatedOptimizer.
 //
 // With GradientPlace::kInPlace, the values are gathered directly in their own
-// memory, under two conditions. The distances between tensors, in elements, are
-// the same in the values' memory as in the gradients' memory. The values are
-// stored in the type Tensor::precision, which may differ from the gradients'
-// type.
+// memory, under two conditions. First, the distances between tensors, in
+// elements, are the same in the values' memory as in the gradients' memory.
+// Second, the values are stored in the type Tensor::precision, which may differ
+// from the gradients' type.
 class ShardedOptimizer : public Optimizer {
  public:
   // Creates the optimizer. Call it on every rank with the same arguments; it
@@ -61,8 +61,9 @@ class ShardedOptimizer : public Optimizer {
                    std::vector<Tensor> tensors, std::vector<ShardPiece> pieces);
 
   TensorData GradientOf(const ShardPiece& piece) const;
-  // Calls `prepare` with the index of each element of pieces_ (the parameter
-  // ranges of this rank), then gathers the values of all ranks.
+  // Calls `prepare` with the index of each element of pieces_, the parameter
+  // ranges of this rank; `prepare` makes the values of this range ready. Then
+  // gathers the values of all ranks.
   template <typename Prepare>
   absl::Status Gather(Prepare prepare);
   // The started operations of a gather, which the caller must wait for.
@@ -72,11 +73,11 @@ class ShardedOptimizer : public Optimizer {
   Works StartGather(void* data, int64_t count, DType type);
   DType TypeOfValues(const GradientBucket& bucket) const;
   void TakeFromBucket(const GradientBucket& bucket);
-  // Returns one address per bucket: where the bucket's values are gathered. If
+  // Returns for each bucket the address at which its values are gathered. If
   // the values lie in memory in the same order and distances as their gradients
-  // lie in the bucket, they are gathered in place, and the address is that of
-  // the bucket's first value. Otherwise the address is null: the values are
-  // gathered in the bucket's memory and then copied.
+  // lie in the bucket, this is the address of the bucket's first value, and no
+  // copy is needed. Otherwise it is null: the values are gathered in the
+  // bucket's memory and then copied to their own memory.
   std::vector<void*> FindValues() const;
 
   ProcessGroup& group_;

@@ -104,10 +104,11 @@ std::optional<PodPlace> StatefulSetPlace(const Environment& environment) {
   return place;
 }
 
-// Sets `place.first`, the pod that hosts the coordinator, to the pod that
-// `coordinator` names. The JobSet controller writes the name of the first pod
-// into an annotation of all pods. In a JobSet with several Jobs the index alone
-// does not identify the first pod.
+// Sets `place.first`, the host name of the pod that hosts the coordinator, to
+// `coordinator`. If this pod's own host name is known, sets `place.is_first` as
+// well. The JobSet controller writes the name of the first pod into an
+// annotation of all pods. In a JobSet with several Jobs the index alone does
+// not identify the first pod.
 void PlaceInJobSet(const FlagDefault& coordinator,
                    const Environment& environment, PodPlace& place) {
   place.first = coordinator;

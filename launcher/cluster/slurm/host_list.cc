@@ -11,7 +11,8 @@ namespace {
 
 constexpr size_t kMaxHosts = 65536;
 constexpr size_t kMaxBytes = 1 << 20;
-// Maximum length of a host's name in bytes. Bounds the memory for all names.
+// Maximum length of one host name in bytes. Together with kMaxHosts, it bounds
+// the memory for all names.
 constexpr size_t kLongestName = 255;
 constexpr size_t kMaxDigits = 15;
 
@@ -62,10 +63,10 @@ absl::StatusOr<std::vector<std::string>> ExpandRanges(const std::string& text) {
   return numbers;
 }
 
-// Replaces `heads` by all concatenations of one of `heads` and one of `tails`.
-// `already`: the number of hosts that earlier entries of the list gave.
-// InvalidArgument: the list has more than kMaxHosts hosts, or a name is too
-// long.
+// Replaces `heads`, which are beginnings of host names, by all concatenations
+// of a head and one of `tails`. `already`: the number of hosts that earlier
+// entries of the list gave. InvalidArgument: the list has more than kMaxHosts
+// hosts, or a name is too long.
 absl::Status Multiply(const std::vector<std::string>& tails, size_t already,
                       std::vector<std::string>& heads) {
   if (heads.size() * tails.size() > kMaxHosts - already) {

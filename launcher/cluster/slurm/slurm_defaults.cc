@@ -33,9 +33,9 @@ std::optional<int64_t> SumOfGpus(const std::string& text) {
   return sum <= kMaxGpus ? std::optional(sum) : std::nullopt;
 }
 
-// Sets one worker for each GPU of this node. SLURM_GPUS_ON_NODE, this node's
-// number of GPUs, takes precedence over SLURM_GPUS_PER_NODE, the number
-// requested for every node.
+// Makes the number of GPUs of this node the default of --nproc-per-node.
+// SLURM_GPUS_ON_NODE, this node's number of GPUs, takes precedence over
+// SLURM_GPUS_PER_NODE, the number requested for every node.
 absl::Status AddWorkers(const SlurmEnvironment& environment,
                         Defaults& defaults) {
   for (const char* variable : {"SLURM_GPUS_ON_NODE", "SLURM_GPUS_PER_NODE"}) {
@@ -89,7 +89,10 @@ std::string OfNodes(int nodes) {
   return absl::StrCat(" of ", nodes, nodes == 1 ? " node" : " nodes");
 }
 
-// Outside of a step, checks that this process may run as a node of the job.
+// Checks that a process outside of a Slurm step may run as a node of the job.
+// Refuses salloc's shell, and the batch script of a job with several nodes.
+// Flags that name a rendezvous endpoint or, in a batch script, a single node
+// lift this refusal.
 absl::Status CheckOutside(const FlagValues& given, const SlurmPlace& place) {
   if (MeetsElsewhere(given)) return absl::OkStatus();
   if (place.context == SlurmContext::kShell) {
@@ -109,7 +112,9 @@ absl::Status CheckOutside(const FlagValues& given, const SlurmPlace& place) {
       "--nnodes=1 ... for this node"));
 }
 
-// Checks that each task of a step is one node of the job.
+// Checks that the tasks of this Slurm step may each be one node of Muster's
+// job. Refuses --slurm, and several tasks on a machine unless --nnodes shows
+// that the user wants them.
 absl::Status CheckStep(const FlagValues& given, const SlurmPlace& place) {
   if (AsksForSlurm(given)) {
     return Refused(

@@ -42,7 +42,8 @@ struct SlurmPlace {
   int tasks_on_a_node = 0;  // largest number of tasks on one node of the step
   // number of tasks on each node in Slurm's format: "2(x3),1"
   std::string tasks_per_node;
-  // number of this task in the step; nullopt: not in a step
+  // rank of this task in its Slurm job step (SLURM_PROCID); nullopt: not in a
+  // step
   std::optional<int> task;
   // number of this task on its node (SLURM_LOCALID)
   std::optional<int> task_on_node;
@@ -58,10 +59,11 @@ std::string SlurmValue(const SlurmEnvironment& environment,
 absl::StatusOr<SlurmPlace> ReadSlurmPlace(const SlurmEnvironment& environment);
 
 // The port of the coordinator of a job's step, between 12000 and 32767, which
-// is below the ports that Linux gives to clients. Two steps of one job have
-// different ports unless their numbers differ by a multiple of 20768. The first
-// 16 steps of two jobs have different ports unless the job numbers differ by a
-// multiple of 1298. (Tasks of an array are jobs with their own numbers.)
+// is below the ports that Linux assigns to outgoing connections. Two steps of
+// one job have different ports unless their numbers differ by a multiple of
+// 20768. The first 16 steps of two jobs have different ports unless the job
+// numbers differ by a multiple of 1298. (Tasks of an array are jobs with their
+// own numbers.)
 uint16_t SlurmPort(uint64_t job, uint64_t step);
 
 // Translates Slurm's description of a node's place in the network to labels for

@@ -49,7 +49,8 @@ __device__ Partition RowPartition(const T* row, int64_t classes,
     most = new_most;
   }
   const float largest = BlockMax(most, line);
-  // A thread that has read no column has a sum of 0, so it adds 0.
+  // A thread that has read no column has most = -infinity and sum = 0, so it
+  // adds 0.
   return {largest, BlockSum(sum * expf(most - largest), line)};
 }
 

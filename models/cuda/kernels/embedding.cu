@@ -24,8 +24,9 @@ __global__ void Forward(EmbeddingShape shape, const int32_t* tokens,
       &output[row * shape.width + column]);
 }
 
-// Adds to the gradient of the token table. Launched with one thread block per
-// distinct token, so only one block adds to a token's row.
+// Adds to the gradient of the token table. Launched with one thread block for
+// every kThreads columns of each distinct token, so each element of the
+// gradient is changed by one thread only.
 template <typename T>
 __global__ void TokenBackward(EmbeddingShape shape, DeviceTokenRows token_rows,
                               const T* output_gradient, float* gradient) {
@@ -42,7 +43,7 @@ __global__ void TokenBackward(EmbeddingShape shape, DeviceTokenRows token_rows,
 }
 
 // Adds to the gradient of the position table. Launched with one thread block
-// per position.
+// for every kThreads columns of each position.
 template <typename T>
 __global__ void PositionBackward(EmbeddingShape shape, const T* output_gradient,
                                  float* gradient) {

@@ -12,7 +12,8 @@ class CudaEmbeddingTest : public KernelTest<Case> {};
 TYPED_TEST_SUITE(CudaEmbeddingTest, KernelCases);
 
 TYPED_TEST(CudaEmbeddingTest, AsOnTheCpu) {
-  // The width exceeds the number of threads in a block.
+  // The width exceeds the number of threads in a block (128), so the kernels
+  // use two blocks for each row.
   constexpr EmbeddingShape kShape = {.batch = 2, .time = 3, .width = 131};
   constexpr int64_t kVocabulary = 5;
   constexpr int64_t kContext = 4;

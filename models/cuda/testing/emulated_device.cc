@@ -33,7 +33,8 @@ void Write(ElementType type, const float* from, int64_t count, void* to) {
   }
 }
 
-// Copies the matrix of product number `product` into a dense array of float32.
+// Copies one matrix into a dense array of float32: the matrix for
+// multiplication number `product` (from 0) of a batch.
 std::vector<float> Dense(const Matrix& matrix, int64_t product) {
   std::vector<float> all(static_cast<size_t>(matrix.rows * matrix.columns));
   for (int64_t row = 0; row < matrix.rows; ++row) {

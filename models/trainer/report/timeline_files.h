@@ -17,7 +17,7 @@ std::string DescribeTimeline(const Timeline& timeline);
 
 // A picture that a training writes at its end: a timeline or a schedule.
 struct PictureFile {
-  // The kind of picture, for messages: "timeline".
+  // The kind of picture, for messages, such as "timeline".
   std::string kind;
   // Path of the picture's file; empty: no picture is requested.
   std::string path;

@@ -84,8 +84,8 @@ def run_openmpi(mpi_worker, names, addresses):
   with tempfile.TemporaryDirectory() as scratch:
     agent = os.path.join(scratch, 'agent')
     with open(agent, 'w') as file:
-      # A script that mpirun runs in place of ssh, with the arguments HOST and
-      # COMMAND.
+      # mpirun runs this script in place of ssh, with the arguments HOST and
+      # COMMAND. The script runs COMMAND in the second namespace.
       file.write('#!/bin/sh\nshift\nexec ip netns exec %s sh -c "$*"\n' %
                  names[1])
     os.chmod(agent, 0o755)

@@ -8,7 +8,7 @@
 
 namespace muster {
 
-// The options of one rank of a measurement of all_reduce.
+// The options of a program that runs one rank while all_reduce is measured.
 struct WorkerOptions {
   int rank = 0;
   int size = 1;
@@ -25,8 +25,8 @@ using SumInPlace = std::function<void(float* data, int64_t count)>;
 // available time.
 void Measure(const WorkerOptions& options, const SumInPlace& sum);
 
-// The implementations of all_reduce to measure. Each one connects the ranks at
-// its first call.
+// Each function returns one of the implementations of all_reduce to measure. An
+// implementation connects the ranks at its first call.
 SumInPlace OursOverTcp(const WorkerOptions& options);
 SumInPlace OursOverEncryptedTcp(const WorkerOptions& options);
 SumInPlace OursOverGloo(const WorkerOptions& options);

@@ -220,8 +220,8 @@ int RunFlood(int port) {
     OwnedFd& one = connections[i % connections.size()];
     one =
         OwnedFd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    // Close connections with a reset. They then leave no state TIME_WAIT, so
-    // the ports do not run out.
+    // Close connections with a reset. Otherwise closed connections would stay
+    // in the state TIME_WAIT for a while, and the ports would run out.
     const linger reset = {.l_onoff = 1, .l_linger = 0};
     setsockopt(one.get(), SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
     (void)connect(one.get(), address.get(), address.size);

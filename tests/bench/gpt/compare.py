@@ -53,7 +53,7 @@ class Measurements:
 def race(binaries, text, ranks, rounds):
   with tempfile.TemporaryDirectory(prefix='muster-bench-') as start:
     # There are as many micro-batches as ranks, so each rank trains on one
-    # micro-batch of 12 windows a step.
+    # micro-batch, which has 12 windows of the text, in each step.
     options = ['--data', text, '--micro-batches', str(ranks), '--steps', '1000']
     subprocess.run([os.path.join(binaries, 'start'), start, *options],
                    check=True)

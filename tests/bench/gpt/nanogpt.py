@@ -40,8 +40,8 @@ def train(binaries, text, ranks, folder):
   """Runs Muster's training and PyTorch's, in parallel if there are cores for
   both."""
   os.mkdir(folder)
-  # For any number of ranks, each step uses 12 windows and each validation 240
-  # windows.
+  # With any number of ranks, each step uses 12 windows of the text, and each
+  # validation 240.
   options = ['--data', text, '--batch', str(12 // ranks), '--micro-batches',
              str(ranks), '--validation-batches', str(20 * ranks)]
   here = os.path.dirname(os.path.realpath(__file__))

@@ -71,7 +71,8 @@ std::string Json(const models::GptTrainingOptions& options,
       absl::StrJoin(tensors, ",\n"), "]}\n");
 }
 
-// The two files of training or of validation micro-batches: tokens and targets.
+// The file of tokens and the file of targets, either of all training
+// micro-batches or of all validation micro-batches.
 class BatchFiles {
  public:
   explicit BatchFiles(const std::string& path)

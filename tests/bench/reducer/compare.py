@@ -51,7 +51,8 @@ def row(name, found):
   bare = median([s[0] for s in found])
   reduced = median([s[1] for s in found])
   # s[0] is the time of a step without the reducer, and s[1] that of a step with
-  # the reducer just after it. A disturbance of the machine affects both.
+  # the reducer just after it. A disturbance of the machine affects both times,
+  # so it affects their ratio less.
   over = median([s[1] / s[0] for s in found]) - 1
   # Also compare the fastest tenth of the steps with the reducer and the fastest
   # tenth without it: other processes of the machine disturbed these least.

@@ -64,8 +64,9 @@ absl::Status RunRank(const Arguments& arguments, const GroupPlace& place) {
   auto reducer = Reducer::Create(**group, workload.tensors(), options);
   if (!reducer.ok()) return reducer.status();
   for (int step = 0; step < kWarmUp + arguments.steps; ++step) {
-    // All ranks start the step together. Otherwise a rank's time would include
-    // the wait for a rank that still runs the step without the Reducer.
+    // All ranks start each step together. Otherwise the time of a step with the
+    // Reducer would include the wait for ranks that still run the step without
+    // it.
     absl::Status status = (*group)->Run(Barrier());
     if (!status.ok()) return status;
     const Instant bare = MonotonicNow();

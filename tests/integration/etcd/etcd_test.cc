@@ -1,5 +1,5 @@
-// Tests of the election of a leader, and of the leaders' records, with a real
-// etcd.
+// Tests with a real etcd. Several coordinators elect one of them as the leader,
+// and the leader keeps the records of its jobs in etcd.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>

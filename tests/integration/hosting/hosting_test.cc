@@ -382,15 +382,15 @@ TEST_F(Hosting, ASpareThatNeverRanPrintsANotice) {
   }
 }
 
-// A pod of job "b" looks for its coordinator and finds that of job "a", because
-// the host name may still resolve to the earlier job's pod. The new pod must
-// retry until it finds its own coordinator.
+// A pod of job "b" looks for its coordinator at a host name that may still
+// resolve to a pod of the earlier job "a". So it finds the coordinator of job
+// "a", and must retry until it finds its own.
 TEST_F(Hosting, AnotherJobsCoordinatorIsAskedAgainInAPod) {
   const std::pair<std::vector<std::string>, std::string> cases[] = {
       {{"--nnodes=1:2", "--rdzv-conf=last_call_timeout=0"},
        "belongs to job \"a\""},
-      // With --nnodes=1 the coordinator creates a token, and it refuses a pod
-      // without the token.
+      // In this case job "a" has a single node. Its coordinator then creates a
+      // token, and refuses the pod because the pod does not have the token.
       {{"--nnodes=1"}, "asks for a job token"},
   };
   for (const auto& [flags, why] : cases) {

@@ -24,7 +24,8 @@ _LAUNCH = os.path.realpath('launcher/launch')
 _DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
 # An address of TEST-NET-1 (RFC 5737), which no host has.
 _NOWHERE = '192.0.2.1'
-# The exit code of `launch` on a spare node that never started its program.
+# The exit code of `launch` on a node that was a spare until the job's end and
+# never started a worker.
 _NEVER_RAN = 69
 process.LONGEST_S = 240
 
@@ -192,8 +193,8 @@ class Namespaces(_Job):
     cls.links = itertools.count()
 
   def setUp(self):
-    # Use new link names in each test: the kernel removes the old links with a
-    # delay.
+    # In each test, give the hosts' network links new names: the kernel removes
+    # the links of the previous test with a delay.
     self.hosts = [hosts.Host(self.bridge, 'pair%d' % next(self.links),
                              '10.79.0.%d' % (i + 1)) for i in range(4)]
     for host in self.hosts:

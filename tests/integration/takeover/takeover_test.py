@@ -70,8 +70,8 @@ class Takeover(unittest.TestCase):
     # by node: number of steps that the node's worker has done in the current
     # round
     self.steps = {}
-    # Key: a process and a number of nodes. Value: the number of rounds with so
-    # many nodes that wait_for_round has counted for this process.
+    # How many rounds of a given size wait_for_round has seen in the output of a
+    # node's process. Key: the process and the number of nodes in the round.
     self.rounds = {}
     self.token = None
 

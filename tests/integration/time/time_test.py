@@ -142,8 +142,8 @@ class Time(unittest.TestCase):
     self.assertEqual(interruption['round'], 1)
     self.assertEqual(interruption['cause'], 'worker')
     self.assertIn('exit code 3', interruption['reason'])
-    # The time that the nodes spend on repeated steps (`recomputing`) is a part
-    # of the time that the interruption has cost.
+    # The node-seconds that the interruption has cost (`lost_node_seconds`)
+    # include the time that the nodes spend on repeating steps (`recomputing`).
     self.assertGreaterEqual(interruption['lost_node_seconds'],
                             spent['recomputing'])
     self.assertEqual(verdict['time']['interruptions']['worker']['count'], 1)

@@ -107,8 +107,8 @@ TEST_F(PipelineTraining, ADrawingThatCannotBeWrittenIsAWarning) {
   EXPECT_EQ(full->ExitCode(), 0) << full->Output();
   EXPECT_THAT(full->Output(),
               HasSubstr("cannot write the picture '/dev/full': No space left"));
-  // An error that can be detected at the start must be reported before the
-  // first step.
+  // A picture in a folder that does not exist cannot be created, which can be
+  // detected at the start. This error must be reported before the first step.
   const auto nowhere = Launch(command + "/nowhere/step.svg", "nowhere", 2);
   EXPECT_EQ(nowhere->ExitCode(), 1) << nowhere->Output();
   EXPECT_THAT(nowhere->Output(),

@@ -95,9 +95,10 @@ class AttributionChecker : public Checker {
     const std::string prefix =
         absl::StrCat("round ", decision.round, " is broken: ");
     const std::string why = WhyOf(decision);
-    // If a new coordinator continues a round, it gets the reasons of earlier
-    // breaks from the nodes. So the reason of a break may repeat an earlier
-    // reason, even in a later round, which the reporting nodes never began.
+    // A new coordinator that continues a round learns from the nodes why
+    // earlier rounds broke. So it may name such an old reason again when the
+    // continued round breaks, even if the nodes that reported the reason never
+    // began this round.
     const bool is_repeated = !reasons_.insert(why).second;
     if (is_adopted_ && is_repeated) return;
     if (decision.reason.compare(0, prefix.size(), prefix) != 0) {
@@ -181,8 +182,8 @@ class AttributionChecker : public Checker {
     const auto found = trouble_.find(slot);
     const Duration lease = plan().spec.lease();
     Instant oldest = began_ - lease - plan().coordinator_timeout;
-    // After a suspension the coordinator begins each lease again. So faults
-    // from before the suspension may still have an effect.
+    // After a suspension the coordinator begins each lease again. So it may
+    // still declare a node lost because of a fault from before the suspension.
     if (resumed_ >= oldest) oldest = std::min(oldest, paused_ - lease);
     return found != trouble_.end() && found->second >= oldest;
   }

@@ -55,9 +55,10 @@ class BudgetChecker : public Checker {
     // Before its first round, a new coordinator learns from the nodes' reports
     // how many restarts earlier coordinators have spent.
     if (!had_begun) {
-      // A failure that ends the job uses no restart. The end shows as a stop
-      // order with an exit code. But a cancel in the same step also gives the
-      // stop order an exit code, and then the failure may have used a restart.
+      // A failure of a worker that ends the job uses no restart. The
+      // coordinator then sends a stop order with an exit code. A cancel in the
+      // same step also puts an exit code into the stop order; in that case the
+      // failure may have used a restart.
       const bool is_cancelled = std::ranges::any_of(
           step.decisions,
           [](const auto& decision) { return decision.kind == "cancel"; });
@@ -99,10 +100,10 @@ class BudgetChecker : public Checker {
 
  private:
   // Decides from the status's `restarts_used` whether the failure that broke
-  // the adopted round has used up a restart. It has used none if the round had
-  // broken before, for another cause, under an earlier coordinator. In that
-  // case the failure is reported only because its node missed that
-  // coordinator's directive.
+  // the adopted round has used up a restart. It has used none if an earlier
+  // coordinator had already broken the round for another cause. The node then
+  // still reports the failure, because it has missed that coordinator's
+  // directive.
   void Settle(int restarts_used) {
     if (!std::exchange(is_unsettled_, false)) return;
     spent_ = std::clamp(restarts_used, spent_, spent_ + 1);

@@ -81,9 +81,9 @@ std::unique_ptr<Checker> NewSpendingChecker(const Plan& plan);
 // run on all of its nodes, no world of an earlier coordinator runs on all of
 // its nodes.
 std::unique_ptr<Checker> NewSplitBrainChecker(const Plan& plan);
-// If the coordinator is lost, another one takes over in time. This needs two
-// majorities of living nodes: of the nodes of the newest world, and of the
-// nodes that elect a coordinator.
+// If the coordinator is lost, another one takes over in time. This is required
+// only while a majority of the newest world's nodes and a majority of the nodes
+// that elect a coordinator are alive.
 std::unique_ptr<Checker> NewTakeoverTimeChecker(const Plan& plan);
 
 // Returns the checkers that observe one coordinator. Report the steps of all

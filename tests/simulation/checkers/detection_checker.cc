@@ -6,9 +6,9 @@
 namespace muster::simulation {
 namespace {
 
-// Checks that lost nodes are removed in time. An agent's silence counts from
-// its last report that was newer than all its earlier ones. A repeated or late
-// message does not prove that the agent is alive.
+// Checks that lost nodes are removed in time. An agent counts as silent since
+// its last new report: one with a higher sequence number than all earlier ones.
+// A repeated or late report does not prove that the agent is alive.
 class DetectionChecker : public Checker {
  public:
   explicit DetectionChecker(const Plan& plan)

@@ -111,8 +111,8 @@ class HangChecker : public Checker {
     int round = 0;
     std::set<int> local_ranks;  // local ranks of the workers that hang
     State state = State::kNone;
-    // time by which the hanging workers must be looked at, stopped or killed,
-    // depending on `state`
+    // time by which the agent must take the hanging workers' call stacks (in
+    // state kSilent), stop the workers (kLookedAt), or kill them (kStopped)
     Instant due;
   };
 
@@ -161,7 +161,7 @@ class HangChecker : public Checker {
     ExcuseTrouble(slot, watched);
   }
   void Suspected(int slot, const agent::TakeStacks& take) {
-    // once all faults are healed, the worker may have recovered
+    // once the simulation has ended all faults, the worker may have recovered
     if (healed_) return;
     const auto found = watched_.find(slot);
     // A recently suspended agent may take a worker that has already ended for a

@@ -65,8 +65,9 @@ class SpendingChecker : public Checker {
                                 spec.takeover == rendezvous::Takeover::kAuto &&
                                 2 * spec.min_nodes > spec.max_nodes;
     if (count_suffices && witnesses <= spec.max_nodes - spec.min_nodes) {
-      // Perhaps none of the min_nodes agents that elect a coordinator knows how
-      // many restarts are used.
+      // At most max_nodes agents run, and at least min_nodes of them may not
+      // know how many restarts are used. These agents suffice to elect a
+      // coordinator.
       return false;
     }
     return 2 * witnesses > newest_nodes_;

@@ -124,11 +124,12 @@ class TakeoverTimeChecker : public Checker {
   // a majority of each of these worlds: the electorate, `newest_`, and every
   // newer world that one of them has begun.
   //
-  // With Takeover::kAuto the living agents need no majority of a world if the
-  // other agents that may exist are too few. `elsewhere` is the highest
-  // possible number of other agents, and `here` is the number of living agents
-  // that can vote and belong to these worlds. `elsewhere` must be less than
-  // half of the world, less than min_nodes, and less than `here`.
+  // With Takeover::kAuto the living agents must also elect without a majority
+  // of a world if few other agents can exist. `here` is the number of living
+  // agents that can vote and belong to these worlds, and `elsewhere` is the
+  // highest possible number of other agents. `elsewhere` counts as few if it is
+  // less than `here`, less than min_nodes, and less than half of the world's
+  // nodes.
   bool MustElect() const {
     std::set<rendezvous::WorldId> worlds = {newest_, electorate_.world};
     for (const auto& [agent, world] : places_) {

@@ -67,8 +67,8 @@ class StreamDevice final : public Device {
   void Wait() override { compute_->Drain(); }
   absl::Status status() override { return absl::OkStatus(); }
 
-  // `There` converts a host address to the device's address of the same memory;
-  // `Here` converts a device's address back. Null stays null.
+  // `There` converts a host address to the device's address of the same memory.
+  // `Here` converts a device's address to the host's address. Null stays null.
   static void* There(void* host);
   static void* Here(const void* device);
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-// When a pipeline breaks, the error passes from neighbour to neighbour and each
-// transport adds text. The functions of this file extract the original cause,
-// so that every rank reports the same text. Pure.
+// When a pipeline breaks, each rank passes the error on to its neighbours, and
+// each transport on the way adds text. The functions of this file extract the
+// original cause, so that every rank reports the same text. Pure.
 
 namespace muster {
 

@@ -157,8 +157,8 @@ TEST(PipelineFailuresTest, DeadRankIsNamed) {
     EXPECT_THAT(Text(statuses[neighbour]), HasSubstr("stage 2 on rank 2: "));
     EXPECT_THAT(Text(statuses[neighbour]), HasSubstr("died"));
   }
-  // Rank 0 has no connection to the dead rank 2, so it must get the error
-  // through rank 1, its neighbour.
+  // Rank 0 has no connection to rank 2, which died. So rank 0 must learn of the
+  // death from rank 1, its neighbour.
   EXPECT_THAT(Text(statuses[0]),
               HasSubstr("but the pipeline broke: stage 1 on rank 1 "));
   EXPECT_THAT(Text(statuses[0]), HasSubstr("died"));

@@ -139,9 +139,9 @@ void ExpectPerformed(const PipelineSchedule& schedule, TransportChoice choice,
           EXPECT_EQ(stage->last_weight_passes.size(), 3u);
         }
         if (group.rank() == shape.ranks - 1) {
-          // Each call of Step has the argument 8. Loss must get the factor 8 /
-          // micro_batches, that is, divided by the number of micro-batches
-          // exactly once.
+          // Step was called with the factor 8 each time. Loss must be called
+          // with 8 / micro_batches, so that the sum of the losses becomes a
+          // mean; the division must happen only once.
           auto& factors = mine.stages.back()->factors;
           std::sort(factors.begin(), factors.end(), std::greater<>());
           const size_t steps = static_cast<size_t>(shape.micro_batches) * 3;

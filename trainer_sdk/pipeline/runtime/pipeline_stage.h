@@ -33,8 +33,8 @@ struct StreamShape {
 // Formats a shape as text. Example: "float32[12, 64, 128]".
 std::string ToString(const StreamShape& shape);
 
-// The kind of a pass of a stage. kLast: the last pass in the step that adds to
-// the gradients of the stage's weights. kMoreToCome: any other pass.
+// Whether a pass of a stage is the last pass in the step that adds to the
+// gradients of the stage's weights (kLast) or any other pass (kMoreToCome).
 enum class WeightPass { kMoreToCome, kLast };
 
 // The arguments of one pass of a stage.

@@ -38,8 +38,8 @@ struct RankPlan {
 RankPlan PlanRank(const PipelineSchedule& lowered, int rank,
                   PipelinePass::Purpose purpose);
 
-// Two neighbouring ranks of a pipeline of p ranks: `rank`, and `next` = (rank +
-// 1) % p.
+// A pair of ranks that are neighbours in a pipeline of p ranks: `rank`, and
+// `next` = (rank + 1) % p.
 struct Neighbours {
   int rank = 0;
   int next = 0;

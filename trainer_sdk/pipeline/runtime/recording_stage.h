@@ -78,8 +78,8 @@ class RecordingStage : public PipelineStage {
   }
 
  private:
-  // To save time, only every kStride-th element is written and checked,
-  // starting with the last element.
+  // Only one of kStride elements is written and checked, to save time; the last
+  // element of a buffer is one of them.
   static constexpr int64_t kStride = 7;
 
   StreamShape Shape() const {

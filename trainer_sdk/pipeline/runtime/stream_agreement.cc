@@ -41,8 +41,8 @@ absl::StatusOr<StreamShape> ShapeFrom(const int64_t* numbers) {
   return shape;
 }
 
-// Decodes the input shape (`which` is 0) or the output shape (`which` is 1) of
-// `stage` from `numbers`, the encoded shapes of all ranks.
+// Decodes one shape of `stage` from `numbers`, the encoded shapes of all ranks:
+// the input shape if `which` is 0, the output shape if `which` is 1.
 absl::StatusOr<StreamShape> StreamOf(const std::vector<int64_t>& numbers,
                                      const PipelineShape& shape, int stage,
                                      int which) {

@@ -70,10 +70,10 @@ absl::Status PipelineChannels::Connect(ProcessGroup& group,
     if (color < 0) continue;
     Channel& made = by_kind_[IndexOf(role == kSender ? send : receive)];
     made.group = *std::move(channel);
-    // Reserve the buffers of this channel before the next channel is made. Both
-    // steps are collective (ReserveBuffers over the two ranks of the channel,
-    // Split over all ranks). If ranks did them in different orders, they could
-    // deadlock.
+    // Reserve the buffers of this channel at once, not after all channels have
+    // been made. Making a channel (Split) is collective over all ranks, and
+    // reserving its buffers over its two ranks. If ranks did these steps in
+    // different orders, they could deadlock.
     absl::Status reserved = ReserveBuffers(made);
     if (!reserved.ok()) return reserved;
   }

@@ -160,9 +160,10 @@ class PipelineStreams {
   // for actions of this kind.
   std::map<ActionKind, std::vector<std::byte*>> channel_buffers_;
   // The inputs of this rank's stages that have arrived or are being received.
-  // Key: the receive action of the input. For an input that another stage on
-  // this rank computes, the key is the receive action that would be needed if
-  // the other stage were on another rank.
+  // Key: the receive action that delivers the input. If another stage on this
+  // rank computes the input, there is no such action; the key is then the
+  // receive action that the schedule would need if that stage were on another
+  // rank.
   std::map<Action, Arrival> arrivals_;
   // The outputs that Put has stored and Send has not sent yet. Key: the send
   // action.

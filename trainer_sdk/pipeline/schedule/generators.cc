@@ -25,11 +25,11 @@ constexpr std::array<std::pair<ScheduleKind, std::string_view>, 4> kKinds = {{
 constexpr int kMax = 100'000;
 constexpr int64_t kMaxActions = 4'000'000;
 
-// The order of one rank's passes. The rank's first stage does the forward
-// passes of a group of micro-batches, then the rank's next stage does the
-// forward passes of the same group, and so on up to its last stage. Then the
-// next group follows. The order of backward passes is the same, but from the
-// rank's last stage to its first.
+// The order of one rank's passes. Micro-batches are divided into groups. The
+// rank's first stage does the forward passes of the first group, then the
+// rank's next stage does the forward passes of the same group, and so on up to
+// its last stage. Then the next group follows. The order of backward passes is
+// the same, but from the rank's last stage to its first.
 class RankOrder {
  public:
   RankOrder(const PipelineShape& shape, int rank)
@@ -114,8 +114,8 @@ std::vector<Action> OfRank(ScheduleKind kind, const PipelineShape& shape,
                            int rank) {
   const RankOrder order(shape, rank);
   const int behind = shape.ranks - 1 - rank;
-  // The number of this rank's forward passes until the first group of
-  // micro-batches has passed all of the rank's chunks (stages) except the last.
+  // The number of forward passes that this rank does for the first group of
+  // micro-batches before its last chunk (stage) begins with this group.
   const int chunks_ahead = (shape.stages_per_rank - 1) * order.group();
   switch (kind) {
     case ScheduleKind::kGPipe:

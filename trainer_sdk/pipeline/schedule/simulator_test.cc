@@ -54,8 +54,8 @@ TEST_P(Bubble, OfInterleavedIsDividedByTheChunks) {
 }
 
 TEST_P(Bubble, OfZeroBubbleIsAThirdWhereAllPassesTakeTheSame) {
-  // With fewer than 2p - 1 micro-batches, there are too few passes to fill the
-  // bubble (idle time), so the formulas below do not hold.
+  // The formulas below hold only if there are enough micro-batches to fill the
+  // bubble (idle time) with weight gradients: at least 2p - 1.
   if (m < 2 * p - 1) return;
   const PipelineTimeline timeline =
       Timeline(ScheduleKind::kZeroBubble1P, {p, 1, m});

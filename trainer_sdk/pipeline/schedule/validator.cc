@@ -19,8 +19,8 @@ namespace {
 // The moment at which a result becomes available on another rank.
 enum class Arrival {
   kAtOnce,
-  // The result becomes available when the rank that computed it reaches the
-  // send action.
+  // The result becomes available on another rank when the rank that computed it
+  // reaches the action that sends it.
   kWhenSent,
 };
 
@@ -245,8 +245,8 @@ absl::Status CheckMessages(const PipelineSchedule& schedule,
                    " messages: some are of no use"));
 }
 
-// A channel from one rank to another: (sender, receiver, kind of the send
-// action).
+// Identifies a channel, through which one rank sends one kind of data to
+// another rank: (sender, receiver, kind of the send action).
 using Channel = std::tuple<int, int, ActionKind>;
 
 // For each channel, its messages in two orders: as they are sent, and as they

@@ -142,8 +142,9 @@ TEST_F(Lowered, ReceiveAfterItsUseIsRefused) {
 }
 
 TEST_F(Lowered, ReceivesHaveTheOrderOfTheSends) {
-  // Both receives are posted in time but in the wrong order: each of them would
-  // receive the message that belongs to the other.
+  // Rank 1 posts the receives of two messages before it needs them, but in the
+  // reverse order of their sends. So each receive would get the message that
+  // belongs to the other receive.
   Remove({1, ActionKind::kRecvForward, 0});
   Remove({1, ActionKind::kRecvForward, 1});
   schedule_.ranks[1].insert(

@@ -10,13 +10,15 @@ namespace muster {
 namespace {
 
 // A stratum of the test cases: a combination of kind, type, reduction and
-// length in elements. kLarge stands for every large length, and kLongestBytes
-// for every length whose buffer has more bytes than kLongestBytes.
+// length in elements. Instead of the exact length, a stratum with a large
+// length has the number kLarge, and a stratum whose buffer is longer than
+// kLongestBytes has the number kLongestBytes.
 using Stratum = std::tuple<OperationKind, DType, ReduceOp, int64_t>;
 
 constexpr int64_t kLarge = 40'000;
-// The size of a buffer in bytes above which the case's length counts as
-// "longest": the size of a staging slot of the shared memory transport.
+// The buffer size in bytes above which the length of a case is called
+// "longest". It equals the size of a staging slot of the shared memory
+// transport.
 constexpr int64_t kLongestBytes = 512 << 10;
 
 Stratum StratumOf(const CollectiveCase& test, int size) {
@@ -100,12 +102,13 @@ TEST(CaseSelectionTest, TheStrataAreSpreadOverTheSizes) {
 }
 
 TEST(CaseSelectionTest, EveryVariantIsTakenWhereAllAre) {
-  // The following constants give the number of short cases (without the longest
-  // length), computed by hand. For each kind and reduction there are 5 lengths,
-  // 7 types and some variants. Most kinds have two variants: out of place and
-  // in place. A kind with parts has four: both out of place and in place, with
-  // equal parts and with uneven parts. An all_to_all is never in place, so it
-  // has two. A stratum with the longest length has one variant.
+  // The expected number of test cases, computed by hand. kShort counts the
+  // cases without the longest length: for each kind and reduction there are 5
+  // lengths, 7 types and some variants. Most kinds have two variants: out of
+  // place and in place. A kind whose longer buffer has one part per rank has
+  // four: both out of place and in place, with equal and with uneven parts. An
+  // all_to_all is never in place, so it has two. A stratum with the longest
+  // length has one variant.
   constexpr size_t kLengths = 5 * 7;
   constexpr size_t kShort = kLengths * (5 * (2 + 2 + 4) + 4 + 4 + 4 + 2 + 2);
   size_t cases = 0;

@@ -169,10 +169,10 @@ std::vector<double> ExpectedOutput(const CollectiveCase& test, int rank,
 }
 
 double Tolerance(const CollectiveCase& test, int size) {
-  // The rounding errors of an average. NCCL multiplies each of the `size`
-  // elements by 1/size, and then adds the products: fewer than 2 * size
-  // roundings. All test values are between -15 and 15, so each rounding error
-  // is at most 15 * epsilon / 2.
+  // A bound for the rounding error of an average. NCCL multiplies each of the
+  // `size` elements by 1/size and then adds the products, so it rounds fewer
+  // than 2 * size times. All test values are between -15 and 15, so the error
+  // of one rounding is at most 15 * epsilon / 2.
   return IsReduction(test.kind) && test.op == ReduceOp::kAvg
              ? size * 16 * EpsilonOf(test.dtype)
              : 0;

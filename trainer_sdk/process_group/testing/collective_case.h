@@ -71,9 +71,10 @@ std::vector<CollectiveCase> ShortCases(int size);
 
 // Selects cases and distributes them over groups of several sizes.
 struct CaseSelection {
-  // `sizes`: the groups' sizes. Each stratum (kind, type, reduction and length)
-  // has a list of pairs (size, variant). Only every `every_nth`-th of these
-  // pairs is tried, but at least one pair.
+  // `sizes`: the group sizes in which cases are tried. For each stratum (kind,
+  // type, reduction and length), all pairs of a size and a variant are listed.
+  // Only every `every_nth`-th of these pairs is tried, but at least one pair of
+  // each stratum.
   std::vector<int> sizes;
   int every_nth = 1;
   // The strata (kind, type, reduction and length) may be divided among `shares`
@@ -81,9 +82,9 @@ struct CaseSelection {
   // number `share`, counted from 0.
   int share = 0;
   int shares = 1;
-  // One in longest_every_nth strata with the longest length (a buffer of 600
-  // KB) is tried, and only with one pair (size, variant). `every_nth` does not
-  // apply to these strata.
+  // For strata with the longest length (a buffer of 600 KB), longest_every_nth
+  // replaces `every_nth`: only one in longest_every_nth of these strata is
+  // tried, and with only one pair of a size and a variant.
   int longest_every_nth = 1;
 };
 

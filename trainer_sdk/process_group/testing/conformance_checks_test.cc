@@ -42,8 +42,9 @@ INSTANTIATE_TEST_SUITE_P(Reference, TransportConformance,
 TEST(ReferenceTransportTest, ARankThatEntersLastFindsItBroken) {
   const TransportFactory factory = ReferenceTransports();
   const auto store = std::make_shared<InProcessStore>();
-  // This test performs rank 0's store operations. Rank 0 itself never enters
-  // the group's room (the shared state of its ranks).
+  // Rank 0 never enters the group's room (the shared state of its ranks).
+  // Instead of rank 0, this test makes the store calls with which rank 0
+  // announces the room and its arrival.
   ASSERT_TRUE(store->Set("room", "late 0").ok());
   ASSERT_TRUE(store->Add("here", 1).ok());
   const auto enter = [&](int rank, Duration timeout) {

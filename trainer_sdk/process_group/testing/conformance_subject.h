@@ -37,10 +37,11 @@ struct ConformanceSubject {
   std::string name;  // name of the test instance: letters and digits
   TransportFactory factory;
 
-  // `sizes`: the group sizes to try. Each stratum (kind, type, reduction and
-  // length) has a list of pairs (size, variant). Only every `every_nth`-th of
-  // these pairs is tried, but at least one pair. A larger `every_nth` saves
-  // time for a transport that is slow if its ranks are threads.
+  // `sizes`: the group sizes in which cases are tried. For each stratum (kind,
+  // type, reduction and length), all pairs of a size and a variant are listed.
+  // Only every `every_nth`-th of these pairs is tried, but at least one pair of
+  // each stratum. A larger `every_nth` saves time for a transport that is slow
+  // if its ranks are threads.
   std::vector<int> sizes = {1, 2, 3, 4, 5, 6, 7, 8};
   int every_nth = kUsualNth;
   // About one in longest_every_nth strata with the longest length (a buffer of
@@ -79,7 +80,8 @@ struct ConformanceSubject {
   // rank has given up and broken the group.
   enum class Late {
     kOfEverything,  // every operation of the late rank fails
-    // barriers fail at once; other operations are only launched, and fail later
+    // Only barriers fail at once. Other operations are enqueued without an
+    // error, and fail later.
     kOfBarriers,
   };
   Late late = Late::kOfEverything;
@@ -88,10 +90,11 @@ struct ConformanceSubject {
       std::make_shared<ConformanceMemory>();
 };
 
-// Returns `subject` with sizes 1 to 8 and every pair of size and variant if
-// `grid` is "whole", however long the tests take. The subject's factory must
-// support these sizes. Otherwise returns `subject` unchanged. `grid` is the
-// value of MUSTER_CONFORMANCE_GRID; null if this variable is not set.
+// If `grid` is "whole", returns `subject` changed so that it runs every pair of
+// a size and a variant for group sizes 1 to 8. This can take very long, and the
+// subject's factory must support these sizes. For any other `grid`, returns
+// `subject` unchanged. `grid` is the value of MUSTER_CONFORMANCE_GRID; null if
+// this variable is not set.
 ConformanceSubject AtGrid(ConformanceSubject subject, const char* grid);
 
 }  // namespace muster

@@ -206,9 +206,10 @@ absl::Status CheckLateCall(const ConformanceSubject& subject, int size,
       absl::StrCat(call.what, " after rank 0 of ", size, " gave up");
   auto transports = MakeTransports(subject.factory, size, "late");
   if (!transports.ok()) return transports.status();
-  // Rank 0 fails in the group's first operation. Even a transport that connects
-  // only in its first operation must report this failure to ranks that call an
-  // operation later.
+  // Rank 0 fails in the group's first operation: its barrier times out before
+  // another rank calls an operation. Ranks that call an operation later must
+  // get an error. This holds also for a transport that connects the ranks only
+  // in their first operation.
   const absl::Status early = (*transports)[0]->Execute(
       Barrier(), ContextOf(1, std::chrono::milliseconds(50)));
   if (early.ok()) return Complaint(what + ", its own barrier", 0, early);
@@ -299,8 +300,9 @@ absl::Status CheckDeadline(const ConformanceSubject& subject, int size) {
 absl::Status CheckAbort(const ConformanceSubject& subject, int size) {
   auto transports = MakeTransports(subject.factory, size, "abort");
   if (!transports.ok()) return transports.status();
-  // In a group of one rank no operation ever waits for a peer. So only the
-  // operations after Abort are checked, and no thread waits.
+  // The threads whose operation must be pending when Abort is called; none in a
+  // group of one rank, because no operation waits for a peer there. For such a
+  // group, only operations after Abort are checked.
   std::vector<std::thread> waiting;
   std::vector<absl::Status> statuses(size);
   if (size > 1) {

@@ -148,8 +148,9 @@ absl::Status CheckInterleavings(const ConformanceSubject& subject, int size,
 
 namespace {
 
-// The number of steps (operations) that one call of DoWindow performs: it
-// starts all but the last without waiting.
+// The number of steps (operations) in one window, a part of the random sequence
+// that one call of DoWindow performs. The operations of one window may be
+// pending at the same time.
 constexpr size_t kWindow = 10;
 
 // One rank of the test, which is a member of several groups.
@@ -181,9 +182,10 @@ class StartingRank {
     return absl::OkStatus();
   }
 
-  // Starts all of steps[begin, end) except the last. The steps of one group are
-  // started in order, but steps of different groups in a random order. Then
-  // runs the last step, which may depend on operations that other ranks have
+  // Performs the steps [begin, end) as one window. First starts all of them
+  // except the last, without waiting: the steps of one group in order, but
+  // steps of different groups in a random order. Then performs the last step
+  // and waits for it; it may depend on operations that other ranks have
   // started. There is no deadlock, because no rank waits before its last step.
   // Finally waits for the started operations, in random order.
   absl::Status DoWindow(const std::vector<InterleavingStep>& steps,

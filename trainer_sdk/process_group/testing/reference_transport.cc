@@ -228,8 +228,9 @@ class Room {
   struct Posted {
     int rank;
     PointToPoint message;
-    // Points to the number of undelivered messages of the operation (a send,
-    // receive or batch) to which this message belongs.
+    // Points to a counter of the operation (a send, receive or batch) to which
+    // this message belongs: the number of its messages that have not been
+    // delivered yet.
     int* open;
   };
 
@@ -255,8 +256,8 @@ class Room {
     return agree ? LanesFit() : absl::FailedPreconditionError(asked);
   }
 
-  // Checks that in an all_to_all with counts, senders and receivers passed the
-  // same counts.
+  // Checks the counts of an all_to_all with counts: for each pair of ranks, the
+  // sender must have passed the same count as the receiver.
   absl::Status LanesFit() const {
     if (asked_[0]->kind != OperationKind::kAllToAll ||
         asked_[0]->counts.empty()) {
@@ -386,9 +387,9 @@ TransportFactory ReferenceTransports() {
     if (!name.ok()) return name.status();
     std::unique_ptr<Transport> transport = std::make_unique<ReferenceTransport>(
         rooms->Enter(*name, place.size), place.rank);
-    // Wait until all ranks have entered the group's room (its shared state). A
-    // rank can end the operations of its peers only after it has entered the
-    // room. So no operation may begin before all ranks have entered.
+    // Wait until all ranks have entered the group's room (its shared state). No
+    // operation may begin before that: a rank that fails can end the operations
+    // of its peers only if it has entered the room.
     const absl::StatusOr<int64_t> here = place.store->Add("here", 1);
     if (!here.ok()) return here.status();
     if (*here == place.size) {

@@ -97,8 +97,9 @@ absl::Status Batches(RankUnderTest& rank, ConformanceSubject::Tags tags) {
     if (!status.ok()) return status;
   }
   if (tags == ConformanceSubject::Tags::kInOrder) return absl::OkStatus();
-  // The receiver posts its receives with the tags in the reverse order, so each
-  // message must be matched by its tag.
+  // Rank 0 sends three messages with the tags 0, 1 and 2, and the receiver
+  // posts its receives with the tags 2, 1 and 0. So each message must be
+  // matched by its tag.
   std::vector<MessageCase> messages;
   for (int tag = 0; tag < 3; tag++) {
     MessageCase message = RingMessage(0, rank.size, 11, DType::kInt32);
