@@ -234,6 +234,28 @@ TEST(JobCheck, AWaivedNodeMakesRoomForABetterOne) {
   EXPECT_EQ(job.kind("b"), DirectiveKind::kWait);
 }
 
+// Node d is lost, so the bad node b is needed. During the check that follows the
+// loss, e and f come, and b is needed no more.
+TEST(JobCheck, AWaiverIsWithdrawnIfBetterNodesComeInTime) {
+  JobSpec spec = CheckedSpec(3, 4);
+  spec.network_check = NetworkCheckTime::kSuspicion;
+  CheckedJob checked(spec);
+  JobFixture& job = checked.job;
+  checked.slow = {"b"};
+  for (const char* name : {"a", "b", "c", "d"}) checked.Join(name);
+  checked.RunCheck();
+  job.Wait(seconds(5));  // until the last call for more nodes is over
+  ASSERT_THAT(job.World(), ElementsAre("a", "c", "d"));
+  for (const char* name : {"a", "c", "d"}) job.Runs(name);
+  job.Lose("d");
+  job.AllStop();
+  while (!job.told("b").pair_check.has_value()) job.Wait(seconds(1));
+  checked.Join("e");
+  checked.Join("f");
+  checked.RunCheck();
+  EXPECT_THAT(job.World(), UnorderedElementsAre("a", "c", "e", "f"));
+}
+
 TEST(JobCheck, ASilentNodeDelaysTheJobOnly) {
   CheckedJob checked(CheckedSpec(2, 2));
   JobFixture& job = checked.job;

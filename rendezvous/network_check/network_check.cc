@@ -312,7 +312,13 @@ void NetworkCheck::Take(const std::string& node_id,
 }
 
 void NetworkCheck::Lose(const std::string& node_id) {
+  const std::optional<Partner> partner = PartnerOf(node_id);
   Take(node_id, {.number = number_, .failure = "it left the job"});
+  // The partner's order to measure is void, so the partner gives no answer.
+  if (partner.has_value()) {
+    Take(partner->node_id,
+         {.number = number_, .failure = "its partner left the job"});
+  }
 }
 
 void NetworkCheck::EndRoundIfDue(Instant now) {

@@ -92,7 +92,8 @@ class NetworkCheck {
   // result for another round, a repeated result, and the result of a node
   // without a partner in this round.
   void Take(const std::string& node_id, const PairMeasurement& answer);
-  // Handles the loss of a node: its answer is no longer awaited.
+  // Handles the loss of a node: neither its answer nor that of its partner is
+  // awaited any longer.
   void Lose(const std::string& node_id);
   // Ends the round in progress if every answer has arrived or the deadline has
   // passed.
