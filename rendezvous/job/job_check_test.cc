@@ -234,8 +234,8 @@ TEST(JobCheck, AWaivedNodeMakesRoomForABetterOne) {
   EXPECT_EQ(job.kind("b"), DirectiveKind::kWait);
 }
 
-// Node d is lost, so the bad node b is needed. During the check that follows the
-// loss, e and f come, and b is needed no more.
+// Node d is lost, so the bad node b is needed. During the check that follows
+// the loss, e and f come, and b is needed no more.
 TEST(JobCheck, AWaiverIsWithdrawnIfBetterNodesComeInTime) {
   JobSpec spec = CheckedSpec(3, 4);
   spec.network_check = NetworkCheckTime::kSuspicion;
