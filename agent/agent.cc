@@ -131,10 +131,26 @@ Lifecycle::Config ConfigOf(const AgentOptions& options, int check_port) {
     config.health_interval = options.health.interval;
   }
   config.check_port = check_port;
-  // The number of GPUs that the check by pairs measures on this node: one for
-  // each worker slot, because a worker uses one GPU.
-  if (!options.gpu_pair_program.empty()) config.check_gpus = options.node.slots;
+  // Each worker uses one GPU. NCCL cannot encrypt its connections.
+  if (!options.gpu_pair_program.empty() &&
+      options.spec.encryption != rendezvous::Encryption::kWorkers) {
+    config.check_gpus = options.node.slots;
+  }
   return config;
+}
+
+// The program that measures this node's GPUs. It gets the variables that only
+// the workers have, such as NCCL_SOCKET_IFNAME of a configuration file. A fixed
+// address of NCCL's root would be wrong for all pairs but one.
+GpuPairProgram GpuProgramOf(const AgentOptions& options) {
+  std::vector<std::string> changes = {"CUDA_CACHE_DISABLE=1"};
+  for (const auto& [name, value] : options.environment.more) {
+    if (name == "NCCL_COMM_ID" || name == "NCCL_DEBUG_FILE") continue;
+    changes.push_back(absl::StrCat(name, "=", value));
+  }
+  return {.path = options.gpu_pair_program,
+          .environment =
+              EnvironmentWith(changes, {"NCCL_COMM_ID", "NCCL_DEBUG_FILE"})};
 }
 
 RoundStore::Options StoreOptions(
@@ -220,7 +236,7 @@ class Agent::Impl {
                  observer_.on_notice),
         store_(StoreOptions(options_, observer_.on_notice)),
         nccl_ids_(options_.nccl_id_program),
-        pair_meter_(options_.spec, options_.gpu_pair_program),
+        pair_meter_(options_.spec, GpuProgramOf(options_)),
         lifecycle_(ConfigOf(options_, pair_meter_.port()), MonotonicNow()),
         announcer_(AnnouncerOptions(options_, observer_.on_notice)),
         gate_(GateOptions(options_)),

@@ -30,8 +30,8 @@ constexpr Duration kReapTimeout = std::chrono::seconds(2);
 // Waits until the process exits, reaps it and returns its wait status. nullopt:
 // another part of the agent has reaped the process, or the process has not
 // exited within kReapTimeout and was killed.
-std::optional<int> Reap(pid_t pid) {
-  if (AwaitSubprocess(pid, MonotonicNow() + kReapTimeout)) {
+std::optional<int> Reap(pid_t pid, Duration limit) {
+  if (AwaitSubprocess(pid, MonotonicNow() + limit)) {
     return ReapSubprocess(pid);
   }
   // The signal cannot hit another process: this pid is not free before the
@@ -56,7 +56,8 @@ absl::Status NoPipe() {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ChildProgram>> ChildProgram::Start(
-    const std::string& program, const std::string& argument) {
+    const std::string& program, const std::string& argument,
+    const std::vector<std::string>& environment) {
   int input[2];
   if (pipe2(input, O_CLOEXEC) != 0) return NoPipe();
   OwnedFd input_read(input[0]);
@@ -69,7 +70,7 @@ absl::StatusOr<std::unique_ptr<ChildProgram>> ChildProgram::Start(
 
   SubprocessPlan plan;
   plan.argv = {program, argument};
-  plan.environment = EnvironmentWith({});
+  plan.environment = environment;
   plan.descriptors = {input_read.get(), output_write.get()};
   plan.group = SubprocessPlan::Group::kOwnSession;
   const absl::StatusOr<pid_t> pid = StartSubprocess(plan);
@@ -82,13 +83,15 @@ absl::StatusOr<std::unique_ptr<ChildProgram>> ChildProgram::Start(
 ChildProgram::ChildProgram(pid_t pid, OwnedFd input, OwnedFd output)
     : pid_(pid), input_(std::move(input)), output_(std::move(output)) {}
 
-ChildProgram::~ChildProgram() {
+ChildProgram::~ChildProgram() { Stop(kReapTimeout); }
+
+void ChildProgram::Stop(Duration limit) {
   // A process whose end is known (end_) has been reaped. It must not be killed
   // again, because another process may have its pid now.
   if (!end_.empty()) return;
   input_.Close();
   kill(pid_, SIGKILL);
-  Reap(pid_);
+  end_ = InWords(Reap(pid_, limit));
   SparedChildren::OfThisProcess().Remove(pid_);
 }
 
@@ -104,7 +107,7 @@ std::optional<std::string> ChildProgram::End() {
   if (n < 0) return std::nullopt;
   // The process has closed its files and will exit soon: waits until it can be
   // reaped.
-  end_ = InWords(Reap(pid_));
+  end_ = InWords(Reap(pid_, kReapTimeout));
   SparedChildren::OfThisProcess().Remove(pid_);
   return end_;
 }

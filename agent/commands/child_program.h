@@ -7,10 +7,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "base/owned_fd.h"
+#include "base/time.h"
 
 namespace muster::agent {
 
@@ -24,11 +26,12 @@ class ChildProgram {
   // The maximum length of a line of output.
   static constexpr size_t kMaxLine = 4096;
 
-  // Starts `program` with one argument, in a session of its own, so that a
-  // Ctrl-C at the terminal does not end it. Internal: names the step that
-  // failed.
+  // Starts `program` with one argument and the environment `environment`
+  // (NAME=VALUE), in a session of its own, so that a Ctrl-C at the terminal
+  // does not end it. Internal: names the step that failed.
   static absl::StatusOr<std::unique_ptr<ChildProgram>> Start(
-      const std::string& program, const std::string& argument);
+      const std::string& program, const std::string& argument,
+      const std::vector<std::string>& environment);
   // Kills the program, and waits a short time for its exit.
   ~ChildProgram();
   ChildProgram(const ChildProgram&) = delete;
@@ -54,6 +57,8 @@ class ChildProgram {
   // program has exited.
   absl::Status Write(const std::string& line);
 
+  // Kills the program, and waits at most `limit` for its exit.
+  void Stop(Duration limit);
   // How the program ended, such as "was killed by SIGKILL"; nullopt while it
   // runs. Discards its unread output. Blocks only for the short time until the
   // program can be reaped.

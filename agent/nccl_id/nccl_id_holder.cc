@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/nccl_id/nccl_id_process.h"
 #include "base/environment_value.h"
+#include "base/subprocess.h"
 #include "base/time.h"
 #include "nccl/unique_id.h"
 
@@ -58,7 +59,8 @@ NcclIdHolder::Outcome NcclIdHolder::Fail(std::string why) {
 
 std::optional<NcclIdHolder::Outcome> NcclIdHolder::Make(Instant now) {
   if (program_.empty() || failed_ || next_ != nullptr) return std::nullopt;
-  auto child = ChildProgram::Start(program_, kNcclIdArgument);
+  auto child =
+      ChildProgram::Start(program_, kNcclIdArgument, EnvironmentWith({}));
   if (!child.ok()) {
     return Fail(
         absl::StrCat("the process that makes an NCCL id cannot be started: ",

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <memory>
-#include <string_view>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -10,117 +10,194 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "agent/commands/child_program.h"
+#include "agent/failures/bounded_text.h"
+#include "base/monotonic_clock.h"
 #include "base/poll.h"
 #include "nccl/unique_id.h"
+#include "rendezvous/protocol/failure.h"
 
 namespace muster::agent {
 namespace {
 
-// The number of GPUs is sent as one byte.
-constexpr int kMaxGpus = 255;
+// The kind of the GPUs is sent to the partner with its length as one byte.
+constexpr size_t kMaxKindBytes = 200;
+constexpr size_t kIdBytes = size_t{2} * nccl::kNcclUniqueIdBytes;
 
-absl::Status Failed(absl::string_view why) {
-  return absl::UnavailableError(absl::StrCat("NCCL between the GPUs: ", why));
+// The errors that make no GpuPairValues::failure, because not CUDA or NCCL has
+// failed.
+bool IsOwnError(const absl::Status& status) {
+  return absl::IsCancelled(status);
 }
 
-absl::Status Nonsense() {
-  return Failed("the process that measures them spoke nonsense");
-}
+// The node's program, and the limits of waiting for it.
+class Program {
+ public:
+  Program(std::unique_ptr<ChildProgram> child, int cancel_fd, Instant deadline)
+      : child_(std::move(child)), cancel_fd_(cancel_fd), deadline_(deadline) {}
+  ~Program() { child_->Stop(kGpuPairEnd); }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
 
-// Waits for the next line of the program, which must begin with `start`, and
-// returns the rest of the line.
-absl::StatusOr<std::string> Expect(ChildProgram& program,
-                                   absl::string_view start, int cancel_fd,
-                                   Instant deadline) {
-  while (!program.Read().whole) {
-    pollfd fds[] = {{.fd = program.fd(), .events = POLLIN, .revents = 0},
-                    {.fd = cancel_fd, .events = POLLIN, .revents = 0}};
-    if (PollUntil(fds, deadline) == 0) {
-      return absl::DeadlineExceededError(
-          "NCCL between the GPUs: it took too long");
+  absl::Status Order(const std::string& order) { return child_->Write(order); }
+
+  // Waits for the program's next line, which must begin with `start`, for at
+  // most `limit`. Returns the rest of the line. Internal: the program has ended
+  // or speaks nonsense. Unavailable: the program says that it has failed.
+  absl::StatusOr<std::string> Expect(absl::string_view start, Duration limit) {
+    const Instant until = std::min(deadline_, MonotonicNow() + limit);
+    while (!child_->Read().whole) {
+      pollfd fds[] = {{.fd = child_->fd(), .events = POLLIN, .revents = 0},
+                      {.fd = cancel_fd_, .events = POLLIN, .revents = 0}};
+      if (PollUntil(fds, until) == 0) {
+        return absl::DeadlineExceededError(
+            "CUDA or NCCL did not answer in time");
+      }
+      if (fds[1].revents != 0) return absl::CancelledError("cancelled");
     }
-    if (fds[1].revents != 0) return absl::CancelledError("cancelled");
+    const std::string line = child_->Read().text;
+    child_->Advance();
+    absl::string_view rest = line;
+    if (absl::ConsumePrefix(&rest, start)) return std::string(rest);
+    if (absl::ConsumePrefix(&rest, kGpuPairFailed)) {
+      return absl::UnavailableError(rest);
+    }
+    return absl::InternalError(absl::StrCat(
+        "the process that measures the GPUs ",
+        line.empty() ? child_->End().value_or("ended") : "spoke nonsense"));
   }
-  const std::string line = program.Read().text;
-  program.Advance();
-  absl::string_view rest = line;
-  if (absl::ConsumePrefix(&rest, start)) return std::string(rest);
-  if (absl::ConsumePrefix(&rest, kGpuPairFailed)) return Failed(rest);
-  if (!line.empty()) return Nonsense();
-  return Failed(absl::StrCat("the process that measures them ",
-                             program.End().value_or("ended")));
-}
 
-absl::StatusOr<GpuPairValues> Values(absl::string_view text) {
-  const std::vector<std::string> words = absl::StrSplit(text, ' ');
-  GpuPairValues values;
-  if (words.size() != 2 || !absl::SimpleAtod(words[0], &values.bytes_per_s) ||
-      !absl::SimpleAtod(words[1], &values.compute_s)) {
-    return Nonsense();
-  }
-  return values;
-}
+ private:
+  const std::unique_ptr<ChildProgram> child_;
+  const int cancel_fd_;
+  const Instant deadline_;
+};
 
-// Returns the number of GPUs that `program` can measure, at most `most`. 0: it
-// cannot measure any, or has ended.
-int CountGpus(ChildProgram& program, int most, int cancel_fd,
-              Instant deadline) {
-  const absl::StatusOr<std::string> text =
-      Expect(program, kGpuPairCount, cancel_fd, deadline);
+struct Gpus {
   int count = 0;
-  if (!text.ok() || !absl::SimpleAtoi(*text, &count)) return 0;
-  return std::clamp(count, 0, std::min(most, kMaxGpus));
+  std::string kind;
+};
+
+// Waits for the program's line "gpus N KIND", and sets `gpus` to at most `most`
+// GPUs.
+absl::Status CountGpus(Program& program, int most, Gpus& gpus) {
+  const absl::StatusOr<std::string> text =
+      program.Expect(kGpuPairCount, kGpuPairStart);
+  if (!text.ok()) return text.status();
+  const std::pair<absl::string_view, absl::string_view> words =
+      absl::StrSplit(*text, absl::MaxSplits(' ', 1));
+  int count = 0;
+  if (!absl::SimpleAtoi(words.first, &count) || count < 0) {
+    return absl::InternalError(
+        "the process that measures the GPUs spoke nonsense");
+  }
+  if (count == 0) return absl::OkStatus();
+  gpus.count = std::min(count, most);
+  gpus.kind =
+      BoundedLine(absl::StrCat(gpus.count, " x ", words.second), kMaxKindBytes);
+  return absl::OkStatus();
+}
+
+absl::Status ParseValues(absl::string_view text, GpuPairValues& values) {
+  const std::vector<std::string> words = absl::StrSplit(text, ' ');
+  if (words.size() == 2 && absl::SimpleAtod(words[0], &values.bytes_per_s) &&
+      absl::SimpleAtod(words[1], &values.compute_s)) {
+    return absl::OkStatus();
+  }
+  return absl::InternalError(
+      "the process that measures the GPUs spoke nonsense");
+}
+
+// Sends this node's kind of GPUs, and returns the partner's.
+absl::StatusOr<std::string> ExchangeKinds(const std::string& own,
+                                          const GpuPairChannel& partner) {
+  const std::string sent =
+      absl::StrCat(std::string(1, static_cast<char>(own.size())), own);
+  absl::Status done = partner.send(sent.data(), sent.size());
+  char size = 0;
+  if (done.ok()) done = partner.receive(&size, 1);
+  std::string theirs(static_cast<unsigned char>(size), '\0');
+  if (done.ok() && !theirs.empty()) {
+    done = partner.receive(theirs.data(), theirs.size());
+  }
+  if (!done.ok()) return done;
+  return theirs;
+}
+
+// Lets the root's program make an NCCL id, and sends it to the partner. If
+// there is none, sends zeros, so that the partner need not wait. `made` gets
+// the error of the program; the result is that of the connection.
+absl::Status SendId(Program& program, int count, const GpuPairChannel& partner,
+                    absl::Status& made) {
+  std::string id(kIdBytes, '\0');
+  made = program.Order(absl::StrCat(kGpuPairRoot, " ", count));
+  if (made.ok()) {
+    const absl::StatusOr<std::string> text =
+        program.Expect(kGpuPairId, kGpuPairTimeout);
+    made = text.status();
+    if (text.ok() && nccl::NcclUniqueIdOf(*text).ok()) id = *text;
+  }
+  return partner.send(id.data(), id.size());
+}
+
+// Receives the NCCL id of the root, and orders the program to join it.
+absl::Status ReceiveId(Program& program, int count,
+                       const GpuPairChannel& partner, absl::Status& joined) {
+  std::string id(kIdBytes, '\0');
+  absl::Status done = partner.receive(id.data(), id.size());
+  if (!done.ok()) return done;
+  joined = nccl::NcclUniqueIdOf(id).ok()
+               ? program.Order(absl::StrCat(kGpuPairJoin, " ", count, " ", id))
+               : absl::UnavailableError("the partner makes no NCCL id");
+  return done;
 }
 
 }  // namespace
 
 absl::StatusOr<GpuPairValues> MeasureGpuPair(const rendezvous::PairCheck& check,
-                                             const std::string& program_file,
+                                             const GpuPairProgram& program_plan,
                                              const GpuPairChannel& partner,
                                              int cancel_fd, Instant deadline) {
-  std::unique_ptr<ChildProgram> program;
-  if (!program_file.empty()) {
-    auto started = ChildProgram::Start(program_file, kGpuPairArgument);
-    if (started.ok()) program = *std::move(started);
+  GpuPairValues values;
+  const auto keep = [&](const absl::Status& failed) {
+    values.failure =
+        BoundedLine(std::string(failed.message()), rendezvous::kMaxLineBytes);
+  };
+  std::optional<Program> program;
+  Gpus gpus;
+  if (!program_plan.path.empty()) {
+    absl::StatusOr<std::unique_ptr<ChildProgram>> child = ChildProgram::Start(
+        program_plan.path, kGpuPairArgument, program_plan.environment);
+    absl::Status counted = child.status();
+    if (child.ok()) {
+      program.emplace(*std::move(child), cancel_fd, deadline);
+      counted = CountGpus(*program, check.gpus, gpus);
+    }
+    if (IsOwnError(counted)) return counted;
+    if (!counted.ok()) keep(counted);
   }
-  const char own =
-      static_cast<char>(program == nullptr ? 0
-                                           : CountGpus(*program, check.gpus,
-                                                       cancel_fd, deadline));
-  char theirs = 0;
-  absl::Status done = partner.send(&own, 1);
-  if (done.ok()) done = partner.receive(&theirs, 1);
-  if (!done.ok()) return done;
-  const int gpus = std::min(static_cast<unsigned char>(own),
-                            static_cast<unsigned char>(theirs));
-  if (gpus == 0) return GpuPairValues();
+  values.kind = gpus.kind;
+  const absl::StatusOr<std::string> theirs = ExchangeKinds(gpus.kind, partner);
+  if (!theirs.ok()) return theirs.status();
+  if (gpus.count == 0) return values;
 
-  std::string id(size_t{2} * nccl::kNcclUniqueIdBytes, '\0');
-  if (check.role == rendezvous::PairCheck::Role::kServe) {
-    done = program->Write(absl::StrCat(kGpuPairRoot, " ", gpus));
-    absl::StatusOr<std::string> made =
-        done.ok() ? Expect(*program, kGpuPairId, cancel_fd, deadline)
-                  : absl::StatusOr<std::string>(done);
-    if (made.ok() && !nccl::NcclUniqueIdOf(*made).ok()) made = Nonsense();
-    // If this node's program has made no valid id, zeros are sent instead, so
-    // that the partner need not wait until the deadline.
-    if (made.ok()) id = *made;
-    done = partner.send(id.data(), id.size());
-    if (!made.ok()) return made.status();
+  absl::Status ordered;
+  absl::Status connected;
+  if (*theirs != gpus.kind) {
+    ordered = program->Order(absl::StrCat(kGpuPairAlone, " ", gpus.count));
+  } else if (check.role == rendezvous::PairCheck::Role::kServe) {
+    connected = SendId(*program, gpus.count, partner, ordered);
   } else {
-    done = partner.receive(id.data(), id.size());
-    if (done.ok() && !nccl::NcclUniqueIdOf(id).ok()) {
-      return Failed("the partner makes no NCCL id");
-    }
-    if (done.ok()) {
-      done = program->Write(absl::StrCat(kGpuPairJoin, " ", gpus, " ", id));
-    }
+    connected = ReceiveId(*program, gpus.count, partner, ordered);
   }
-  if (!done.ok()) return done;
-  const absl::StatusOr<std::string> values =
-      Expect(*program, kGpuPairValues, cancel_fd, deadline);
-  if (!values.ok()) return values.status();
-  return Values(*values);
+  if (!connected.ok()) return connected;
+  if (ordered.ok()) {
+    const absl::StatusOr<std::string> text = program->Expect(
+        kGpuPairValues, kGpuPairTimeout + std::chrono::seconds(1));
+    ordered = text.ok() ? ParseValues(*text, values) : text.status();
+  }
+  if (IsOwnError(ordered)) return ordered;
+  if (!ordered.ok()) keep(ordered);
+  return values;
 }
 
 }  // namespace muster::agent

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -14,31 +15,48 @@
 namespace muster::agent {
 
 // The part of a check by pairs that measures the GPUs of the two nodes. CUDA
-// and NCCL start threads, so each agent lets a child process do the work. The
-// child runs the agent's own program file with the argument kGpuPairArgument
-// (launcher/gpu_pair/gpu_pair_process.h). Agent and child exchange these lines:
+// and NCCL start threads, so each agent lets a child program do the work: this
+// program itself with the argument kGpuPairArgument
+// (launcher/gpu_pair/gpu_pair_process.h). The lines between agent and program:
 //
-//   child  "gpus N"     the number of GPUs that it can measure; if N is 0, the
-//                       child then exits
-//   agent  "root N" or "join N ID"
-//                       measure N GPUs; the child that gets "root" makes the
-//                       NCCL id, the partner's child gets that id with "join"
-//   child  "id ID"      the NCCL id, only after "root"
-//   child  "values BYTES_PER_S COMPUTE_S" or "failed WHY"
+//   program  "gpus N KIND"  the number of GPUs that it can measure, and their
+//                           model and NCCL's version; or "gpus 0" and the end,
+//                           if there is no CUDA driver or no NCCL
+//   agent    "alone N", "root N" or "join N ID"
+//                           measure N GPUs, alone or together with the partner;
+//                           the root makes the NCCL id, which the partner's
+//                           program gets
+//   program  "id ID"        only the root
+//   program  "values BYTES_PER_S COMPUTE_S"
+//   program  "failed WHY"   instead of any other line: CUDA or NCCL has failed
 inline constexpr char kGpuPairArgument[] = "--gpu-pair-process";
 inline constexpr char kGpuPairCount[] = "gpus ";
+inline constexpr char kGpuPairAlone[] = "alone";
 inline constexpr char kGpuPairRoot[] = "root";
 inline constexpr char kGpuPairJoin[] = "join";
 inline constexpr char kGpuPairId[] = "id ";
 inline constexpr char kGpuPairValues[] = "values ";
 inline constexpr char kGpuPairFailed[] = "failed ";
 
-// The time limit of the measurement by the child program.
-inline constexpr Duration kGpuPairTimeout = std::chrono::seconds(15);
+// Time limits: of the program's start until it has counted the GPUs; of its
+// measurement; of its end, until the GPUs are free again; and of all together.
+inline constexpr Duration kGpuPairStart = std::chrono::seconds(12);
+inline constexpr Duration kGpuPairTimeout = std::chrono::seconds(20);
+inline constexpr Duration kGpuPairEnd = std::chrono::seconds(10);
+inline constexpr Duration kGpuPairLimit =
+    kGpuPairStart + kGpuPairTimeout + std::chrono::seconds(3);
 
+struct GpuPairProgram {
+  std::string path;                      // empty: the node has no GPU
+  std::vector<std::string> environment;  // as NAME=VALUE
+};
+
+// See the fields gpu_… of PairMeasurement.
 struct GpuPairValues {
-  double bytes_per_s = 0;  // PairMeasurement::gpu_bytes_per_s
-  double compute_s = 0;    // PairMeasurement::gpu_compute_s
+  std::string kind;
+  std::string failure;
+  double bytes_per_s = 0;
+  double compute_s = 0;
 };
 
 // The connection to the partner's agent. Each function transfers exactly the
@@ -48,16 +66,17 @@ struct GpuPairChannel {
   std::function<absl::Status(char* data, size_t bytes)> receive;
 };
 
-// Measures at most `check.gpus` GPUs of this node, together with as many of the
-// partner, by means of `program`. The partner calls this function with the
-// other role at about the same time. If one of the two nodes has no GPU that
-// can be measured, all values are 0. Blocks.
+// Measures at most `check.gpus` GPUs of this node by means of `program`,
+// together with those of the partner if both have GPUs of the same kind. The
+// partner calls this function with the other role at about the same time. A
+// failure of CUDA or NCCL is a result (GpuPairValues::failure), not an error.
+// When the function returns, the program has ended. Blocks, at most until
+// `deadline`, and kGpuPairEnd for the program's end.
 //   Cancelled         `cancel_fd` became readable
-//   DeadlineExceeded  the measurement did not end by `deadline`
-//   Unavailable       CUDA or NCCL reports an error, or the program or the
-//                     connection broke
+//   Unavailable       the connection to the partner broke
+//   DeadlineExceeded  the partner did not answer in time
 absl::StatusOr<GpuPairValues> MeasureGpuPair(const rendezvous::PairCheck& check,
-                                             const std::string& program,
+                                             const GpuPairProgram& program,
                                              const GpuPairChannel& partner,
                                              int cancel_fd, Instant deadline);
 

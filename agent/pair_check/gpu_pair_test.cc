@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdlib>
@@ -13,8 +14,10 @@
 #include <future>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
 #include "base/owned_fd.h"
+#include "base/subprocess.h"
 
 namespace muster::agent {
 namespace {
@@ -22,8 +25,6 @@ namespace {
 using rendezvous::PairCheck;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-using ::testing::AllOf;
-using ::testing::Field;
 using ::testing::HasSubstr;
 
 using Result = absl::StatusOr<GpuPairValues>;
@@ -47,16 +48,17 @@ class GpuPairTest : public testing::Test {
   }
   // A program that has two GPUs, and does `then` after the agent's order.
   std::string OrderedProgram(const std::string& then) {
-    return Program("echo gpus 2\nread order\n" + then + "\n");
+    return Program("echo gpus 2 GPU\nread order\n" + then + "\n");
   }
   // A program that measures. Its rate is the number of GPUs in the agent's
-  // order, and its time 0.5 s.
-  std::string GoodProgram(int gpus) {
-    return Program("echo gpus " + std::to_string(gpus) +
+  // order, or 0 if it measures alone, and its time 0.5 s.
+  std::string GoodProgram(int gpus, const std::string& model = "GPU") {
+    return Program("echo gpus " + std::to_string(gpus) + " " + model +
                    "\nread role count id\n"
-                   "[ $role = root ] && echo id " +
-                   kId + "\n[ $role = root ] || [ $id = " + kId +
-                   " ] || exit 1\n"
+                   "[ \"$role\" = alone ] && count=0\n"
+                   "[ \"$role\" = root ] && echo id " +
+                   kId + "\n[ \"$role\" = join ] && [ \"$id\" != " + kId +
+                   " ] && exit 1\n"
                    "echo values $count 0.5\n");
   }
 
@@ -74,8 +76,9 @@ class GpuPairTest : public testing::Test {
                 return Transferred(recv(fd, data, bytes, MSG_WAITALL), bytes);
               }};
       const PairCheck check{.role = role, .gpus = 8};
-      return MeasureGpuPair(check, program, partner, cancel_.get(),
-                            MonotonicNow() + limit);
+      return MeasureGpuPair(
+          check, {.path = program, .environment = EnvironmentWith({})}, partner,
+          cancel_.get(), MonotonicNow() + limit);
     });
   }
   // Starts both agents, with programs that were written before. (A program that
@@ -102,73 +105,87 @@ class GpuPairTest : public testing::Test {
   int programs_ = 0;
 };
 
-auto IsValues(double bytes_per_s, double compute_s) {
-  return AllOf(Field(&GpuPairValues::bytes_per_s, bytes_per_s),
-               Field(&GpuPairValues::compute_s, compute_s));
+// Returns the values as one line: kind, rate, time, and the failure if any.
+std::string Text(const Result& result) {
+  if (!result.ok()) return result.status().ToString();
+  return absl::StrCat(result->kind, " | ", result->bytes_per_s, " | ",
+                      result->compute_s, " | ", result->failure);
 }
 
-std::string Why(const Result& result) {
-  return std::string(result.status().message());
-}
-
-TEST_F(GpuPairTest, AsManyGpusAsBothHaveAreMeasured) {
-  for (const auto& [here, there, used] :
-       {std::array{4, 2, 2}, std::array{1, 3, 1}, std::array{20, 30, 8}}) {
-    for (auto& end : Both(GoodProgram(here), GoodProgram(there))) {
-      const Result result = end.get();
-      ASSERT_TRUE(result.ok()) << result.status();
-      EXPECT_THAT(*result, IsValues(used, 0.5));
+TEST_F(GpuPairTest, GpusOfOneKindAreMeasuredTogether) {
+  for (const int gpus : {1, 2, 20}) {
+    const int used = std::min(gpus, 8);
+    for (auto& end : Both(GoodProgram(gpus), GoodProgram(gpus))) {
+      EXPECT_EQ(Text(end.get()),
+                absl::StrCat(used, " x GPU | ", used, " | 0.5 | "));
     }
   }
 }
 
-TEST_F(GpuPairTest, WithoutGpusOnOneSideNothingIsMeasured) {
-  const std::string good = GoodProgram(2);
-  for (const std::string& without :
-       {std::string(), std::string("/no/such/program"), GoodProgram(0),
-        Program("exit 1"), Program("echo nonsense")}) {
-    for (const bool serves : {false, true}) {
-      for (auto& end : Both(serves ? without : good, serves ? good : without)) {
-        const Result result = end.get();
-        ASSERT_TRUE(result.ok()) << result.status();
-        EXPECT_THAT(*result, IsValues(0, 0)) << without;
-      }
-    }
+TEST_F(GpuPairTest, GpusOfAnotherKindAreMeasuredAlone) {
+  for (const std::string& other :
+       {GoodProgram(2, "old"), GoodProgram(4), GoodProgram(0), std::string()}) {
+    auto [server, client] = Both(GoodProgram(2), other);
+    EXPECT_EQ(Text(server.get()), "2 x GPU | 0 | 0.5 | ");
+    EXPECT_THAT(Text(client.get()), HasSubstr(" | 0 | "));
   }
 }
 
-TEST_F(GpuPairTest, TheProgramsErrorIsTheResult) {
+TEST_F(GpuPairTest, WithoutGpusNothingIsMeasured) {
+  for (const std::string& none : {GoodProgram(0), std::string()}) {
+    for (auto& end : Both(none, none))
+      EXPECT_EQ(Text(end.get()), " | 0 | 0 | ");
+  }
+}
+
+TEST_F(GpuPairTest, GpusThatDoNotWorkAreAFailure) {
+  for (const auto& [program, why] :
+       {std::pair{Program("echo failed cuInit says: no"), "cuInit says: no"},
+        {std::string("/no/such/program"), "No such file"},
+        {Program("exit 1"), "ended with exit code 1"},
+        {Program("echo nonsense"), "spoke nonsense"},
+        {Program("echo gpus many"), "spoke nonsense"}}) {
+    auto [server, client] = Both(GoodProgram(2), program);
+    EXPECT_EQ(Text(server.get()), "2 x GPU | 0 | 0.5 | ");
+    const Result broken = client.get();
+    ASSERT_TRUE(broken.ok());
+    EXPECT_THAT(broken->failure, HasSubstr(why));
+    EXPECT_EQ(broken->kind, "");
+  }
+}
+
+TEST_F(GpuPairTest, TheProgramsErrorIsTheFailure) {
   auto [server, client] =
       Both(GoodProgram(2), OrderedProgram("echo failed GPU 1: no memory"));
-  EXPECT_TRUE(server.get().ok());
-  EXPECT_EQ(Why(client.get()), "NCCL between the GPUs: GPU 1: no memory");
+  EXPECT_EQ(Text(server.get()), "2 x GPU | 2 | 0.5 | ");
+  EXPECT_EQ(Text(client.get()), "2 x GPU | 0 | 0 | GPU 1: no memory");
 }
 
 TEST_F(GpuPairTest, WithoutAnIdThePartnerDoesNotWait) {
-  for (const char* answer : {"echo failed no id", "echo id 12"}) {
+  for (const char* answer : {"echo failed no id", "echo id 12; exit"}) {
     auto [server, client] = Both(OrderedProgram(answer), GoodProgram(2));
-    EXPECT_FALSE(server.get().ok()) << answer;
-    EXPECT_THAT(Why(client.get()), HasSubstr("the partner makes no NCCL id"));
+    EXPECT_THAT(Text(client.get()), HasSubstr("the partner makes no NCCL id"));
+    EXPECT_NE(server.get()->failure, "") << answer;
   }
 }
 
-TEST_F(GpuPairTest, AProgramThatEndsOrSpeaksNonsenseIsAnError) {
-  auto [server, client] = Both(OrderedProgram("exit 3"), GoodProgram(2));
-  EXPECT_THAT(Why(server.get()), HasSubstr("ended with exit code 3"));
-  EXPECT_FALSE(client.get().ok());
-  for (const char* answer : {"echo values 1", "echo values a b",
-                             "echo values 1 2 3", "echo nonsense"}) {
-    auto [other, strange] = Both(GoodProgram(2), OrderedProgram(answer));
-    EXPECT_TRUE(other.get().ok());
-    EXPECT_THAT(Why(strange.get()), HasSubstr("spoke nonsense")) << answer;
+TEST_F(GpuPairTest, AProgramThatEndsOrSpeaksNonsenseIsAFailure) {
+  for (const auto& [then, why] : {std::pair{"exit 3", "ended with exit code 3"},
+                                  {"echo values 1", "spoke nonsense"},
+                                  {"echo values a b", "spoke nonsense"},
+                                  {"echo values 1 2 3", "spoke nonsense"},
+                                  {"echo nonsense", "spoke nonsense"}}) {
+    auto [other, strange] = Both(GoodProgram(2), OrderedProgram(then));
+    EXPECT_EQ(Text(other.get()), "2 x GPU | 2 | 0.5 | ");
+    EXPECT_THAT(Text(strange.get()), HasSubstr(why)) << then;
   }
 }
 
 TEST_F(GpuPairTest, AProgramThatHangsIsKilledAtTheDeadline) {
   auto [server, client] =
       Both(GoodProgram(2), OrderedProgram("read never"), milliseconds(500));
-  EXPECT_EQ(client.get().status().code(), absl::StatusCode::kDeadlineExceeded);
-  EXPECT_TRUE(server.get().ok());
+  EXPECT_THAT(Text(client.get()), HasSubstr("did not answer in time"));
+  EXPECT_EQ(Text(server.get()), "2 x GPU | 2 | 0.5 | ");
 }
 
 TEST_F(GpuPairTest, ACancelledMeasurementEnds) {

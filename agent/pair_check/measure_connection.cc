@@ -155,6 +155,11 @@ class Conversation {
   }
 
   absl::Status Receive(char* data, size_t bytes) {
+    const size_t had = std::min(bytes, early_.size());
+    early_.copy(data, had);
+    early_.erase(0, had);
+    data += had;
+    bytes -= had;
     while (bytes > 0) {
       const absl::StatusOr<size_t> got =
           ReceiveSome(data, bytes, limit_.deadline);
@@ -229,6 +234,8 @@ class Conversation {
       if (!got.ok()) return got.status();
       for (size_t at = 0; at < *got;) {
         if (position == 0 && buffer[at] == kEnd) {
+          // The partner may have sent more already, for the next step.
+          early_.assign(buffer.data() + at + 1, *got - at - 1);
           if (rate.has_value()) return *rate;
           return absl::UnavailableError("the partner ended the measurement");
         }
@@ -267,6 +274,8 @@ class Conversation {
 
   StreamSocket socket_;
   Limit limit_;
+  // Bytes that have arrived with the data of ReceiveBulk, but follow it.
+  std::string early_;
 };
 
 // The result of a measurement: the connection to the partner, and the value
@@ -446,7 +455,7 @@ absl::StatusOr<Measured> Connect(const PairCheck& check,
 
 absl::StatusOr<ConnectionValues> MeasureConnection(
     const PairCheck& check, rendezvous::Encryption encryption, int port,
-    const std::string& gpu_program, int cancel_fd,
+    const GpuPairProgram& gpu_program, int cancel_fd,
     const ConnectionLimits& limits) {
   if (check.key.size() != kChannelKeyBytes) {
     return absl::FailedPreconditionError("the coordinator sent no key");
@@ -482,10 +491,10 @@ absl::StatusOr<ConnectionValues> MeasureConnection(
                   size_t bytes) { return partner.Send(data, bytes); },
       .receive = [&](char* data,
                      size_t bytes) { return partner.Receive(data, bytes); }};
-  const absl::StatusOr<GpuPairValues> gpus =
+  absl::StatusOr<GpuPairValues> gpus =
       MeasureGpuPair(check, gpu_program, channel, cancel_fd, limit.deadline);
   if (!gpus.ok()) return gpus.status();
-  values.gpus = *gpus;
+  values.gpus = *std::move(gpus);
   return values;
 }
 

@@ -26,7 +26,7 @@ struct ConnectionLimits {
   Duration total = std::chrono::seconds(8);
   // Time limit of the measurement of the GPUs, which begins after that of the
   // TCP connections.
-  Duration gpus = kGpuPairTimeout + std::chrono::seconds(10);
+  Duration gpus = kGpuPairLimit;
   // Data that arrives within `warm_up` after the first byte does not count for
   // the rate. The rate is measured over the time `window` that follows.
   Duration warm_up = std::chrono::milliseconds(50);
@@ -52,12 +52,11 @@ struct ConnectionLimits {
 // more.
 //   Cancelled           `cancel_fd` became readable
 //   DeadlineExceeded    the partner did not connect in time, or is too slow
-//   Unavailable         the connection cannot be made, or broke; or CUDA or
-//                       NCCL reports an error
+//   Unavailable         the connection cannot be made, or broke
 //   FailedPrecondition  this end cannot listen, or the check has no valid key
 absl::StatusOr<ConnectionValues> MeasureConnection(
     const rendezvous::PairCheck& check, rendezvous::Encryption encryption,
-    int port, const std::string& gpu_program, int cancel_fd,
+    int port, const GpuPairProgram& gpu_program, int cancel_fd,
     const ConnectionLimits& limits);
 
 }  // namespace muster::agent

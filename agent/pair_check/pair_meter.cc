@@ -24,7 +24,7 @@ using rendezvous::PairMeasurement;
 // kGpuRoundTimeout). A measurement that takes longer, for instance because the
 // look-up of a name hangs, is abandoned.
 constexpr Duration kTimeout = std::chrono::seconds(9);
-constexpr Duration kGpuTimeout = std::chrono::seconds(35);
+constexpr Duration kGpuTimeout = kTimeout + kGpuPairLimit + kGpuPairEnd;
 static_assert(kTimeout < rendezvous::NetworkCheck::kRoundTimeout &&
               kGpuTimeout < rendezvous::NetworkCheck::kGpuRoundTimeout);
 
@@ -35,12 +35,12 @@ std::string FailureText(const absl::Status& status) {
 }
 
 void Measure(const PairCheck& check, rendezvous::Encryption encryption,
-             int port, const std::string& gpu_program, int cancel_fd,
+             int port, const GpuPairProgram& gpu_program, int cancel_fd,
              PairMeasurement& result) {
   // Times the arithmetic before the connection is measured, because computing
   // must not compete with sending. The partner node computes at the same time.
   result.compute_s = TimeComputeKernel();
-  const absl::StatusOr<ConnectionValues> values =
+  absl::StatusOr<ConnectionValues> values =
       MeasureConnection(check, encryption, port, gpu_program, cancel_fd, {});
   if (!values.ok()) {
     result.failure = FailureText(values.status());
@@ -48,13 +48,16 @@ void Measure(const PairCheck& check, rendezvous::Encryption encryption,
   }
   result.round_trip_s = values->round_trip_s;
   result.bytes_per_s = values->bytes_per_s;
+  result.gpu_kind = std::move(values->gpus.kind);
+  result.gpu_failure = std::move(values->gpus.failure);
   result.gpu_bytes_per_s = values->gpus.bytes_per_s;
   result.gpu_compute_s = values->gpus.compute_s;
 }
 
 }  // namespace
 
-PairMeter::PairMeter(const rendezvous::JobSpec& spec, std::string gpu_program)
+PairMeter::PairMeter(const rendezvous::JobSpec& spec,
+                     GpuPairProgram gpu_program)
     : encryption_(spec.encryption), gpu_program_(std::move(gpu_program)) {
   if (spec.network_check == rendezvous::NetworkCheckTime::kNever) return;
   absl::StatusOr<PortReservation> port =

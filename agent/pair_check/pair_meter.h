@@ -7,6 +7,7 @@
 #include <string>
 
 #include "agent/commands/timed_task.h"
+#include "agent/pair_check/gpu_pair.h"
 #include "agent/ports/port_reservation.h"
 #include "rendezvous/protocol/job_spec.h"
 #include "rendezvous/protocol/pair_check.h"
@@ -20,13 +21,13 @@ class PairMeter {
  public:
   // `spec`: the job's settings. If the job has no network check, or no port is
   // free, port() is 0 and the node takes part in no measurement. `gpu_program`:
-  // the program that measures GPUs (gpu_pair.h); empty: the node has no GPU.
-  PairMeter(const rendezvous::JobSpec& spec, std::string gpu_program);
+  // the program that measures GPUs.
+  PairMeter(const rendezvous::JobSpec& spec, GpuPairProgram gpu_program);
 
   int port() const { return port_.has_value() ? port_->port() : 0; }
 
   // Cancels a running measurement and starts a new one. Another thread calls
-  // `done` with the result, within about 10 seconds, or 35 with GPUs. `done` is
+  // `done` with the result, within about 10 seconds, or 55 with GPUs. `done` is
   // not called after Drop or another Measure. `epoch`: the epoch of the
   // directive that orders the measurement; it is copied into the result.
   void Measure(uint64_t epoch, const rendezvous::PairCheck& check,
@@ -36,7 +37,7 @@ class PairMeter {
 
  private:
   const rendezvous::Encryption encryption_;
-  const std::string gpu_program_;
+  const GpuPairProgram gpu_program_;
   std::optional<PortReservation> port_;
   TimedTask task_;
 };

@@ -24,13 +24,13 @@ rendezvous::JobSpec CheckedSpec() {
 }
 
 TEST(PairMeter, WithoutChecksThereIsNoPort) {
-  EXPECT_EQ(PairMeter(rendezvous::JobSpec(), "").port(), 0);
-  EXPECT_GT(PairMeter(CheckedSpec(), "").port(), 0);
+  EXPECT_EQ(PairMeter(rendezvous::JobSpec(), {}).port(), 0);
+  EXPECT_GT(PairMeter(CheckedSpec(), {}).port(), 0);
 }
 
 TEST(PairMeter, TwoNodesMeasureTheirConnection) {
-  PairMeter server(CheckedSpec(), "");
-  PairMeter client(CheckedSpec(), "");
+  PairMeter server(CheckedSpec(), {});
+  PairMeter client(CheckedSpec(), {});
   PairCheck check{.number = 3,
                   .partner = "other",
                   .address = "127.0.0.1",
@@ -54,7 +54,7 @@ TEST(PairMeter, TwoNodesMeasureTheirConnection) {
 }
 
 TEST(PairMeter, ADroppedMeasurementSaysNothing) {
-  PairMeter meter(CheckedSpec(), "");
+  PairMeter meter(CheckedSpec(), {});
   meter.Measure(1, {.number = 1, .key = std::string(kChannelKeyBytes, 'k')},
                 [](const PairMeasurement&) { ADD_FAILURE() << "not awaited"; });
   meter.Drop();

@@ -86,6 +86,14 @@ found good. A node that is good with any partner is good.
 | unreachable | no pair of it could be measured, with two partners or more, although one of its partners is good with another node; or it does not answer |
 | slow | with two partners or more, its best rate is below a third of the median of the nodes' best rates; or its best round trip is above 3 times the median and at least 2 ms longer; or its compute kernel takes more than twice the median and at least 0.1 ms longer |
 
+GPUs are judged in addition: a compute kernel on each GPU, one for each worker, and an
+all-reduce of 64 MiB by NCCL over the GPUs of both nodes, if they are of one kind (number
+and model of GPUs, version of NCCL). A node is slow if its best rate is below a third of
+the median of its kind, or if the kernel takes more than twice the median on its slowest
+GPU. It is unreachable if CUDA or NCCL fails with two partners that are good with others.
+Fewer than three nodes of a kind are not compared, and if NCCL fails everywhere, no node
+is blamed.
+
 Such a node gets no place while at least MIN other nodes can: it stays a spare, and
 `launch status`, the event `unhealthy` and the node itself say what was measured, and
 with which partners. It counts as one [fault](QUARANTINE.md) of the machine, until the
@@ -95,11 +103,16 @@ each other are both let in with a warning, because only a third node shows which
 is bad; so start spares together with the other nodes. A spare that comes after the check
 is not checked. A new coordinator repeats the check before the first round only.
 
-The event `check` has the time that the check took: 0.6 s for 2 nodes, 1.8 s for 8 and
+The event `check` has the medians and the time that the check took: 0.6 s for 2 nodes, 1.8 s for 8 and
 3.8 s for 32, all on one machine of 2 cores. A node waits up to 4 s in each round for a
 partner that it cannot reach, and the job up to 10 s for a node that gives no answer.
 
-Connections between GPUs and within a node are not measured: `launch bench` does that.
+GPUs are measured if the NVIDIA driver shows some to the agent, and NCCL is found as
+`libnccl.so.2` or as the file in `MUSTER_NCCL_LIBRARY`; not with `--encrypt=workers`,
+because NCCL cannot encrypt. A process of its own does it on each node. The job may then
+wait up to 60 s instead of 10 s for a silent node. For a job that does not use the GPUs,
+set `CUDA_VISIBLE_DEVICES` to the empty text. This was tested with simulated versions of
+NVIDIA's libraries, never on a GPU; `tests/gpu/run` does it where there is one.
 
 ## JSON
 

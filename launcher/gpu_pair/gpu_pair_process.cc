@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstring>
 #include <iostream>
 #include <memory>
@@ -40,6 +39,10 @@ absl::StatusOr<GpuRanks> TakeOrder(const nccl::NcclLibrary& nccl,
   std::string role;
   GpuRanks ranks;
   if (!(std::cin >> role >> ranks.count) || ranks.count < 1) Exit(1);
+  if (role == agent::kGpuPairAlone) {
+    ranks.size = 0;
+    return ranks;
+  }
   ranks.size = 2 * ranks.count;
   if (role == agent::kGpuPairRoot) {
     const nccl::NcclResult result = nccl.GetUniqueId(&id);
@@ -69,18 +72,28 @@ void RunGpuPairProcess(const GpuPairProcessOptions& options) {
   const OwnedFd output = agent::BecomeChildProgram("muster-gpu-pair");
   const auto cuda = CudaDriver::Load(options.cuda_library);
   const auto nccl = nccl::NcclLibrary::Load(options.nccl_library);
-  if (!cuda.ok() || !nccl.ok()) {
-    Say(output, absl::StrCat(agent::kGpuPairCount, 0));
+  for (const absl::Status& loaded : {cuda.status(), nccl.status()}) {
+    if (loaded.ok()) continue;
+    // Without a driver or without NCCL there is nothing to measure. Any other
+    // error shows that the GPUs do not work.
+    Say(output, absl::IsNotFound(loaded)
+                    ? absl::StrCat(agent::kGpuPairCount, 0)
+                    : absl::StrCat(agent::kGpuPairFailed, loaded.message()));
     Exit(0);
   }
-  Say(output, absl::StrCat(agent::kGpuPairCount, (*cuda)->device_count()));
+  const absl::StatusOr<std::string> model = (*cuda)->Model(0);
+  if (!model.ok()) {
+    Say(output, absl::StrCat(agent::kGpuPairFailed, model.status().message()));
+    Exit(0);
+  }
+  Say(output, absl::StrCat(agent::kGpuPairCount, (*cuda)->device_count(), " ",
+                           *model, ", NCCL ", (*nccl)->VersionText()));
   nccl::NcclUniqueId id;
   const absl::StatusOr<GpuRanks> ranks = TakeOrder(**nccl, output, id);
-  absl::StatusOr<GpuValues> values = ranks.status();
-  if (ranks.ok()) {
-    values = MeasureGpus(*cuda, *nccl, id, *ranks,
-                         MonotonicNow() + agent::kGpuPairTimeout);
-  }
+  const absl::StatusOr<GpuValues> values =
+      ranks.ok() ? MeasureGpus(*cuda, *nccl, id, *ranks,
+                               MonotonicNow() + agent::kGpuPairTimeout)
+                 : absl::StatusOr<GpuValues>(ranks.status());
   Say(output,
       values.ok()
           ? absl::StrFormat("%s%.9g %.9g", agent::kGpuPairValues,

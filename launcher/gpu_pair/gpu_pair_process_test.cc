@@ -13,6 +13,7 @@
 #include "agent/pair_check/gpu_pair.h"
 #include "base/monotonic_clock.h"
 #include "base/poll.h"
+#include "base/subprocess.h"
 
 namespace muster::launcher {
 namespace {
@@ -22,8 +23,11 @@ using ::testing::MatchesRegex;
 
 constexpr char kStaged[] = "launcher/gpu_pair/staged_gpu_pair_process";
 
+constexpr char kGpus[] = "gpus 1 Fake GPU, NCCL 2.28.9";
+
 std::unique_ptr<ChildProgram> Start() {
-  return *ChildProgram::Start(kStaged, agent::kGpuPairArgument);
+  return *ChildProgram::Start(kStaged, agent::kGpuPairArgument,
+                              EnvironmentWith({}));
 }
 
 std::string NextLine(ChildProgram& program) {
@@ -38,14 +42,21 @@ std::string NextLine(ChildProgram& program) {
 
 TEST(GpuPairProcess, TheRootMakesAnId) {
   const auto program = Start();
-  EXPECT_EQ(NextLine(*program), "gpus 1");
+  EXPECT_EQ(NextLine(*program), kGpus);
   ASSERT_TRUE(program->Write("root 1").ok());
   EXPECT_THAT(NextLine(*program), MatchesRegex("id [0-9a-f]{256}"));
 }
 
+TEST(GpuPairProcess, GpusAreMeasuredAlone) {
+  const auto program = Start();
+  EXPECT_EQ(NextLine(*program), kGpus);
+  ASSERT_TRUE(program->Write("alone 1").ok());
+  EXPECT_THAT(NextLine(*program), MatchesRegex("values 0 [0-9.e-]+"));
+}
+
 TEST(GpuPairProcess, AnInvalidIdIsAnError) {
   const auto program = Start();
-  EXPECT_EQ(NextLine(*program), "gpus 1");
+  EXPECT_EQ(NextLine(*program), kGpus);
   ASSERT_TRUE(program->Write("join 1 12").ok());
   EXPECT_THAT(NextLine(*program), MatchesRegex("failed .*"));
 }
@@ -61,7 +72,7 @@ TEST(GpuPairProcess, WithoutNcclThereAreNoGpus) {
 
 TEST(GpuPairProcess, AnUnknownOrderEndsTheProcess) {
   const auto program = Start();
-  EXPECT_EQ(NextLine(*program), "gpus 1");
+  EXPECT_EQ(NextLine(*program), kGpus);
   ASSERT_TRUE(program->Write("nonsense 1").ok());
   EXPECT_EQ(NextLine(*program), "");
   EXPECT_EQ(program->End(), "ended with exit code 1");

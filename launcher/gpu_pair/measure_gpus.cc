@@ -1,8 +1,7 @@
 #include "launcher/gpu_pair/measure_gpus.h"
 
-#include <sched.h>
-
 #include <algorithm>
+#include <barrier>
 #include <chrono>
 #include <functional>
 #include <limits>
@@ -12,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
+#include "base/poll.h"
 #include "trainer_sdk/nccl/nccl_communicator.h"
 
 namespace muster::launcher {
@@ -64,12 +64,16 @@ loop:
 constexpr char kKernel[] = "muster_multiply";
 constexpr unsigned kBlocks = 1024;
 constexpr unsigned kThreads = 256;
-// 4e11 operations in all: a few milliseconds on a GPU for data centres.
-constexpr unsigned kRounds = 100'000;
+// 1.3e12 operations in all: tens of milliseconds on a GPU for data centres.
+constexpr unsigned kRounds = 300'000;
 constexpr size_t kOutBytes = size_t{kBlocks} * kThreads * sizeof(float);
 
-// The first run warms up: it raises the GPU's clock, or makes NCCL connect.
-constexpr int kRuns = 4;
+// The first runs warm up: they raise the GPU's clock, or make NCCL connect.
+constexpr int kWarmUpRuns = 2;
+constexpr int kRuns = kWarmUpRuns + 3;
+// Time between two looks at the GPU: short beside what is measured, but the
+// threads of other GPUs need the processor too.
+constexpr Duration kLookInterval = std::chrono::microseconds(50);
 
 // One GPU, used by one thread.
 class Gpu {
@@ -108,7 +112,7 @@ class Gpu {
       if (done.ok()) done = cuda_.Record(event_, nullptr);
       if (done.ok()) done = Await(check);
       if (!done.ok()) return done;
-      if (run == 0) continue;
+      if (run < kWarmUpRuns) continue;
       shortest_s = std::min(shortest_s, ToSeconds(MonotonicNow() - began));
     }
     return shortest_s;
@@ -125,7 +129,7 @@ class Gpu {
       if (MonotonicNow() >= deadline_) {
         return absl::DeadlineExceededError("the GPU did not finish in time");
       }
-      sched_yield();
+      PauseUntil(MonotonicNow() + kLookInterval);
     }
   }
 
@@ -135,15 +139,14 @@ class Gpu {
   void* memory_ = nullptr;
 };
 
-absl::StatusOr<double> TimeKernel(const CudaDriver& cuda, const Gpu& gpu) {
-  const absl::StatusOr<CudaFunction> kernel = cuda.Compile(kPtx, kKernel);
-  if (!kernel.ok()) return kernel.status();
+absl::StatusOr<double> TimeKernel(const CudaDriver& cuda, CudaFunction kernel,
+                                  const Gpu& gpu) {
   void* out = gpu.memory();
   unsigned rounds = kRounds;
   void* arguments[] = {&out, &rounds};
   return gpu.ShortestTime(
       [&] {
-        return cuda.Launch(*kernel, kBlocks, kThreads, arguments, nullptr);
+        return cuda.Launch(kernel, kBlocks, kThreads, arguments, nullptr);
       },
       [] { return absl::OkStatus(); });
 }
@@ -178,7 +181,12 @@ absl::StatusOr<GpuValues> MeasureGpus(
     const std::shared_ptr<const CudaDriver>& cuda,
     const std::shared_ptr<const nccl::NcclLibrary>& nccl,
     const nccl::NcclUniqueId& id, const GpuRanks& ranks, Instant deadline) {
-  const auto measure = [&](int device) -> absl::StatusOr<GpuValues> {
+  // The GPUs compute at the same time, and not while another one is prepared,
+  // which holds the driver's locks. `meetings`: how many times the thread still
+  // has to meet the others.
+  std::barrier meeting(ranks.count);
+  const auto measure = [&](int device,
+                           int& meetings) -> absl::StatusOr<GpuValues> {
     const absl::StatusOr<CudaContext> context = cuda->PrimaryContext(device);
     if (!context.ok()) return context.status();
     const ScopedCudaContext scope(*cuda, *context);
@@ -187,15 +195,23 @@ absl::StatusOr<GpuValues> MeasureGpus(
     absl::Status prepared =
         gpu.Prepare(std::max(kOutBytes, ranks.reduced_bytes));
     if (!prepared.ok()) return prepared;
-    const absl::StatusOr<double> compute_s = TimeKernel(*cuda, gpu);
+    const absl::StatusOr<CudaFunction> kernel = cuda->Compile(kPtx, kKernel);
+    if (!kernel.ok()) return kernel.status();
+    meeting.arrive_and_wait();
+    --meetings;
+    const absl::StatusOr<double> compute_s = TimeKernel(*cuda, *kernel, gpu);
+    meeting.arrive_and_wait();
+    --meetings;
     if (!compute_s.ok()) return compute_s.status();
+    GpuValues values{.compute_s = *compute_s};
+    if (ranks.size == 0) return values;
     const absl::StatusOr<double> reduce_s =
         TimeAllReduce(nccl, id, ranks, device, gpu, deadline);
     if (!reduce_s.ok()) return reduce_s.status();
     const double sent_bytes = 2.0 * (ranks.size - 1) / ranks.size *
                               static_cast<double>(ranks.reduced_bytes);
-    return GpuValues{.bytes_per_s = sent_bytes / *reduce_s,
-                     .compute_s = *compute_s};
+    values.bytes_per_s = sent_bytes / *reduce_s;
+    return values;
   };
   std::vector<absl::StatusOr<GpuValues>> measured(
       static_cast<size_t>(ranks.count), absl::UnknownError("not measured"));
@@ -203,7 +219,9 @@ absl::StatusOr<GpuValues> MeasureGpus(
   threads.reserve(measured.size());
   for (int device = 0; device < ranks.count; ++device) {
     threads.emplace_back([&, device] {
-      measured[static_cast<size_t>(device)] = measure(device);
+      int meetings = 2;
+      measured[static_cast<size_t>(device)] = measure(device, meetings);
+      if (meetings > 0) meeting.arrive_and_drop();
     });
   }
   for (std::thread& thread : threads) thread.join();

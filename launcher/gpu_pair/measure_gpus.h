@@ -14,7 +14,8 @@ namespace muster::launcher {
 
 // The ranks of this node's GPUs in a communicator that spans the GPUs of two
 // nodes: `first`, `first` + 1, and so on, `count` in all. `size`: the number of
-// ranks of both nodes.
+// ranks of both nodes; 0: there is no communicator, and only the arithmetic is
+// measured.
 struct GpuRanks {
   int first = 0;
   int count = 1;
@@ -26,7 +27,7 @@ struct GpuRanks {
 struct GpuValues {
   // Bus bandwidth of an all-reduce over all ranks, in bytes per second: the
   // data that each rank must send, divided by the time (NCCL's definition in
-  // its tests). 0 if there is only one rank.
+  // its tests). 0 if there is one rank or none.
   double bytes_per_s = 0;
   // Time of a fixed amount of arithmetic on this node's slowest GPU, in
   // seconds; the shortest of a few repetitions counts.

@@ -86,7 +86,7 @@ std::vector<FrontEffect> RemoteJob::SignalCaught(Instant now, int signal) {
     // A signal that does not stop the job is sent to one running agent only.
     // This agent forwards the signal to all workers of the job.
     for (uint32_t i = 0; i < hosts_.size(); ++i) {
-      if (hosts_[i].phase != Phase::kRunning) continue;
+      if (hosts_[i].phase != Phase::kRunning || hosts_[i].waits) continue;
       effects_.push_back(SendDown{SignalAgents{i, signal}});
       break;
     }
@@ -237,6 +237,7 @@ void RemoteJob::On(Instant now, const CoordinatorUp& message) {
 }
 
 void RemoteJob::On(Instant, const AgentWaits& message) {
+  hosts_[message.host].waits = true;
   Error(absl::StrCat(Name(message.host),
                      ": the agent of the lost connection still stops its "
                      "workers; the new one starts after that"));
@@ -450,7 +451,8 @@ void RemoteJob::Lose(Instant now, uint32_t host, const std::string& what) {
   }
 }
 
-void RemoteJob::On(Instant now, const OutputCame&) {
+void RemoteJob::On(Instant now, const OutputCame& message) {
+  hosts_[message.host].waits = false;
   // After the job's verdict, all agents must exit by deadline_. Output that
   // arrives extends this deadline, unless a signal has stopped the job, or the
   // connections are being closed already (hung_up_).
@@ -596,6 +598,7 @@ void RemoteJob::Start(uint32_t host, std::vector<std::string> flags) {
   }
   hosts_[host].phase = Phase::kRunning;
   hosts_[host].endpoint.reset();
+  hosts_[host].waits = false;
   const agent::JobMessages job_messages =
       hosts_.size() == 1 ? agent::JobMessages::kAll
       : speaker_ == host ? agent::JobMessages::kAssignedAndGeneral

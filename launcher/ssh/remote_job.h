@@ -93,6 +93,9 @@ class RemoteJob {
     HostUp up;
     std::string why;    // why the host failed, or it or its agent was lost
     int exit_code = 0;  // exit code of its agent; set in kEnded, kFailed
+    // Whether the agent has not started yet, because the agent of a lost
+    // connection still stops its workers (AgentWaits).
+    bool waits = false;
     // The endpoint at which other agents reach the coordinator or standby in
     // this host's agent; nullopt: the agent has not reported the endpoint.
     std::optional<rendezvous::Endpoint> endpoint;

@@ -573,6 +573,16 @@ TEST_F(RemoteJobTest, AnAgentThatWaitsForAnEarlierOneIsReported) {
   EXPECT_EQ(job_->NextDeadline(), std::nullopt);
 }
 
+TEST_F(RemoteJobTest, AnAgentThatWaitsGetsNoForwardedSignal) {
+  Run(3, 2);
+  Lost(0);
+  Up(0);
+  job_->Step(now_, AgentWaits{0});
+  EXPECT_THAT(Signal(SIGUSR1), ElementsAre("signal 10 to 1"));
+  job_->Step(now_, OutputCame{0, OutputStream::kStderr, "started\n"});
+  EXPECT_THAT(Signal(SIGUSR1), ElementsAre("signal 10 to 0"));
+}
+
 TEST_F(RemoteJobTest, ALostHostIsGivenUpAfterTenMinutes) {
   Run(3, 2);
   Lost(2);

@@ -43,6 +43,8 @@ constexpr Duration kShortWait = std::chrono::seconds(30);
 constexpr Duration kSlack = std::chrono::seconds(10);
 // Time within which an agent must exit after a second signal to stop.
 constexpr Duration kShortTimeout = std::chrono::seconds(3);
+// The signals on which an agent stops its job.
+constexpr std::array kStopSignals = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
 // Maximum number of bytes that wait to be written to the connection. While more
 // bytes wait, the agent's output is not read.
 constexpr size_t kMaxUp = 4 << 20;
@@ -61,7 +63,7 @@ std::string ReachedAddress() {
 class SshNode {
  public:
   SshNode()
-      : signals_({SIGTERM, SIGINT, SIGHUP, SIGQUIT}),
+      : signals_({kStopSignals.begin(), kStopSignals.end()}),
         heard_(MonotonicNow()),
         deadline_(heard_ + kShortWait) {
     fcntl(STDIN_FILENO, F_SETFL, fcntl(STDIN_FILENO, F_GETFL) | O_NONBLOCK);
@@ -232,7 +234,8 @@ class SshNode {
   void On(const SignalAgents& message) {
     const bool is_own = !message.host || *message.host == own_.index;
     if (is_own && agent_ != nullptr) agent_->Signal(message.signal);
-    if (is_own && start_) {
+    const bool stops = std::ranges::count(kStopSignals, message.signal) > 0;
+    if (is_own && start_ && stops) {
       start_.reset();
       Tell({AgentEnded{own_.index, 128 + message.signal, ""}});
     }

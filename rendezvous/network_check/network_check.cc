@@ -8,47 +8,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/check.h"
+#include "rendezvous/network_check/measured_values.h"
 
 namespace muster::rendezvous {
 namespace {
-
-// Returns the median of `values` in the order `better`; 0 if there are none.
-// For an even number of values, returns the better one of the two middle
-// values. So if only two nodes have values, the worse node is compared with the
-// better one.
-template <typename Better>
-double Median(std::vector<double> values, Better better) {
-  if (values.empty()) return 0;
-  const auto middle =
-      values.begin() + static_cast<long>((values.size() - 1) / 2);
-  std::nth_element(values.begin(), middle, values.end(), better);
-  return *middle;
-}
-
-bool IsPositive(double value) { return std::isfinite(value) && value > 0; }
-
-// Return a value as text with three significant digits and its unit, such as
-// "941 MB/s" or "0.21 ms".
-std::string RateText(double bytes_per_s) {
-  return bytes_per_s >= 1e9 ? absl::StrFormat("%.3g GB/s", bytes_per_s / 1e9)
-                            : absl::StrFormat("%.3g MB/s", bytes_per_s / 1e6);
-}
-std::string TimeText(double seconds) {
-  return absl::StrFormat("%.3g ms", seconds * 1e3);
-}
-// Returns the rate between GPUs as the end of an enumeration, such as " and 90
-// GB/s between GPUs"; "" if the GPUs were not measured.
-std::string GpuRateText(double bytes_per_s) {
-  if (bytes_per_s == 0) return "";
-  return absl::StrCat(" and ", RateText(bytes_per_s), " between GPUs");
-}
-
-// Sets `shortest` to `time_s` if `time_s` is valid, and either shorter than
-// `shortest` or the first valid time (`shortest` is still 0).
-void KeepShortest(double time_s, double& shortest) {
-  if (!IsPositive(time_s)) return;
-  shortest = shortest > 0 ? std::min(shortest, time_s) : time_s;
-}
 
 // Returns why a node's answer contains no usable values; "": its values are
 // usable. `came`: whether the answer has arrived.
@@ -63,6 +26,30 @@ std::string DefectOf(bool came, const PairMeasurement& answer) {
 
 }  // namespace
 
+NetworkCheck::Standing NetworkCheck::StandingOf(GpuStanding standing) {
+  switch (standing) {
+    case GpuStanding::kGood:
+      return Standing::kGood;
+    case GpuStanding::kUndecided:
+      return Standing::kUndecided;
+    case GpuStanding::kBad:
+      break;
+  }
+  return Standing::kBad;
+}
+
+NetworkCheck::Grade NetworkCheck::GradeOf(const GpuFinding& finding) {
+  switch (finding.standing) {
+    case GpuStanding::kGood:
+      return Grade::kGood;
+    case GpuStanding::kUndecided:
+      return Grade::kUndecided;
+    case GpuStanding::kBad:
+      break;
+  }
+  return finding.is_measured ? Grade::kSlow : Grade::kFailed;
+}
+
 std::optional<NetworkCheck::Values> NetworkCheck::ValuesOf(
     const Pairing& pairing) {
   const auto& [server_came, server] = pairing.of_server;
@@ -73,12 +60,7 @@ std::optional<NetworkCheck::Values> NetworkCheck::ValuesOf(
   }
   return Values{
       .round_trip_s = std::max(server.round_trip_s, client.round_trip_s),
-      .bytes_per_s = std::min(server.bytes_per_s, client.bytes_per_s),
-      .gpu_bytes_per_s =
-          IsPositive(server.gpu_bytes_per_s) &&
-                  IsPositive(client.gpu_bytes_per_s)
-              ? std::min(server.gpu_bytes_per_s, client.gpu_bytes_per_s)
-              : 0};
+      .bytes_per_s = std::min(server.bytes_per_s, client.bytes_per_s)};
 }
 
 bool NetworkCheck::IsGood(const Pairing& pairing, const Medians& medians) {
@@ -87,24 +69,16 @@ bool NetworkCheck::IsGood(const Pairing& pairing, const Medians& medians) {
   const double longest =
       std::max(kSlowFactor * medians.network.round_trip_s,
                medians.network.round_trip_s + kMinExcessRoundTrip);
-  const bool are_gpus_good =
-      values->gpu_bytes_per_s == 0 ||
-      values->gpu_bytes_per_s >= medians.network.gpu_bytes_per_s / kSlowFactor;
-  return values->round_trip_s <= longest && are_gpus_good &&
+  return values->round_trip_s <= longest &&
          values->bytes_per_s >= medians.network.bytes_per_s / kSlowFactor;
 }
 
 NetworkCheck::Medians NetworkCheck::ComputeMedians() const {
   std::vector<double> round_trips;
   std::vector<double> rates;
-  std::vector<double> gpu_rates;
   std::vector<double> computes;
-  std::vector<double> gpu_computes;
   for (const auto& [id, subject] : subjects_) {
     if (subject.compute_s > 0) computes.push_back(subject.compute_s);
-    if (subject.gpu_compute_s > 0) {
-      gpu_computes.push_back(subject.gpu_compute_s);
-    }
     std::optional<Values> best;
     for (const size_t i : subject.pairings) {
       const std::optional<Values> values = ValuesOf(pairings_[i]);
@@ -112,13 +86,10 @@ NetworkCheck::Medians NetworkCheck::ComputeMedians() const {
       if (!best.has_value()) best = values;
       best->round_trip_s = std::min(best->round_trip_s, values->round_trip_s);
       best->bytes_per_s = std::max(best->bytes_per_s, values->bytes_per_s);
-      best->gpu_bytes_per_s =
-          std::max(best->gpu_bytes_per_s, values->gpu_bytes_per_s);
     }
     if (!best.has_value()) continue;
     round_trips.push_back(best->round_trip_s);
     rates.push_back(best->bytes_per_s);
-    if (best->gpu_bytes_per_s > 0) gpu_rates.push_back(best->gpu_bytes_per_s);
   }
   Medians medians;
   medians.nodes = static_cast<int>(rates.size());
@@ -126,10 +97,7 @@ NetworkCheck::Medians NetworkCheck::ComputeMedians() const {
       Median(std::move(round_trips), std::less<double>());
   medians.network.bytes_per_s =
       Median(std::move(rates), std::greater<double>());
-  medians.network.gpu_bytes_per_s =
-      Median(std::move(gpu_rates), std::greater<double>());
   medians.compute_s = Median(std::move(computes), std::less<double>());
-  medians.gpu_compute_s = Median(std::move(gpu_computes), std::less<double>());
   return medians;
 }
 
@@ -181,6 +149,21 @@ std::map<std::string, NetworkCheck::Standing> NetworkCheck::Standings(
   return standings;
 }
 
+std::vector<GpuPairing> NetworkCheck::GpuPairings() const {
+  std::vector<GpuPairing> pairs;
+  for (const Pairing& pairing : pairings_) {
+    if (!pairing.is_over) continue;
+    const auto end = [&](const std::string& id, const Answer& answer) {
+      return GpuPairing::End{.node_id = id,
+                             .host = subjects_.at(id).host,
+                             .measured = answer.value};
+    };
+    pairs.push_back({end(pairing.server, pairing.of_server),
+                     end(pairing.client, pairing.of_client)});
+  }
+  return pairs;
+}
+
 bool NetworkCheck::HaveMet(const std::string& a, const std::string& b) const {
   const auto subject = subjects_.find(a);
   if (subject == subjects_.end()) return false;
@@ -202,12 +185,17 @@ NetworkCheck::Pairs NetworkCheck::PlanAllPairs(
 NetworkCheck::Pairs NetworkCheck::Plan(
     const std::vector<Participant>& present) const {
   const auto standings = Standings(ComputeMedians());
+  const auto gpus = JudgeGpus(GpuPairings());
   std::vector<std::string> suspects;  // nodes that are undecided or unmeasured
   std::vector<std::string> good;
   for (const Participant& one : present) {
     const auto found = standings.find(one.node_id);
-    const Standing standing =
+    Standing standing =
         found == standings.end() ? Standing::kUnmeasured : found->second;
+    if (standing == Standing::kGood) {
+      const auto judged = gpus.find(one.node_id);
+      if (judged != gpus.end()) standing = StandingOf(judged->second.standing);
+    }
     if (standing == Standing::kGood) {
       good.push_back(one.node_id);
     } else if (standing != Standing::kBad) {
@@ -306,9 +294,9 @@ void NetworkCheck::Take(const std::string& node_id,
   if (own.came) return;
   own = {.came = true, .value = answer};
   --awaited_;
-  Subject& subject = subjects_[node_id];
-  KeepShortest(answer.compute_s, subject.compute_s);
-  KeepShortest(answer.gpu_compute_s, subject.gpu_compute_s);
+  if (!IsPositive(answer.compute_s)) return;
+  double& best = subjects_[node_id].compute_s;
+  best = best > 0 ? std::min(best, answer.compute_s) : answer.compute_s;
 }
 
 void NetworkCheck::Lose(const std::string& node_id) {
@@ -363,8 +351,7 @@ std::string NetworkCheck::Describe(const std::string& node_id,
     absl::StrAppend(&text, text.empty() ? "" : ", ");
     if (const std::optional<Values> values = ValuesOf(pairing)) {
       absl::StrAppend(&text, RateText(values->bytes_per_s), " and ",
-                      TimeText(values->round_trip_s),
-                      GpuRateText(values->gpu_bytes_per_s), " with ", other);
+                      TimeText(values->round_trip_s), " with ", other);
       continue;
     }
     const Answer& own = serves ? pairing.of_server : pairing.of_client;
@@ -384,13 +371,13 @@ std::string NetworkCheck::DescribeMedians(const Medians& medians) const {
   if (medians.nodes == 0) return "";
   return absl::StrCat("; the medians of ", medians.nodes, " nodes are ",
                       RateText(medians.network.bytes_per_s), " and ",
-                      TimeText(medians.network.round_trip_s),
-                      GpuRateText(medians.network.gpu_bytes_per_s));
+                      TimeText(medians.network.round_trip_s));
 }
 
 std::vector<NetworkCheck::Finding> NetworkCheck::Judge() const {
   const Medians medians = ComputeMedians();
   const auto standings = Standings(medians);
+  const auto gpus = JudgeGpus(GpuPairings());
   std::vector<Finding> findings;
   for (const auto& [id, subject] : subjects_) {
     const Standing standing = standings.at(id);
@@ -407,18 +394,19 @@ std::vector<NetworkCheck::Finding> NetworkCheck::Judge() const {
       finding.grade = Grade::kUndecided;
       finding.why = Describe(id, subject);
     }
-    const auto judge_kernel = [&](double time_s, double median_s,
-                                  const char* where) {
-      const double longest =
-          std::max(kSlowComputeFactor * median_s, median_s + kMinExcessCompute);
-      if (time_s <= longest || standing == Standing::kBad) return;
+    const double longest = std::max(kSlowComputeFactor * medians.compute_s,
+                                    medians.compute_s + kMinExcessCompute);
+    if (subject.compute_s > longest && standing != Standing::kBad) {
       finding.grade = Grade::kSlow;
-      finding.why = absl::StrCat("its compute kernel takes ", TimeText(time_s),
-                                 where, ", the median is ", TimeText(median_s));
-    };
-    judge_kernel(subject.compute_s, medians.compute_s, "");
-    judge_kernel(subject.gpu_compute_s, medians.gpu_compute_s,
-                 " on its slowest GPU");
+      finding.why =
+          absl::StrCat("its compute kernel takes ", TimeText(subject.compute_s),
+                       ", the median is ", TimeText(medians.compute_s));
+    }
+    const auto judged = gpus.find(id);
+    if (finding.grade == Grade::kGood && judged != gpus.end()) {
+      finding.grade = GradeOf(judged->second);
+      finding.why = judged->second.why;
+    }
     findings.push_back(std::move(finding));
   }
   return findings;

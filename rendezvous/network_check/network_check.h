@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "rendezvous/network_check/gpu_judgement.h"
 #include "rendezvous/protocol/pair_check.h"
 
 namespace muster::rendezvous {
@@ -29,14 +30,16 @@ namespace muster::rendezvous {
 // With at most 3 nodes, all pairs are measured one after another, because a
 // median of fewer pairs proves nothing.
 //
-// A pair is good if its round trip, its rate and the rate of its GPUs are not
-// worse than kSlowFactor times the median of the nodes' best values. The GPUs
-// of a pair count only if they were measured. A node is good if one of its
+// A pair is good if its round trip and its rate are not worse than kSlowFactor
+// times the median of the nodes' best values. A node is good if one of its
 // pairs is good. A node is bad if none of its pairs is good, and either at
 // least two of its partners are good, or the node never answered although a
 // partner did. Otherwise the node is undecided: for example, both of two nodes
 // whose only pair is bad. Whatever its pairs, a node is bad if its compute
-// kernel, on the processor or on a GPU, is much slower than the median.
+// kernel is much slower than the median.
+//
+// The GPUs of the nodes are judged in addition, by JudgeGpus: a node with bad
+// GPUs is bad.
 //
 // Pure. Not thread-safe. A round costs O(n log n) for n nodes; there are
 // O(log n) rounds.
@@ -59,7 +62,7 @@ class NetworkCheck {
   static constexpr Duration kRoundTimeout = std::chrono::seconds(10);
   // Time limit of a round in which at least two of the paired nodes have GPUs.
   // It is longer, because CUDA and NCCL need seconds to start.
-  static constexpr Duration kGpuRoundTimeout = std::chrono::seconds(40);
+  static constexpr Duration kGpuRoundTimeout = std::chrono::seconds(60);
 
   struct Participant {
     std::string node_id;
@@ -117,7 +120,8 @@ class NetworkCheck {
   // nullopt.
   std::optional<std::vector<Finding>> Conclude();
 
-  // The medians of all measured nodes as a clause that begins with "; ", such as
+  // The medians of all measured nodes as a clause that begins with "; ", such
+  // as
   // "; the medians of 8 nodes are 1.2 GB/s and 0.2 ms". Empty if no pair was
   // measured.
   std::string MediansText() const { return DescribeMedians(ComputeMedians()); }
@@ -143,31 +147,30 @@ class NetworkCheck {
   struct Values {
     double round_trip_s = 0;
     double bytes_per_s = 0;
-    double gpu_bytes_per_s = 0;  // 0: not measured
   };
   enum class Standing { kUnmeasured, kGood, kUndecided, kBad };
   struct Subject {
     std::string host;
     std::vector<size_t> pairings;  // the node's pairs, by index in pairings_
-    // shortest times of the compute kernel so far, on the node's processor and
-    // on its GPUs; 0: unknown
+    // shortest time of the node's compute kernel so far; 0: unknown
     double compute_s = 0;
-    double gpu_compute_s = 0;
   };
   // Medians over all nodes. `network`: of each node's shortest round trip and
-  // highest rates. `compute_s`, `gpu_compute_s`: of each node's shortest time
-  // of the compute kernel. A median is 0 if no node has a value.
+  // highest rate. `compute_s`: of each node's shortest time of the compute
+  // kernel. A median is 0 if no node has a value.
   struct Medians {
     Values network;
     double compute_s = 0;
-    double gpu_compute_s = 0;
     int nodes = 0;  // number of nodes with a measured pair
   };
 
+  static Standing StandingOf(GpuStanding standing);
+  static Grade GradeOf(const GpuFinding& finding);
   static std::optional<Values> ValuesOf(const Pairing& pairing);
   static bool IsGood(const Pairing& pairing, const Medians& medians);
   Medians ComputeMedians() const;
   std::map<std::string, Standing> Standings(const Medians& medians) const;
+  std::vector<GpuPairing> GpuPairings() const;
   bool HaveMet(const std::string& a, const std::string& b) const;
   bool IsSilent(const std::string& node_id, const Subject& subject) const;
   std::string Describe(const std::string& node_id,

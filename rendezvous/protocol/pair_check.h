@@ -43,15 +43,22 @@ struct PairCheck {
 struct PairMeasurement {
   uint64_t epoch = 0;   // epoch of the directive with the order
   uint64_t number = 0;  // PairCheck::number of the order
-  // Why the connection, or the GPUs, could not be measured: one line, cut to
-  // kMaxLineBytes; empty: they were measured, or the partners have no GPUs that
-  // can be measured.
+  // Why the connection could not be measured: one line, cut to kMaxLineBytes;
+  // empty: it was measured.
   std::string failure;
   double round_trip_s = 0;  // median time of a round trip, in seconds
   double bytes_per_s = 0;   // rate at which data from the partner arrived
   // Time of the compute kernel on the node's slowest core, in seconds; 0: not
   // measured.
   double compute_s = 0;
+  // The kind of the node's GPUs: number and model of those that are measured,
+  // and NCCL's version, such as "8 x NVIDIA H100, NCCL 2.28.9". GPUs of
+  // different kinds are not measured together. Empty: there are none, or they
+  // do not work. Cut to kMaxNameBytes.
+  std::string gpu_kind;
+  // Why CUDA or NCCL has failed: one line, cut to kMaxLineBytes; empty: neither
+  // has.
+  std::string gpu_failure;
   // Bus bandwidth, in bytes per second, of an all-reduce by NCCL over the GPUs
   // of both partners; 0: not measured.
   double gpu_bytes_per_s = 0;

@@ -46,6 +46,8 @@ void ToWire(const PairMeasurement& measurement, v1::PairMeasurement* wire) {
   wire->set_round_trip_s(measurement.round_trip_s);
   wire->set_bytes_per_s(measurement.bytes_per_s);
   wire->set_compute_s(measurement.compute_s);
+  wire->set_gpu_kind(measurement.gpu_kind.substr(0, kMaxNameBytes));
+  wire->set_gpu_failure(measurement.gpu_failure.substr(0, kMaxLineBytes));
   wire->set_gpu_bytes_per_s(measurement.gpu_bytes_per_s);
   wire->set_gpu_compute_s(measurement.gpu_compute_s);
 }
@@ -61,6 +63,10 @@ void FromWire(const v1::PairMeasurement& wire, BoundedReader* reader,
   measurement->round_trip_s = wire.round_trip_s();
   measurement->bytes_per_s = wire.bytes_per_s();
   measurement->compute_s = wire.compute_s();
+  reader->Text("gpu_kind", wire.gpu_kind(), kMaxNameBytes, TextKind::kWords,
+               &measurement->gpu_kind);
+  reader->Text("gpu_failure", wire.gpu_failure(), kMaxLineBytes,
+               TextKind::kWords, &measurement->gpu_failure);
   measurement->gpu_bytes_per_s = wire.gpu_bytes_per_s();
   measurement->gpu_compute_s = wire.gpu_compute_s();
 }

@@ -33,13 +33,17 @@ _PROTOCOL = ('rendezvous/protocol/job_spec.cc',
 _QUARANTINE = ('rendezvous/quarantine/evidence.cc',
                'rendezvous/quarantine/node_memory.cc')
 
+_NETWORK_CHECK = ('rendezvous/network_check/gpu_judgement.cc',
+                  'rendezvous/network_check/measured_values.cc',
+                  'rendezvous/network_check/network_check.cc')
+
 _SUITES = (
     _Suite('tests of jobs',
            ('rendezvous/job/*.cc', 'rendezvous/protocol/job_spec_test.cc'),
            (*_PROTOCOL, *_QUARANTINE,
             'rendezvous/stragglers/link_watch.cc',
             'rendezvous/stragglers/straggler_watch.cc',
-            'rendezvous/network_check/network_check.cc'), []),
+            *_NETWORK_CHECK), []),
     _Suite('tests of the check by pairs', ('rendezvous/network_check/*.cc',),
            (), []),
     _Suite('tests of slow ranks', ('rendezvous/stragglers/*.cc',), (), []),
@@ -161,7 +165,7 @@ _SUITES = (
 _SIMULATION = ('rendezvous/job/*.cc', 'rendezvous/takeover/*.cc', 'agent/lifecycle/*.cc', *_PROTOCOL,
                'rendezvous/stragglers/link_watch.cc',
                'rendezvous/stragglers/straggler_watch.cc', *_QUARANTINE,
-               'rendezvous/network_check/network_check.cc',
+               *_NETWORK_CHECK,
                'tests/simulation/*.cc', 'tests/simulation/checkers/*.cc',
                'rendezvous/protocol/state_names.cc')
 

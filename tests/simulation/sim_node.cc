@@ -135,6 +135,7 @@ void SimNode::MeasurePair(const agent::MeasurePair& action) {
   const std::string slow = absl::StrCat("h", plan.slow_slot);
   const bool is_slow = slot_ == plan.slow_slot || action.check.partner == slow;
   if (action.check.gpus > 0) {
+    measured.gpu_kind = "8 x simulated";
     measured.gpu_bytes_per_s = 1e11;
     measured.gpu_compute_s = 0.02;
   }

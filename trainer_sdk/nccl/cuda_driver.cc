@@ -28,6 +28,7 @@ absl::StatusOr<std::shared_ptr<const CudaDriver>> CudaDriver::Load(
   needed("cuInit", &cuda->init_);
   needed("cuDeviceGetCount", &cuda->device_count_of_);
   needed("cuDeviceGet", &cuda->device_of_);
+  needed("cuDeviceGetName", &cuda->name_of_);
   needed("cuGetErrorString", &cuda->get_error_string_);
   needed("cuCtxGetDevice", &cuda->context_device_);
   needed("cuDevicePrimaryCtxRetain", &cuda->retain_primary_);
@@ -65,6 +66,17 @@ absl::Status CudaDriver::Failed(const char* what, Result result) const {
   return absl::FailedPreconditionError(absl::StrCat(
       "CUDA's ", what, " says: ",
       text == nullptr ? absl::StrCat("error ", result) : std::string(text)));
+}
+
+absl::StatusOr<std::string> CudaDriver::Model(int device) const {
+  int handle = 0;
+  Result result = device_of_(&handle, device);
+  if (result != kSuccess) return Failed("cuDeviceGet", result);
+  char name[256] = "";
+  result = name_of_(name, sizeof(name), handle);
+  if (result != kSuccess) return Failed("cuDeviceGetName", result);
+  name[sizeof(name) - 1] = '\0';
+  return std::string(name);
 }
 
 int CudaDriver::CurrentDevice() const {

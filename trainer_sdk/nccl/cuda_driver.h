@@ -36,6 +36,9 @@ class CudaDriver {
 
   int device_count() const { return device_count_; }
 
+  // Returns the model of `device`, such as "NVIDIA H100 80GB HBM3".
+  absl::StatusOr<std::string> Model(int device) const;
+
   // The index of the device that the calling thread uses (the device of its
   // current context); -1 if the thread has no context.
   int CurrentDevice() const;
@@ -80,6 +83,7 @@ class CudaDriver {
   Result (*init_)(unsigned) = nullptr;
   Result (*device_count_of_)(int*) = nullptr;
   Result (*device_of_)(int*, int ordinal) = nullptr;
+  Result (*name_of_)(char*, int size, int device) = nullptr;
   Result (*get_error_string_)(Result, const char**) = nullptr;
   Result (*context_device_)(int*) = nullptr;
   Result (*retain_primary_)(CudaContext*, int) = nullptr;

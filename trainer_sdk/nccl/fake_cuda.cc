@@ -96,6 +96,11 @@ int cuDeviceGet(int* device, int ordinal) {
   return 0;
 }
 
+int cuDeviceGetName(char* name, int size, int) {
+  std::strncpy(name, "Fake GPU", static_cast<size_t>(size));
+  return 0;
+}
+
 int cuGetErrorString(int error, const char** text) {
   *text = error == 803 ? "system has unsupported display driver / cuda driver "
                          "combination"

@@ -230,6 +230,8 @@ Report FullReport() {
                                        .round_trip_s = 0.5,
                                        .bytes_per_s = 1.5,
                                        .compute_s = 2.5,
+                                       .gpu_kind = "8 x fake",
+                                       .gpu_failure = "no memory",
                                        .gpu_bytes_per_s = 3.5,
                                        .gpu_compute_s = 4.5};
   report.check_fault = "slow with h2";
