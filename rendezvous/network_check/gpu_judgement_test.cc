@@ -148,6 +148,7 @@ TEST(GpuJudgement, OnlyGpusOfOneKindAreCompared) {
   std::vector<GpuPairing> pairs = GoodPairs();
   pairs.push_back(Pair(6, older, 7, older));
   pairs.push_back(Pair(8, older, 0, Good()));
+  pairs.push_back(Pair(0, Good(), 9, older));
   EXPECT_EQ(CountNotGood(pairs), 0);
 }
 
