@@ -32,6 +32,7 @@
 #include "agent/logs/log_relay.h"
 #include "agent/logs/old_rounds.h"
 #include "agent/nccl_id/nccl_id_holder.h"
+#include "agent/pair_check/gpu_pair.h"
 #include "agent/pair_check/pair_meter.h"
 #include "agent/preemption/preemption_announcer.h"
 #include "agent/progress/progress_sockets.h"
@@ -51,6 +52,7 @@
 #include "base/monotonic_clock.h"
 #include "base/net/socket_address.h"
 #include "base/poll.h"
+#include "base/subprocess.h"
 
 namespace muster::agent {
 namespace {
