@@ -19,8 +19,8 @@ namespace muster::models {
 // `byte`.
 std::string CharacterOfByte(unsigned char byte);
 
-// Returns the bytes that `characters` spell; nullopt if a character spells no
-// byte or the text is not UTF-8.
+// Returns the bytes that `characters` stand for (see CharacterOfByte); nullopt
+// if a character stands for no byte or the text is not UTF-8.
 std::optional<std::string> BytesOfCharacters(std::string_view characters);
 
 // Parses a byte-level BPE in the published form of GPT-2, which Hugging Face

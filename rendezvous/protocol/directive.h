@@ -102,10 +102,9 @@ struct Directive {
   // For kFinished: whether this node is the one that acts for the job, for
   // instance by requeueing it.
   bool acts_for_job = false;
-  // For kFinished, if the agent has run no round itself: whether its node took
-  // part in the job nevertheless. That is so if the agent was started again
-  // during the last round, or if the job had ended before this coordinator
-  // began.
+  // For kFinished: whether the node took part in the job although this agent
+  // has run no round. True if the agent was started again during the last
+  // round, or if the job had ended before this coordinator began.
   bool took_part = false;
   // For kWait, kRun and kStop: whether this node prints the directive, if the
   // outputs of the nodes share a console. True if the directive concerns this

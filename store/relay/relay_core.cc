@@ -136,9 +136,9 @@ void RelayCore::SettleOffer(StoreClientId client, StoreEffects* effects) {
   const auto offer = offers_.find(client);
   if (offer == offers_.end()) return;
   Drop(offer->second, effects);
-  // Keep the channel for reuse. It has carried only one request: the WAIT whose
-  // end reserved (offered) a queue's element for the client. The reply to this
-  // WAIT has arrived, so no reply is in flight on the channel.
+  // Keep the channel for reuse. It has carried only one request, a WAIT for an
+  // element of a queue. The reply to this WAIT has arrived, so no reply is in
+  // flight on the channel.
   idle_channels_.push_back(offer->second);
   offers_.erase(offer);
 }

@@ -12,8 +12,8 @@ constexpr Instant kBegin = Instant(std::chrono::hours(1));
 
 class BufferBudgetTest : public testing::Test {
  protected:
-  // Sets the memory of the connection's buffers to `bytes`, all of it for
-  // unread replies.
+  // Records in `share` that the connection's buffers use `bytes`, all of them
+  // for unread replies.
   void Send(BufferShare& share, size_t bytes) {
     budget_.Charge(share, bytes, bytes);
   }

@@ -498,8 +498,8 @@ TEST_F(StoreServerTest, EachChannelOfARelayIsAClient) {
   other.Send({.command = C::kBarrier, .key = "b", .number = 1});
   EXPECT_TRUE(other.Released());
   EXPECT_EQ(other.Get("b"), "1");
-  // The expected frame has kind 1 (kMessageForOne): only one of the relay's
-  // clients may have the element.
+  // The push makes the server send the relay a frame of kind 1
+  // (kMessageForOne): only one of the relay's clients may have the element.
   other.Send({.command = C::kQueuePush, .key = "q", .value = "e"});
   EXPECT_EQ(relay.Next(), "2 1 " + zero);
 }

@@ -121,8 +121,9 @@ struct Plan {
   // coordinates the job, and the others are standbys. If false, there is one
   // coordinator, in a process outside of the nodes.
   bool takeover = false;
-  // Whether the coordinator in slot 0 writes a record of its job to a journal.
-  // If no node knows a round, the next coordinator in slot 0 reads the record.
+  // Whether the coordinator that runs with the first node (slot 0) writes a
+  // record of its job to a journal. If no node knows a round, the next
+  // coordinator there reads the record.
   bool host_journal = false;
   // Faults of the whole cluster: probabilities per mille, drawn five times per
   // simulated second. kill_coordinator, pause_coordinator: the process that

@@ -9,10 +9,10 @@ namespace {
 
 constexpr int kThreads = 128;
 constexpr int64_t kMaxBlocks = 512;
-// So many blocks run that each thread adds up at most this number of elements.
-// If that needs more than kMaxBlocks blocks, kMaxBlocks blocks run, and their
-// threads add up more. With a smaller number, adding up the threads' sums would
-// take longer than squaring the elements.
+// The number of elements that each thread adds up. The number of blocks follows
+// from it. If that would be more than kMaxBlocks, kMaxBlocks blocks run, and
+// their threads add up more elements. With fewer elements for each thread,
+// adding up the threads' sums would take longer than squaring the elements.
 constexpr int64_t kLeastElements = 16;
 
 // Number of 32-bit digits of a sum, as in SquareSum; the lowest digit is in

@@ -78,8 +78,8 @@ std::optional<OperationKind> KindOf(const std::string& name) {
 
 // An element type of PyTorch.
 struct TorchType {
-  // The same type in Muster. If Muster does not have the type: a type of the
-  // same size, or of half the size if elements have 16 bytes.
+  // Muster's type for this type of PyTorch. If Muster has no such type: another
+  // type of the same size, or of half the size if elements have 16 bytes.
   DType dtype = DType::kInt8;
   int64_t bytes = 1;  // size of an element in bytes
 };

@@ -54,9 +54,9 @@ TEST(SquareSumTest, IsWithinTheRoundingOfAPlainSum) {
   const std::vector<float> values = Mixed(10000);
   double plain = 0;
   for (const float value : values) plain += double{value} * value;
-  // The bound for the difference between `plain` and the result of SumOf. In
-  // `plain` each addition is rounded; SumOf adds exactly and rounds once at the
-  // end. The squares of floats are exact in double.
+  // The bound for the difference between `plain` and the result of SumOf, both
+  // sums of squares. Each square of a float is exact in double. In `plain` each
+  // addition is rounded; SumOf adds exactly and rounds once at the end.
   const double bound = RoundingBound<double>(10000, plain);
   EXPECT_NEAR(SumOf(values), plain, bound);
   // The bound must be small enough to detect a missing element. So even one
