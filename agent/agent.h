@@ -78,8 +78,8 @@ class Agent {
     // null.
     AgentView* view = nullptr;
     // The destination of workers' output; null: this process's stdout and
-    // stderr. If the console does not accept the output at the end of the run,
-    // Observer::limits bounds the wait for it.
+    // stderr. `limits` bounds how long the end of the run waits for a console
+    // that accepts no output.
     std::shared_ptr<Console> console;
     // Counts the bytes that are missing in the log files; complete after the
     // agent's destruction. May be null.

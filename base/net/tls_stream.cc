@@ -280,8 +280,8 @@ absl::StatusOr<short> TlsStream::Handshake() {
   if (established_) return short{0};
   ERR_clear_error();
   const int result = SSL_do_handshake(ssl_);
-  // Flush even if the handshake has failed, because OpenSSL may then have
-  // written a TLS alert for the peer.
+  // Send what OpenSSL has written, also if the handshake has failed: it may be
+  // a TLS alert that tells the peer why.
   const bool is_sent = Flush();
   if (result != 1) {
     switch (SSL_get_error(ssl_, result)) {

@@ -29,10 +29,10 @@ void Say(const OwnedFd& output, std::string line) {
   if (!agent::WriteLine(output, std::move(line))) Exit(1);
 }
 
-// Reads the order that the agent writes to stdin: the role of this program
-// (root or join) and the number of GPUs to measure. Returns the ranks of this
-// node's GPUs, and stores the NCCL id in `id`. The root makes the id and tells
-// it to the agent; the order of the other role contains the id.
+// Reads from stdin the agent's order to measure GPUs ("alone N", "root N" or
+// "join N ID"; see agent/pair_check/gpu_pair.h). Returns the ranks of this
+// node's GPUs. Stores the NCCL id in `id`: as the root, makes the id and writes
+// it to `output` for the agent; to join, takes the id from the order.
 absl::StatusOr<GpuRanks> TakeOrder(const nccl::NcclLibrary& nccl,
                                    const OwnedFd& output,
                                    nccl::NcclUniqueId& id) {

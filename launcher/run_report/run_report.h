@@ -159,10 +159,11 @@ struct ReportMachine {
 // The content of the report of one run. Texts are bounded, but may have any
 // characters.
 struct RunReport {
-  // Limits of the lists below. If a list of rounds or notes exceeds its limit
-  // by more than a quarter, its oldest entries are dropped until the limit is
-  // met. A full list of samples drops every second sample. A full list of nodes
-  // accepts no further nodes.
+  // Maximum numbers of entries of the report's lists. The lists of rounds and
+  // notes may grow to 5/4 of their maximum; then the oldest entries are dropped
+  // until the maximum is met. The list of samples, when it is full, drops every
+  // second sample. The list of nodes, when it is full, accepts no further
+  // nodes.
   static constexpr size_t kMaxRounds = 500;
   static constexpr size_t kMaxNotes = 200;
   static constexpr size_t kMaxSamples = 600;

@@ -112,8 +112,8 @@ class JobFixture {
   Duration wall_time() const { return now_.time_since_epoch(); }
   void Judge();
 
-  // --- Results of the job's steps. `told` is the newest directive that an
-  // agent has received.
+  // --- What the job has decided so far. `told`: the newest directive that the
+  // agent `name` has received.
   const Directive& told(const std::string& name) { return agent(name).told; }
   DirectiveKind kind(const std::string& name) { return told(name).kind; }
   JobPhase phase() const { return job_->phase(); }

@@ -45,11 +45,11 @@ class MoverQueue {
   // `groups`, in order of preference.
   MoverQueue(const TopologyGroups* groups, const std::vector<size_t>& movers);
 
-  // Removes and returns the node that shares the most topology levels with
-  // `left` or with `right`, the nodes that have the adjacent ranks (nullopt:
-  // none). On a tie, prefers levels shared with `left`, and then the order of
-  // preference. If no node shares a level, returns the first in order of
-  // preference. Requires that a node is left.
+  // Removes and returns the node for a free rank between the nodes `left` and
+  // `right` (nullopt: no neighbour): the node that shares the most topology
+  // levels with one of them. On a tie, prefers levels shared with `left`, and
+  // then the order of preference, which alone decides if no node shares a
+  // level. Requires that a node is left.
   size_t Take(std::optional<size_t> left, std::optional<size_t> right);
 
  private:
@@ -75,10 +75,10 @@ class MoverQueue {
 TopologyGroups::TopologyGroups(
     const std::vector<std::vector<std::string>>& keys) {
   constexpr size_t kNoGroup = static_cast<size_t>(-1);
-  // Numbers of the groups of nodes. Key: the number of the surrounding group
-  // (kNoGroup: none), and the topology key of the group itself. Equal topology
-  // keys in different surrounding groups mean different switches, and so
-  // different groups.
+  // The number of each group of nodes that share a switch. Key: the number of
+  // the surrounding group (kNoGroup: none) and the group's topology key,
+  // because equal topology keys in different surrounding groups are different
+  // switches.
   std::map<std::pair<size_t, std::string>, size_t> numbers;
   for (const std::vector<std::string>& node : keys) {
     std::vector<size_t>& own = groups_.emplace_back();

@@ -39,8 +39,8 @@ class GrpcServer {
     // unencrypted and everybody may call.
     std::vector<std::string> tokens;
     // Maximum number of attached agents; further ones are refused with
-    // RESOURCE_EXHAUSTED. nullopt: as many as the limit of open files allows.
-    // Start raises the limit of open files as far as the system permits.
+    // RESOURCE_EXHAUSTED. nullopt: as many as this process may have open files;
+    // GrpcServer::Start raises that limit (RLIMIT_NOFILE) to its maximum.
     std::optional<int> max_nodes;
     // Maximum number of attached agents of one principal; nullopt: no limit.
     std::optional<int> max_nodes_per_principal;

@@ -555,7 +555,8 @@ class Listener::Impl {
   std::unordered_map<std::string, Id> by_peer_;
   std::unordered_map<int, Id> by_fd_;
   Id next_id_ = kFirstId;
-  // The end of a pause in accepting connections; nullopt: there is no pause.
+  // The time until which the listener accepts no connections; nullopt: it
+  // accepts them.
   std::optional<Instant> accept_again_;
   Instant swept_;
   SelfCheck check_;

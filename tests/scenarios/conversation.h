@@ -25,7 +25,8 @@ class Conversation {
   // Starts an agent with two workers on `node`. The agent is connected to the
   // coordinator at once.
   void Start(const std::string& node);
-  // Kills an agent and its workers. They send no last message.
+  // Kills the agent of `node` and its workers, as SIGKILL does: the agent sends
+  // no last report.
   void Kill(const std::string& node);
   void WorkerExits(const std::string& node, int local_rank, int code);
   void WorkersSucceed(const std::string& node);
