@@ -23,12 +23,6 @@ namespace {
 constexpr size_t kMaxKindBytes = 200;
 constexpr size_t kIdBytes = size_t{2} * nccl::kNcclUniqueIdBytes;
 
-// The errors that make no GpuPairValues::failure, because not CUDA or NCCL has
-// failed.
-bool IsOwnError(const absl::Status& status) {
-  return absl::IsCancelled(status);
-}
-
 // The node's program, and the limits of waiting for it.
 class Program {
  public:
@@ -172,7 +166,7 @@ absl::StatusOr<GpuPairValues> MeasureGpuPair(const rendezvous::PairCheck& check,
       program.emplace(*std::move(child), cancel_fd, deadline);
       counted = CountGpus(*program, check.gpus, gpus);
     }
-    if (IsOwnError(counted)) return counted;
+    if (absl::IsCancelled(counted)) return counted;
     if (!counted.ok()) keep(counted);
   }
   values.kind = gpus.kind;
@@ -195,7 +189,7 @@ absl::StatusOr<GpuPairValues> MeasureGpuPair(const rendezvous::PairCheck& check,
         kGpuPairValues, kGpuPairTimeout + std::chrono::seconds(1));
     ordered = text.ok() ? ParseValues(*text, values) : text.status();
   }
-  if (IsOwnError(ordered)) return ordered;
+  if (absl::IsCancelled(ordered)) return ordered;
   if (!ordered.ok()) keep(ordered);
   return values;
 }
