@@ -126,11 +126,10 @@ std::map<std::string, GpuFinding> JudgeGpus(
     const bool is_measured = node.best_rate > 0 || node.kernel_s > 0;
     if (!is_measured && node.bad_partners.empty()) continue;
     GpuFinding& finding = findings[id];
-    finding.is_measured = is_measured;
     const Medians median = medians_of(node);
     if (median.kernel_s > 0 &&
         node.kernel_s > kSlowKernelFactor * median.kernel_s) {
-      finding.standing = GpuStanding::kBad;
+      finding.grade = CheckGrade::kSlow;
       finding.why = absl::StrCat(
           "its compute kernel takes ", TimeText(node.kernel_s),
           " on its slowest GPU, the median is ", TimeText(median.kernel_s));
@@ -138,7 +137,9 @@ std::map<std::string, GpuFinding> JudgeGpus(
       const auto good = std::ranges::count_if(
           node.bad_partners,
           [&](const auto& partner) { return nodes[partner].good_pairs > 0; });
-      finding.standing = good > 1 ? GpuStanding::kBad : GpuStanding::kUndecided;
+      finding.grade = good < 2      ? CheckGrade::kUndecided
+                      : is_measured ? CheckGrade::kSlow
+                                    : CheckGrade::kFailed;
       finding.why = node.why;
       if (median.rate > 0) {
         absl::StrAppend(&finding.why, "; the median is ",

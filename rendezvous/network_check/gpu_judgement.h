@@ -20,11 +20,12 @@ struct GpuPairing {
   End other;
 };
 
-enum class GpuStanding { kGood, kUndecided, kBad };
+// The result of a check for one node. kSlow: a measured value is bad. kFailed:
+// nothing could be measured.
+enum class CheckGrade { kGood, kUndecided, kSlow, kFailed };
 struct GpuFinding {
-  GpuStanding standing = GpuStanding::kGood;
-  bool is_measured = false;  // whether a value of the node's GPUs is known
-  // Why the standing is not kGood: a clause whose subject is the node.
+  CheckGrade grade = CheckGrade::kGood;
+  // Why the grade is not kGood: a clause whose subject is the node.
   std::string why;
 };
 

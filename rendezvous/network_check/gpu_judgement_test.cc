@@ -59,10 +59,10 @@ std::vector<GpuPairing> PairsOfNode0(const PairMeasurement& own,
   return pairs;
 }
 
-GpuStanding Standing(const std::vector<GpuPairing>& pairs, int node) {
+CheckGrade Grade(const std::vector<GpuPairing>& pairs, int node) {
   const auto findings = JudgeGpus(pairs);
   const auto found = findings.find(absl::StrCat("n", node));
-  return found == findings.end() ? GpuStanding::kGood : found->second.standing;
+  return found == findings.end() ? CheckGrade::kGood : found->second.grade;
 }
 
 std::string Why(const std::vector<GpuPairing>& pairs, int node) {
@@ -72,7 +72,7 @@ std::string Why(const std::vector<GpuPairing>& pairs, int node) {
 int CountNotGood(const std::vector<GpuPairing>& pairs) {
   int count = 0;
   for (const auto& [id, finding] : JudgeGpus(pairs)) {
-    count += finding.standing != GpuStanding::kGood ? 1 : 0;
+    count += finding.grade != CheckGrade::kGood ? 1 : 0;
   }
   return count;
 }
@@ -87,7 +87,7 @@ TEST(GpuJudgement, NodesWithoutGpusHaveNoFinding) {
 
 TEST(GpuJudgement, ALowRateWithTwoGoodPartnersIsBad) {
   const auto pairs = PairsOfNode0(Rate(30e9), Good());
-  EXPECT_EQ(Standing(pairs, 0), GpuStanding::kBad);
+  EXPECT_EQ(Grade(pairs, 0), CheckGrade::kSlow);
   EXPECT_EQ(CountNotGood(pairs), 1);
   EXPECT_EQ(Why(pairs, 0),
             "30 GB/s between GPUs with h1, 30 GB/s between GPUs with h3; the "
@@ -105,8 +105,7 @@ TEST(GpuJudgement, AFailureWithTwoGoodPartnersIsBad) {
   broken.gpu_kind.clear();
   broken.gpu_compute_s = 0;
   const auto pairs = PairsOfNode0(broken, Rate(0));
-  EXPECT_EQ(Standing(pairs, 0), GpuStanding::kBad);
-  EXPECT_FALSE(JudgeGpus(pairs).at("n0").is_measured);
+  EXPECT_EQ(Grade(pairs, 0), CheckGrade::kFailed);
   EXPECT_EQ(CountNotGood(pairs), 1);
   EXPECT_THAT(Why(pairs, 0), HasSubstr("GPUs with h1 (no memory)"));
 }
@@ -115,7 +114,7 @@ TEST(GpuJudgement, OneBadPairIsNotEnough) {
   std::vector<GpuPairing> pairs = GoodPairs();
   pairs[0] = Pair(0, Failed("timed out"), 1, Failed("timed out"));
   pairs.erase(pairs.begin() + 3);
-  EXPECT_EQ(Standing(pairs, 0), GpuStanding::kUndecided);
+  EXPECT_EQ(Grade(pairs, 0), CheckGrade::kUndecided);
   EXPECT_EQ(CountNotGood(pairs), 1);
 }
 
@@ -131,7 +130,7 @@ TEST(GpuJudgement, IfNcclFailsEverywhereNoNodeIsBad) {
     pair.one.measured = pair.other.measured = Failed("no route");
   }
   for (const auto& [id, finding] : JudgeGpus(pairs)) {
-    EXPECT_EQ(finding.standing, GpuStanding::kUndecided) << id;
+    EXPECT_EQ(finding.grade, CheckGrade::kUndecided) << id;
   }
 }
 
@@ -162,7 +161,7 @@ TEST(GpuJudgement, ASlowKernelNeedsNoPartner) {
   PairMeasurement measured = Good();
   measured.gpu_compute_s = 2.5 * kKernel;
   const auto pairs = PairsOfNode0(measured, Good());
-  EXPECT_EQ(Standing(pairs, 0), GpuStanding::kBad);
+  EXPECT_EQ(Grade(pairs, 0), CheckGrade::kSlow);
   EXPECT_EQ(CountNotGood(pairs), 1);
   EXPECT_EQ(Why(pairs, 0),
             "its compute kernel takes 25 ms on its slowest GPU, the median is "

@@ -26,30 +26,6 @@ std::string DefectOf(bool came, const PairMeasurement& answer) {
 
 }  // namespace
 
-NetworkCheck::Standing NetworkCheck::StandingOf(GpuStanding standing) {
-  switch (standing) {
-    case GpuStanding::kGood:
-      return Standing::kGood;
-    case GpuStanding::kUndecided:
-      return Standing::kUndecided;
-    case GpuStanding::kBad:
-      break;
-  }
-  return Standing::kBad;
-}
-
-NetworkCheck::Grade NetworkCheck::GradeOf(const GpuFinding& finding) {
-  switch (finding.standing) {
-    case GpuStanding::kGood:
-      return Grade::kGood;
-    case GpuStanding::kUndecided:
-      return Grade::kUndecided;
-    case GpuStanding::kBad:
-      break;
-  }
-  return finding.is_measured ? Grade::kSlow : Grade::kFailed;
-}
-
 std::optional<NetworkCheck::Values> NetworkCheck::ValuesOf(
     const Pairing& pairing) {
   const auto& [server_came, server] = pairing.of_server;
@@ -194,7 +170,13 @@ NetworkCheck::Pairs NetworkCheck::Plan(
         found == standings.end() ? Standing::kUnmeasured : found->second;
     if (standing == Standing::kGood) {
       const auto judged = gpus.find(one.node_id);
-      if (judged != gpus.end()) standing = StandingOf(judged->second.standing);
+      const Grade grade =
+          judged == gpus.end() ? Grade::kGood : judged->second.grade;
+      if (grade == Grade::kUndecided) {
+        standing = Standing::kUndecided;
+      } else if (grade != Grade::kGood) {
+        standing = Standing::kBad;
+      }
     }
     if (standing == Standing::kGood) {
       good.push_back(one.node_id);
@@ -404,7 +386,7 @@ std::vector<NetworkCheck::Finding> NetworkCheck::Judge() const {
     }
     const auto judged = gpus.find(id);
     if (finding.grade == Grade::kGood && judged != gpus.end()) {
-      finding.grade = GradeOf(judged->second);
+      finding.grade = judged->second.grade;
       finding.why = judged->second.why;
     }
     findings.push_back(std::move(finding));

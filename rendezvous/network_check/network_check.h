@@ -75,7 +75,7 @@ class NetworkCheck {
     // the other role.
     PairCheck::Role role = PairCheck::Role::kServe;
   };
-  enum class Grade { kGood, kUndecided, kSlow, kFailed };
+  using Grade = CheckGrade;
   struct Finding {
     std::string node_id;
     Grade grade = Grade::kGood;
@@ -164,8 +164,6 @@ class NetworkCheck {
     int nodes = 0;  // number of nodes with a measured pair
   };
 
-  static Standing StandingOf(GpuStanding standing);
-  static Grade GradeOf(const GpuFinding& finding);
   static std::optional<Values> ValuesOf(const Pairing& pairing);
   static bool IsGood(const Pairing& pairing, const Medians& medians);
   Medians ComputeMedians() const;
