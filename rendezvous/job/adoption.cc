@@ -97,7 +97,11 @@ Adoption::Progress Adoption::progress() const {
   const Place& place = *members.begin()->second->place;
   return {.round = place.round,
           .world = place.group_world_size,
-          .come = static_cast<int>(members.size())};
+          .come = static_cast<int>(members.size()),
+          .job_is_over = std::ranges::any_of(members, [](const auto& member) {
+            const std::optional<RoundEnd>& end = member.second->round_end;
+            return end.has_value() && end->exit_code.has_value();
+          })};
 }
 
 std::vector<std::string> Adoption::members() const {

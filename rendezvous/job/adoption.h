@@ -58,11 +58,13 @@ class Adoption {
 
   // `round`: the newest round in the reports. `world`: the number of nodes in
   // that round's world. `come`: the number of these nodes that have reported.
-  // All are 0 if there are no reports.
+  // All are 0 if there are no reports. `job_is_over`: whether an earlier
+  // coordinator has told one of these nodes that the job ends with that round.
   struct Progress {
     int round = 0;
     int world = 0;
     int come = 0;
+    bool job_is_over = false;
   };
   Progress progress() const;
   // The node ids of the newest round's world (Place::members).

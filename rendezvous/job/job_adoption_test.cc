@@ -358,6 +358,17 @@ TEST(JobAdoptionTest, AMajorityOfAnOlderRoundIsNotAdopted) {
   EXPECT_THAT(job.Decided("adopt"), HasSubstr("round 2 is given up"));
 }
 
+// Node c has been told that the job ends with round 1. This coordinator is a
+// daemon, which was restarted. The job may have gone on without c.
+TEST(JobAdoptionTest, TheEndThatAMinorityKnowsIsNoEndAtADaemon) {
+  JobWithoutRecord job(QuickSpec(2, 3), {"a", "b", "c"});
+  job.agent("c").report.round_end = RoundEnd{.exit_code = 3, .reason = "c"};
+  job.agent("c").report.phase = NodePhase::kIdle;
+  job.Reconnect("c");
+  job.Wait(milliseconds(5100));
+  EXPECT_THAT(job.Decided("adopt"), HasSubstr("round 1 is given up"));
+}
+
 TEST(JobAdoptionTest, OnlyAMissingMemberJoinsAnAdoptedRound) {
   JobFixture job(QuickSpec(3, 4));
   job.Join("d");

@@ -40,6 +40,21 @@ std::string NoMajority(const JobState& state, Duration timeout) {
                       Absent(state));
 }
 
+// Returns the reason of a time-out verdict if the job's end had too few
+// witnesses within rejoin_timeout (AwaitsWitnesses).
+std::string TooFewWitnesses(const JobState& state) {
+  for (const Electors* const world : WorldsThatElect(state)) {
+    const int witnesses = Witnesses(state, *world);
+    if (2 * witnesses >= world->nodes) continue;
+    return absl::StrCat("only ", witnesses, " of the ",
+                        Counted(world->nodes, "node"), " of round ",
+                        world->world.round, " learned of this within ",
+                        ToSeconds(state.spec.rejoin_timeout),
+                        " s, so the others may go on", Absent(state));
+  }
+  return "";
+}
+
 // Returns a quarantined member of the running round that should give its place
 // to a ready node (--evict-stragglers); null: none. Always null if takeovers
 // are possible, because then half of the electors must keep their places. O(n).
@@ -107,12 +122,21 @@ void Job::ConsiderAdoption() {
                                ? "none of its nodes"
                                : absl::StrCat(progress.come, " of its ",
                                               Counted(progress.world, "node"));
-  if (decision == Adoption::Decision::kAdopt) {
-    outbox_.Note("adopt", "",
-                 absl::StrCat("round ", progress.round, " goes on: ", come,
-                              " have come to this coordinator, which has no "
-                              "record of the job: earlier drains are not "
-                              "known"));
+  // If a job with takeovers is over, end it, also without a majority of its
+  // last round: the next round would repeat a job whose end an earlier
+  // coordinator may have told to other nodes. The job still ends only before
+  // enough witnesses (AwaitsWitnesses).
+  const bool only_ends = decision != Adoption::Decision::kAdopt &&
+                         progress.job_is_over && !state_.own_endpoint.empty();
+  if (decision == Adoption::Decision::kAdopt || only_ends) {
+    outbox_.Note(
+        "adopt", "",
+        absl::StrCat(
+            "round ", progress.round,
+            only_ends ? " is over, and with it the job: " : " goes on: ", come,
+            " have come to this coordinator, which has no "
+            "record of the job: earlier drains are not "
+            "known"));
     AdoptRound(reports);
   } else {
     KeepElectors(collected);
@@ -918,8 +942,7 @@ void Job::ConsiderStopping() {
     if (limit.has_value() && verdict->outcome == Outcome::kFailed) {
       Finish(NewVerdict(
           Outcome::kTimedOut, verdict->exit_code,
-          absl::StrCat(verdict->reason, "; ",
-                       NoMajority(state_, state_.spec.rejoin_timeout))));
+          absl::StrCat(verdict->reason, "; ", TooFewWitnesses(state_))));
       return;
     }
     Finish(*verdict);

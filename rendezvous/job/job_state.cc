@@ -70,20 +70,6 @@ std::string DoubtAbout(const JobState& state, const Failure& failure) {
                       "waited for whom");
 }
 
-// Returns how many of the world's nodes have left for good or have seen the
-// stop order. O(n).
-int Witnesses(const JobState& state, const Electors& world) {
-  int witnesses = world.gone;
-  for (const auto& [id, node] : state.nodes.nodes()) {
-    const bool knows = node.told.kind == DirectiveKind::kStop &&
-                       node.told.round == state.round &&
-                       node.seen >= node.revision;
-    const int rank = world.RankOf(node.identity, state.spec);
-    witnesses += knows && rank >= 0 ? 1 : 0;
-  }
-  return witnesses;
-}
-
 }  // namespace
 
 Duration TimeToLearn(const JobSpec& spec) {
@@ -186,6 +172,18 @@ std::vector<const Electors*> WorldsThatElect(const JobState& state) {
   if (state.electors.nodes > 0) worlds.push_back(&state.electors);
   for (const Electors& world : state.unsettled) worlds.push_back(&world);
   return worlds;
+}
+
+int Witnesses(const JobState& state, const Electors& world) {
+  int witnesses = world.gone;
+  for (const auto& [id, node] : state.nodes.nodes()) {
+    const bool knows = node.told.kind == DirectiveKind::kStop &&
+                       node.told.round == state.round &&
+                       node.seen >= node.revision;
+    const int rank = world.RankOf(node.identity, state.spec);
+    witnesses += knows && rank >= 0 ? 1 : 0;
+  }
+  return witnesses;
 }
 
 std::optional<Instant> AwaitsWitnesses(const JobState& state) {

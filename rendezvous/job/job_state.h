@@ -259,10 +259,13 @@ bool LastNeedNotElect(const JobState& state);
 // empty, and `unsettled`.
 std::vector<const Electors*> WorldsThatElect(const JobState& state);
 
+// Returns how many of the world's nodes are witnesses of the job's end: nodes
+// that have seen the stop order, which contains the exit code, and nodes that
+// have left for good. O(n).
+int Witnesses(const JobState& state, const Electors& world);
 // Returns the latest time until which the end of the job waits for witnesses,
-// while the round stops; nullopt: it need not wait. Witnesses are nodes that
-// have seen the stop order, which contains the exit code. If other nodes may
-// take over, half of the nodes of each of WorldsThatElect must be witnesses. A
+// while the round stops; nullopt: it need not wait. If other nodes may take
+// over, half of the nodes of each of WorldsThatElect must be witnesses. A
 // coordinator that takes over then ends the job in the same way. O(n).
 std::optional<Instant> AwaitsWitnesses(const JobState& state);
 

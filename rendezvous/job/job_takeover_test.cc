@@ -1020,6 +1020,9 @@ TEST(JobTakeoverTest, AFailuresVerdictNeedsAMajority) {
   ASSERT_EQ(job.phase(), JobPhase::kFinished);
   EXPECT_EQ(job.status().verdict->outcome, Outcome::kTimedOut);
   EXPECT_EQ(job.status().verdict->exit_code, 3);
+  EXPECT_THAT(job.status().verdict->reason,
+              HasSubstr("only 1 of the 3 nodes of round 1 learned of this "
+                        "within 20 s, so the others may go on; absent: b"));
 }
 
 TEST(JobTakeoverTest, ACancelWaitsForAMajorityForALeaseOnly) {
@@ -1190,6 +1193,41 @@ TEST(JobTakeoverTest, ARoundIsGivenUpAtOnceIfAllNodesAreHere) {
   job.AllStop();
   for (const char* name : {"a", "c"}) job.Report(name);
   EXPECT_EQ(job.round(), 2);
+}
+
+// Of the three nodes of round 1, only b remembers it: a and c were started
+// again. An earlier coordinator has ended the round with an exit code (the end
+// of the job) or without one (another round follows).
+TEST(JobTakeoverTest, AJobThatIsOverEndsWithoutAMajorityOfItsLastRound) {
+  for (const bool is_over : {true, false}) {
+    JobSpec spec = QuickSpec(2, 3);
+    spec.takeover = Takeover::kAuto;
+    spec.max_restarts = is_over ? 0 : 1;
+    JobFixture job = JobFixture::HostedBy("a", spec);
+    job.StartAll({"a", "b", "c"});
+    job.Fails("b", ExitedWith(1, 3));
+    job.Idle("b");
+    job.TakeOver("b");
+    job.Reconnect("b");
+    for (const char* name : {"a", "c"}) job.Restart(name);
+    EXPECT_THAT(job.Decided("adopt"),
+                HasSubstr(is_over ? "round 1 is over, and with it the job: 1 "
+                                    "of its 3 nodes"
+                                  : "round 1 is given up"));
+    for (const char* name : {"a", "c"}) job.Report(name);
+    job.AllStop();
+    if (is_over) {
+      // The restarted nodes are no witnesses of the end.
+      job.Wait(spec.rejoin_timeout);
+      ASSERT_EQ(job.phase(), JobPhase::kFinished);
+      EXPECT_EQ(job.status().verdict->exit_code, 3);
+      EXPECT_THAT(job.status().verdict->reason,
+                  HasSubstr("exit code 3; only 1 of the 3 nodes of round 1 "
+                            "learned of this within"));
+    } else {
+      EXPECT_EQ(job.round(), 2);
+    }
+  }
 }
 
 TEST(AdoptionTest, TheMembersAreThoseOfTheNewestRound) {

@@ -249,6 +249,28 @@ TEST_F(TakeoverCheckersTest, ReportsASecondVerdict) {
               HasSubstr("succeeded (0, ) and failed (3, )"));
 }
 
+TEST_F(TakeoverCheckersTest, ReportsAJobThatIsOverAndBeginsAgain) {
+  for (const bool is_over : {false, true}) {
+    Use(NewAdoptionChecker);
+    checker_->OnCoordinatorStarted(2);
+    rendezvous::Report report;
+    report.sequence = 1;
+    report.place = {.round = 3, .group_world_size = 3};
+    report.round_end.emplace();
+    if (is_over) report.round_end->exit_code = 1;
+    checker_->OnReport(kZero, 1, report);
+    Advance(plan_.spec.lease());
+    step_.status.nodes = {Node(kZero, {})};
+    step_.decisions = {{"adopt", 3, "", "round 3 is over, and with it the job"},
+                       {"adopt", 3, "", "round 2 is given up: only 1 of 3"}};
+    checker_->OnStep(step_);
+    EXPECT_EQ(checker_->breach(), "");
+    step_.decisions = {{"adopt", 3, "", "round 3 is given up: only 1 of 3"}};
+    checker_->OnStep(step_);
+    EXPECT_EQ(checker_->breach().empty(), !is_over);
+  }
+}
+
 TEST_F(TakeoverCheckersTest, ReportsANodeWithAVerdictOfItsOwn) {
   Use(NewOneVerdictChecker);
   checker_->OnStep(Finish(rendezvous::Outcome::kFailed, 3));

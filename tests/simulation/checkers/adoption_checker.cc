@@ -33,6 +33,8 @@ class AdoptionChecker : public Checker {
     come.world = {.epoch = report.place->epoch, .round = report.place->round};
     come.nodes = report.place->group_world_size;
     come.members = report.place->members;
+    come.job_is_over =
+        report.round_end.has_value() && report.round_end->exit_code.has_value();
   }
   void OnStep(const CoordinatorStepped& step) override {
     for (const rendezvous::Decision& decision : step.decisions) {
@@ -48,7 +50,10 @@ class AdoptionChecker : public Checker {
         continue;
       }
       if (now() < started_ + plan().spec.lease() && !AllAreHere()) {
-        Fail(absl::StrCat("round ", round, " is given up too early"));
+        Fail(absl::StrCat("round ", round, " is given up or ended too early"));
+      }
+      if (decision.reason.find(" is given up") != std::string::npos) {
+        CheckJobIsNotOver(round, step.status);
       }
     }
   }
@@ -67,6 +72,8 @@ class AdoptionChecker : public Checker {
     std::string node_id;
     // the node ids of the world, if the agent reported them
     std::vector<std::string> members;
+    // whether the agent knows that the job ends with this world
+    bool job_is_over = false;
   };
   struct World {
     int come = 0;
@@ -129,6 +136,19 @@ class AdoptionChecker : public Checker {
     if (!is_sound) {
       Fail(absl::StrCat("round ", round, " goes on with ", counted,
                         ", no majority of the newest world"));
+    }
+  }
+
+  // Checks that no node knows that the job ended with `round`, which the
+  // coordinator gives up to begin another round. Only with takeovers: without
+  // them, such a node may have missed that the job went on.
+  void CheckJobIsNotOver(int round, const rendezvous::JobStatus& status) {
+    if (!plan().takeover) return;
+    for (const rendezvous::NodeStatus& node : status.nodes) {
+      const Come& come = come_[node.node.incarnation];
+      if (come.world.round != round || !come.job_is_over) continue;
+      Fail(absl::StrCat("round ", round, " is given up, but ", come.node_id,
+                        " knows that the job ended with it"));
     }
   }
 
