@@ -172,6 +172,7 @@ void Job::On(const ReportArrived& event) {
   node->peer = event.peer;
   Judge(*node);
   TakeOver(*node, report);
+  ListStandby(*node);
   if (finished()) {
     outbox_.Tell(*node);
     return;
@@ -842,6 +843,7 @@ void Job::LeaveOut(Node& node, const std::string& why) {
   ++state_.changes;
   node.going_why = why;
   state_.nodes.Update(node, [](Node& n) { n.going = true; });
+  UnlistStandby(node);
   outbox_.Reword();
   outbox_.Note("leave", node.identity.node_id,
                absl::StrCat(node.identity.host, " goes: ", node.going_why));
@@ -875,6 +877,7 @@ void Job::Lose(Node& node, const std::string& why, Membership::Memory memory) {
                       node.going && memory == Membership::Memory::kMayReturn
                           ? Membership::Memory::kReleased
                           : memory);
+  UnlistStandby(lost);
   outbox_.Note("lost", lost.identity.node_id,
                absl::StrCat(lost.identity.host, " is lost: ", why));
   state_.world.RememberDeparture(lost.identity.node_id, lost.group_rank,

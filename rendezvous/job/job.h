@@ -225,6 +225,12 @@ class Job {
   // Chooses the current world's standbys, the processes that may take over from
   // this coordinator.
   void ChooseStandbys();
+  // The list of standbys before this coordinator has a world: ListStandby adds
+  // the process of a node that has reported, if it may take over and the list
+  // has room; UnlistStandby removes the process of a node that has gone. Once
+  // there is a world, both have no effect.
+  void ListStandby(const Node& node);
+  void UnlistStandby(const Node& gone);
   // Sets JobState::lost_host if the node whose process coordinated the adopted
   // round is missing.
   void FindLostHost(const std::map<std::string, Report>& reports);

@@ -354,6 +354,24 @@ void Job::ChooseStandbys() {
   }
 }
 
+void Job::ListStandby(const Node& node) {
+  const std::string& endpoint = node.standby_endpoint;
+  if (state_.own_endpoint.empty() || state_.round > 0 || node.going ||
+      endpoint.empty() || endpoint == state_.own_endpoint ||
+      state_.standbys.size() >= kMaxStandbys ||
+      std::ranges::find(state_.standbys, endpoint) != state_.standbys.end()) {
+    return;
+  }
+  state_.standbys.push_back(endpoint);
+  outbox_.Reword();
+}
+
+void Job::UnlistStandby(const Node& gone) {
+  if (state_.round > 0) return;
+  std::erase(state_.standbys, gone.standby_endpoint);
+  outbox_.Reword();
+}
+
 void Job::SpendAsTold(const Report& report) {
   state_.restarts_used =
       std::max(state_.restarts_used,

@@ -93,7 +93,8 @@ struct JobState {
   // spares) can be connected to another coordinator.
   std::set<std::string> no_spares;
   // standbys: HOST:PORT of the processes of the newest world that may take over
-  // (Directive::standbys). host_rank: the group rank of the node whose process
+  // (Directive::standbys); before this coordinator has a world, of the first
+  // nodes that have come to it. host_rank: the group rank of the node whose process
   // is this coordinator (Directive::host_rank).
   std::vector<std::string> standbys;
   int host_rank = -1;

@@ -137,6 +137,33 @@ TEST(JobTakeoverTest, AwaitsNodesIfTooFewStayToBeginARound) {
   EXPECT_TRUE(job.job().AwaitsNodes());
 }
 
+TEST(JobTakeoverTest, BeforeTheFirstRoundTheFirstNodesAreTheStandbys) {
+  JobFixture job = JobFixture::HostedBy("a", QuickSpec(6, 6));
+  for (const char* name : {"a", "e", "d"}) job.Join(name);
+  EXPECT_THAT(job.told("d").standbys, ElementsAre("e", "d"));
+  for (const char* name : {"c", "b"}) job.Join(name);
+  EXPECT_THAT(job.told("b").standbys, ElementsAre("e", "d", "c"));
+  job.Lose("d");
+  job.Report("b");
+  job.Report("a");
+  EXPECT_THAT(job.told("a").standbys, ElementsAre("e", "c", "b"));
+  job.agent("c").report.leave = "SIGTERM";
+  job.Report("c");
+  job.Report("a");
+  EXPECT_THAT(job.told("a").standbys, ElementsAre("e", "b"));
+}
+
+// Until its first round begins, an elected coordinator has no world of its own.
+TEST(JobTakeoverTest, ACoordinatorThatGivesUpARoundNamesStandbys) {
+  JobFixture job = RunningJob(2, 4);
+  job.TakeOver("b");
+  job.ReconnectAll({"b", "c"});
+  job.Wait(seconds(6));
+  ASSERT_THAT(job.Decided("adopt"), HasSubstr("is given up"));
+  EXPECT_THAT(job.told("b").standbys, ElementsAre("c"));
+  EXPECT_THAT(job.told("c").standbys, ElementsAre("c"));
+}
+
 TEST(JobTakeoverTest, AJobOfADaemonNamesNoStandbys) {
   JobFixture job(QuickSpec(3, 3));
   for (const char* name : {"a", "b", "c"}) {

@@ -157,7 +157,10 @@ bool Standby::HaveMajority(const std::vector<const Report*>& voting) const {
   // it has not sent an electorate (the nodes whose votes count) yet.
   const bool knows_elected = HighestPromise() > kDrawnEpochMask;
   if (before_any_round && !knows_elected) {
-    return kind_ == Kind::kFounder && here >= spec.min_nodes;
+    if (kind_ == Kind::kFounder && here >= spec.min_nodes) return true;
+    // No node here remembers a world, but restarted nodes may have forgotten
+    // one. So a job in which two worlds could run at once must not begin here.
+    if (!spec.RestartedAgentsElect()) return false;
   }
   return OthersAreTooFew(spec, here, constituencies);
 }

@@ -37,6 +37,9 @@ namespace muster::rendezvous {
 //   - With Takeover::kAuto: the nodes that are not connected are too few to
 //     form a world (OthersAreTooFew). Known spares do not count.
 //   - At the founder, before any round: at least min_nodes nodes are connected.
+//     (Another standby begins the job before any round only by the second
+//     condition, and only if two worlds can never run at once:
+//     JobSpec::RestartedAgentsElect.)
 class Standby {
  public:
   enum class Kind {

@@ -645,18 +645,46 @@ TEST(StandbyTest, BeforeAnyRoundEnoughNodesAreAMajorityAtTheFounder) {
   }
 }
 
+// Nodes of a job with 3 to 5 nodes have lost their coordinator before any round
+// and come to a successor. With three of them, at most two nodes are elsewhere.
+TEST(StandbyTest, BeforeAnyRoundASuccessorNeedsThatOtherNodesAreTooFew) {
+  struct Case {
+    Takeover takeover = Takeover::kAuto;
+    int min_nodes = 3;
+    int needed = 0;  // number of nodes that elect the successor; 0: never
+  };
+  for (const Case& one :
+       {Case{.needed = 3}, Case{.takeover = Takeover::kMajority},
+        Case{.min_nodes = 2}}) {
+    Cluster nodes(7);
+    for (int i = 0; i < 5; ++i) {
+      Report& report = nodes.report(i);
+      report.place.reset();
+      report.electorate = Electorate();
+      report.spec.takeover = one.takeover;
+      report.spec.min_nodes = one.min_nodes;
+      report.spec.max_nodes = 5;
+      nodes.Come(i);
+      EXPECT_EQ(nodes.told(i).epoch != 0, i + 1 == one.needed) << i;
+      if (i + 1 == one.needed) break;
+    }
+  }
+}
+
 TEST(StandbyTest, NodesThatAnElectedCoordinatorToldOfNoElectorateAreCounted) {
-  Cluster nodes(3);
-  for (int i = 0; i < 2; ++i) {
+  Cluster nodes(4);
+  for (int i = 0; i < 3; ++i) {
     Report& report = nodes.report(i);
     report.place.reset();
     report.electorate = Electorate();
     report.spec.takeover = Takeover::kAuto;
     report.spec.min_nodes = 2;
-    if (i == 1) report.promised_epoch = kDrawnEpochMask + 1;
     nodes.Come(i);
-    EXPECT_EQ(nodes.told(i).epoch != 0, i == 1);
+    EXPECT_EQ(nodes.told(i).epoch, 0u) << i;
   }
+  nodes.report(2).promised_epoch = kDrawnEpochMask + 1;
+  nodes.Come(2);
+  EXPECT_NE(nodes.told(2).epoch, 0u);
 }
 
 TEST(StandbyTest, AFounderThatWasToldOfAnotherCoordinatorFoundsNothing) {

@@ -11,9 +11,6 @@
 
 namespace muster::simulation {
 
-// Host number of a coordinator whose process runs outside of the nodes.
-inline constexpr int kOutside = -1;
-
 // The streams between agents and coordinators, with simulated faults. The
 // faults are worse than those of gRPC, which does not lose, repeat or reorder
 // messages within a stream. Agents and coordinators must not rely on that.

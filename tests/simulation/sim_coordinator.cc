@@ -62,14 +62,6 @@ int LastRound(const rendezvous::JobRecord& record) {
 
 }  // namespace
 
-std::string EndpointOf(int host) {
-  return host == kOutside ? "c" : absl::StrCat("c", host);
-}
-
-int HostOf(const std::string& endpoint) {
-  return endpoint == "c" ? kOutside : std::stoi(endpoint.substr(1));
-}
-
 SimCoordinator* NewestOf(
     const std::vector<std::unique_ptr<SimCoordinator>>& coordinators) {
   if (coordinators.front()->host() == kOutside) {

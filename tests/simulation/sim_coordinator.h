@@ -205,11 +205,6 @@ class SimCoordinator {
   Instant attended_;  // last time at which a stream was open
 };
 
-// Returns the endpoint of a coordinator: "c3" in slot 3, "c" outside of the
-// nodes.
-std::string EndpointOf(int host);
-int HostOf(const std::string& endpoint);
-
 // Returns the coordinator with the highest epoch among those whose job is
 // unfinished. If all jobs are finished, returns the one with the highest epoch.
 // Null: no coordinator has a job. If the only coordinator runs outside of the

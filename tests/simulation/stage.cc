@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
+
 namespace muster::simulation {
 namespace {
 
@@ -13,6 +15,14 @@ bool NeedsMajority(const rendezvous::Verdict& verdict) {
 }
 
 }  // namespace
+
+std::string EndpointOf(int host) {
+  return host == kOutside ? "c" : absl::StrCat("c", host);
+}
+
+int HostOf(const std::string& endpoint) {
+  return endpoint == "c" ? kOutside : std::stoi(endpoint.substr(1));
+}
 
 void Stage::Tell(Checker& checker, const std::function<void(Checker&)>& tell) {
   checker.SetNow(queue.now());

@@ -17,6 +17,15 @@
 
 namespace muster::simulation {
 
+// Host number of a coordinator whose process runs outside of the nodes.
+inline constexpr int kOutside = -1;
+
+// Returns the endpoint of a coordinator: "c3" in slot 3, "c" outside of the
+// nodes.
+std::string EndpointOf(int host);
+// Returns the slot of the coordinator with this endpoint, or kOutside.
+int HostOf(const std::string& endpoint);
+
 // The objects that all parts of one simulation share.
 struct Stage {
   Stage(uint64_t seed, Trace::Echo echo)

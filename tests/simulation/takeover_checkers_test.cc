@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "tests/simulation/checkers/checkers.h"
 #include "tests/simulation/checkers_fixture.h"
 
@@ -312,6 +314,25 @@ TEST_F(TakeoverTimeCheckerTest, ReportsThatNobodyTakesOver) {
   EXPECT_EQ(checker_->breach(), "");
   Tick(seconds(2));
   EXPECT_THAT(checker_->breach(), HasSubstr("nobody has taken over within"));
+}
+
+// Before the first round, two of at most three nodes have lost the coordinator.
+// They know a living standby only if the endpoint is that of node 1.
+TEST_F(TakeoverTimeCheckerTest, NodesThatKnowAStandbyElectBeforeTheFirstRound) {
+  for (const char* endpoint : {"c1", "c2"}) {
+    plan_.spec.takeover = rendezvous::Takeover::kAuto;
+    plan_.spec.min_nodes = plan_.spec.max_nodes = 3;
+    Use(NewTakeoverTimeChecker);
+    agent::LifecycleStep step;
+    step.standbys = {endpoint};
+    for (AgentName agent : {kZero, kOne}) {
+      checker_->OnAgentStarted(agent);
+      checker_->OnAgentStepped(agent, step, now_);
+    }
+    checker_->OnCoordinatorCrashed();
+    Tick(seconds(60));
+    EXPECT_EQ(checker_->breach().empty(), endpoint == std::string("c2"));
+  }
 }
 
 TEST_F(TakeoverTimeCheckerTest, ANodeThatLeavesElectsNobody) {

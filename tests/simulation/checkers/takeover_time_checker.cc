@@ -1,10 +1,14 @@
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "tests/simulation/checkers/checkers.h"
+#include "tests/simulation/stage.h"
 
 namespace muster::simulation {
 namespace {
@@ -45,10 +49,14 @@ class TakeoverTimeChecker : public Checker {
     alive_.erase(agent.incarnation);
     leaving_.erase(agent.incarnation);
     places_.erase(agent.incarnation);
+    standbys_.erase(agent.incarnation);
     troubled_ = now();
   }
   void OnAgentStepped(AgentName agent, const agent::LifecycleStep& step,
                       std::optional<Instant>) override {
+    if (step.standbys.has_value()) {
+      standbys_[agent.incarnation] = *step.standbys;
+    }
     if (!step.report.has_value() || !step.report->leave.has_value()) return;
     if (leaving_.insert(agent.incarnation).second) troubled_ = now();
   }
@@ -130,26 +138,52 @@ class TakeoverTimeChecker : public Checker {
   // highest possible number of other agents. `elsewhere` counts as few if it is
   // less than `here`, less than min_nodes, and less than half of the world's
   // nodes.
+  //
+  // Before the first world, only those agents count that know the endpoint of a
+  // living standby.
   bool MustElect() const {
+    if (worlds_.empty()) {
+      return plan().spec.RestartedAgentsElect() &&
+             OthersAreFew(std::ranges::count_if(alive_, [&](uint64_t agent) {
+               return Votes(agent) && KnowsAStandby(agent);
+             }));
+    }
     std::set<rendezvous::WorldId> worlds = {newest_, electorate_.world};
     for (const auto& [agent, world] : places_) {
       const bool is_void =
           world <= electorate_.world || world.epoch < electorate_.epoch;
       if (!is_void) worlds.insert(world);
     }
-    const int here =
-        static_cast<int>(std::ranges::count_if(alive_, [&](uint64_t agent) {
-          return Votes(agent) && IsIn(worlds, agent);
-        }));
-    const int elsewhere = std::max(0, plan().spec.max_nodes - here);
-    const bool are_few = plan().spec.takeover == rendezvous::Takeover::kAuto &&
-                         elsewhere < here && elsewhere < plan().spec.min_nodes;
+    const auto here = std::ranges::count_if(alive_, [&](uint64_t agent) {
+      return Votes(agent) && IsIn(worlds, agent);
+    });
+    const auto elsewhere = Elsewhere(here);
+    const bool are_few = OthersAreFew(here);
     return std::ranges::all_of(worlds, [&](const rendezvous::WorldId& id) {
       const auto found = worlds_.find(id);
       if (found == worlds_.end()) return false;
       return HasMajority(id) ||
              (are_few && 2 * elsewhere < found->second.nodes);
     });
+  }
+  // Returns the highest possible number of other agents.
+  int64_t Elsewhere(int64_t here) const {
+    return std::max<int64_t>(0, plan().spec.max_nodes - here);
+  }
+  // Whether there can be fewer other agents than `here` and than min_nodes.
+  bool OthersAreFew(int64_t here) const {
+    return plan().spec.takeover == rendezvous::Takeover::kAuto &&
+           Elsewhere(here) < here && Elsewhere(here) < plan().spec.min_nodes;
+  }
+  // Whether the agent knows the endpoint of a standby that can coordinate the
+  // job: the process of an agent that votes.
+  bool KnowsAStandby(uint64_t agent) const {
+    const auto known = standbys_.find(agent);
+    return known != standbys_.end() &&
+           std::ranges::any_of(known->second, [&](const std::string& endpoint) {
+             const auto newest = newest_agents_.find(HostOf(endpoint));
+             return newest != newest_agents_.end() && Votes(newest->second);
+           });
   }
   // Whether one of `worlds` has a member in the slot of `agent`, and `agent` is
   // the newest agent of this slot.
@@ -172,6 +206,8 @@ class TakeoverTimeChecker : public Checker {
   std::map<rendezvous::WorldId, World> worlds_;
   // newest world of each living agent, by incarnation
   std::map<uint64_t, rendezvous::WorldId> places_;
+  // the standbys' endpoints that each living agent knows, by incarnation
+  std::map<uint64_t, std::vector<std::string>> standbys_;
   rendezvous::WorldId newest_;  // newest world that all its nodes have started
   // newest group of nodes that elect a coordinator, as sent in a directive
   rendezvous::Electorate electorate_;
