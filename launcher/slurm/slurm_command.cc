@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <ctime>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -91,27 +92,28 @@ int NextSignal(const sigset_t& caught, std::optional<Instant> until) {
 // or the step, and no failure is reported.
 int Attend(pid_t srun, const sigset_t& caught, const std::string& job_id,
            const std::string& step_name, const Voice& voice) {
-  // Number of the signal that could not be sent to the Slurm step and is sent
-  // once more; 0: none.
-  int pending = 0;
-  std::optional<Instant> again_at;
+  // The signals that could not be sent, with the times at which they are sent
+  // once more.
+  std::map<int, Instant> failed;
   for (;;) {
     int status = 0;
     if (waitpid(srun, &status, WNOHANG) == srun) return status;
-    int number = NextSignal(caught, again_at);
-    const bool is_again = again_at.has_value() && MonotonicNow() >= *again_at;
-    if (is_again && (number <= 0 || number == SIGCHLD)) {
+    const auto due = std::ranges::min_element(
+        failed, {}, [](const auto& signal) { return signal.second; });
+    const auto due_at =
+        due == failed.end() ? std::nullopt : std::optional(due->second);
+    int number = NextSignal(caught, due_at);
+    const bool is_new = number > 0 && number != SIGCHLD;
+    if (!is_new) {
+      if (!due_at.has_value() || MonotonicNow() < *due_at) continue;
       if (waitpid(srun, &status, WNOHANG) == srun) return status;
-      number = pending;
+      number = due->first;
+      failed.erase(due);
     }
-    if (number <= 0 || number == SIGCHLD) continue;
-    const bool is_second = again_at.has_value();
-    again_at.reset();
     const std::string reason = SignalStep(job_id, step_name, number);
     if (reason.empty()) continue;
-    if (!is_second) {
-      pending = number;
-      again_at = MonotonicNow() + kBeforeAgain;
+    if (is_new) {
+      failed.emplace(number, MonotonicNow() + kBeforeAgain);
       continue;
     }
     voice.Error(

@@ -179,6 +179,20 @@ class Takeover(unittest.TestCase):
       self.do_step(name)
     self.assert_job_succeeds()
 
+  def test_before_the_first_round_the_other_nodes_go_on(self):
+    # Once node a is lost, at most two of the five nodes are not among b, c and
+    # d: too few for a round elsewhere. Nodes e and a find the new coordinator
+    # through the endpoint of node a, which is started again.
+    for name in 'abcd':
+      self.start_node(name, '--nnodes=5')
+      self.nodes[name].wait_for('waiting: %d of 5 nodes' % _number(name))
+    self.kill_node('a')
+    self.wait_for_successor()
+    for name in 'ae':
+      self.start_node(name, '--nnodes=5')
+    self.wait_for_round()
+    self.assert_job_succeeds()
+
   def test_a_host_that_stood_still_joins_its_successor(self):
     self.start_job('abc', '--nnodes=2:3')
     self.stop_host_until_it_is_replaced()
