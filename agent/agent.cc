@@ -133,7 +133,8 @@ Lifecycle::Config ConfigOf(const AgentOptions& options, int check_port) {
     config.health_interval = options.health.interval;
   }
   config.check_port = check_port;
-  // Each worker uses one GPU. NCCL cannot encrypt its connections.
+  // The check by pairs measures GPUs, one for each worker, only if the workers'
+  // connections are not encrypted: NCCL cannot encrypt its connections.
   if (!options.gpu_pair_program.empty() &&
       options.spec.encryption != rendezvous::Encryption::kWorkers) {
     config.check_gpus = options.node.slots;
@@ -141,9 +142,10 @@ Lifecycle::Config ConfigOf(const AgentOptions& options, int check_port) {
   return config;
 }
 
-// The program that measures this node's GPUs. It gets the variables that only
-// the workers have, such as NCCL_SOCKET_IFNAME of a configuration file. A fixed
-// address of NCCL's root would be wrong for all pairs but one.
+// The program that measures this node's GPUs, and its environment. It gets the
+// variables that otherwise only the workers have, such as NCCL_SOCKET_IFNAME of
+// a configuration file. NCCL_COMM_ID is removed, because a fixed address of
+// NCCL's root would be right for only one pair of nodes.
 GpuPairProgram GpuProgramOf(const AgentOptions& options) {
   std::vector<std::string> changes = {"CUDA_CACHE_DISABLE=1"};
   for (const auto& [name, value] : options.environment.more) {
@@ -186,8 +188,8 @@ PreemptionAnnouncer::Options AnnouncerOptions(
           .on_notice = on_notice};
 }
 
-// Returns FailedPrecondition if the workers' connections must be encrypted and
-// the coordinator has sent no key.
+// Returns OK if the workers' connections need no encryption, or the coordinator
+// has sent the key for it. Otherwise returns FailedPrecondition.
 absl::Status CheckChannelKey(const AgentOptions& options,
                              const rendezvous::Place& place) {
   if (options.spec.encryption == rendezvous::Encryption::kNone ||
@@ -290,8 +292,8 @@ class Agent::Impl {
     answers_.Finish(kTimeForLastOutput);
     // Closes the link to the coordinator before this node waits for its
     // console, which may be slow. The `launch` that hosts the coordinator waits
-    // until no agent is connected (Coordinator::WaitUntilDeserted). It should
-    // not have to wait for this node's console, too.
+    // until no agent is connected (Coordinator::WaitUntilDeserted). If the link
+    // stayed open, that `launch` would have to wait for this node's console.
     link_->Close();
     logs_.Finish(WaitLimitsAtEnd(observer_.limits, end_));
     return {.exit_code = leave_->exit_code,

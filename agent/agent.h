@@ -22,10 +22,10 @@ namespace muster::agent {
 // signal that stops or preempts the job. Soon after such a signal the cluster
 // kills this process, so the agent must not wait long for its console.
 enum class JobEnd { kByItself, kBySignal };
-// Returns the limits for the wait for the console at the end of the job. With
-// kByItself, these are `limits`. With kBySignal, they count the signal that
-// ended the job as a signal received during the wait (end_signals), so that the
-// wait is shorter.
+// Returns the limits for the wait for the console at the end of the job. For
+// kByItself, these are `limits`. For kBySignal, the result's end_signals counts
+// one signal more than that of `limits`, namely the signal that ended the job.
+// This makes the wait shorter.
 ConsoleWriter::WaitLimits WaitLimitsAtEnd(ConsoleWriter::WaitLimits limits,
                                           JobEnd end);
 
@@ -84,7 +84,7 @@ class Agent {
     // Counts the bytes that are missing in the log files; complete after the
     // agent's destruction. May be null.
     std::shared_ptr<LogAccount> log_account;
-    // Reports the Xids of the node's GPUs (error codes of NVIDIA's driver). The
+    // Reports the Xids (error codes of NVIDIA's driver) of the node's GPUs. The
     // agent passes them to the user. Must outlive the agent. May be null.
     GpuWatch* gpus = nullptr;
     ConsoleWriter::WaitLimits limits = {.without_progress =

@@ -120,9 +120,9 @@ TEST_F(FileBelowTest, AFolderOrFileOfAnotherUserIsRefused) {
   GiveAway(root_ + "/run");
   EXPECT_TRUE(absl::IsPermissionDenied(Append(root_ + "/run/file")));
   EXPECT_TRUE(fs::is_empty(root_ + "/run"));
-  // Now the root folder has the same owner as the files below it, so the
-  // superuser may use these files. An example is a superuser who continues a
-  // job that another user has started.
+  // Now the owner of the files below the root folder also owns the root folder,
+  // so the superuser may use these files. This happens if the superuser
+  // continues a job that another user has started.
   GiveAway(root_);
   EXPECT_TRUE(Append(root_ + "/file").ok());
   EXPECT_TRUE(Append(root_ + "/run/file").ok());

@@ -352,7 +352,8 @@ struct QueuedFile::State {
   // These functions run on the queue's thread.
   void WriteOut();
   void Close();
-  // Calls `on_end` for a file that the queue's thread will not close.
+  // Calls `on_end` for a file that the queue's thread will not close, because
+  // the queue was abandoned or has no task for the file.
   void Settle();
   void End(const RotatingFile::Totals& sums);
 
@@ -369,9 +370,9 @@ struct QueuedFile::State {
   // The number of bytes in `writing` that are not written yet.
   int64_t left = 0;
   // The number of dropped bytes whose place in the file is after the bytes in
-  // `pending`, which are written next. The queue's thread sets the number to 0
-  // when it takes it, and notes the gap in the file. Until then all further
-  // bytes are dropped, too.
+  // `pending`. While it is above 0, all further bytes are dropped, too. When
+  // the queue's thread takes `pending` to write it, the thread sets `gap` to 0,
+  // and then notes in the file how many bytes are missing.
   int64_t gap = 0;
   bool scheduled = false;  // whether the queue has a task that calls WriteOut
   bool touched = false;  // whether any task for this file may have been queued

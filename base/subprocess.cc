@@ -28,7 +28,8 @@ constexpr size_t kMaxDescriptors = 16;
 // The polling interval of AwaitSubprocess on kernels without pidfd_open.
 constexpr Duration kLookEvery = std::chrono::milliseconds(1);
 
-// The step at which the child failed to start the program, and the errno.
+// The step at which the child failed to start the program; kNone: no step has
+// failed. Failure has the step with its errno.
 enum class Step { kNone, kDescriptors, kWorkingDirectory, kExec };
 struct Failure {
   Step step = Step::kNone;

@@ -77,8 +77,8 @@ void ShowReason(const Voice& voice, const agent::AgentResult& result) {
 void Show(const Voice& voice, const agent::AgentResult& result,
           agent::JobMessages job_messages, const std::string& program_name) {
   if (!result.verdict || result.never_ran) return ShowReason(voice, result);
-  // True if the outputs of all nodes are merged on one stderr. Not every node
-  // may then print the verdict. False if this agent writes its verdict to
+  // True if the outputs of all nodes are merged on one stderr: only one node
+  // should then print the verdict. False if this agent writes its verdict to
   // another descriptor than stderr: every node then writes its verdict, and the
   // `launch` that started the agents reads these verdicts and uses the first
   // one.

@@ -37,8 +37,8 @@ struct CoordinatorPages {
   // "" if this process coordinates the job. Null: this process has no
   // coordinator.
   std::function<std::string()> elsewhere;
-  // The tokens that the dashboard accepts. Its reader must give one of them.
-  // They are those of the coordinator in this process or, without such a
+  // The secret tokens, one of which a reader of the dashboard must give. They
+  // are the tokens of the coordinator in this process or, without such a
   // coordinator, the token of this node. Empty: no token is needed.
   std::vector<std::string> tokens;
   rendezvous::CallerCertificates certificates =

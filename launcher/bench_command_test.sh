@@ -6,8 +6,9 @@ set -u
 launch=$PWD/$1
 export MUSTER_BENCH=$PWD/$2
 # An installed muster-bench finds libmuster_gloo.so beside itself. The
-# muster-bench in the build's output looks for it in its own runfiles. These
-# exist only if the Bazel command line names muster-bench as a target.
+# muster-bench in the build's output looks for it in its own runfiles, which
+# exist only if the Bazel command line names muster-bench as a target. So this
+# test gives the path of the library's folder.
 export LD_LIBRARY_PATH=$PWD/trainer_sdk/gloo
 export TMPDIR=$TEST_TMPDIR
 export PATH=/usr/local/bin:/usr/bin:/bin

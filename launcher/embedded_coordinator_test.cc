@@ -16,8 +16,8 @@ using rendezvous::DirectiveKind;
 using rendezvous::Report;
 using rendezvous::ScriptedNode;
 
-// Starts the standby of a node, which has never coordinated the job. `others`:
-// the endpoints of other standbys; may be empty.
+// Starts a node's standby, a coordinator that has never coordinated the job.
+// `others`: the endpoints of other standbys; may be empty.
 std::unique_ptr<EmbeddedCoordinator> StartStandby(
     const std::vector<rendezvous::Endpoint>& others) {
   EmbeddedCoordinator::Options options;

@@ -15,7 +15,8 @@ void Watch(int fd, int stop, const std::function<void()>& on_left) {
   pollfd watched[] = {{.fd = fd, .events = 0, .revents = 0},
                       {.fd = stop, .events = POLLIN, .revents = 0}};
   PollUntil(watched, kNoDeadline);
-  // POLLNVAL means that `fd` is not open, not that a reader has left.
+  // POLLERR and POLLHUP mean that the reader has left. Ignore POLLNVAL, which
+  // means that `fd` is not open.
   if (watched[1].revents == 0 &&
       (watched[0].revents & (POLLERR | POLLHUP)) != 0) {
     on_left();

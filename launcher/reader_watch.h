@@ -8,8 +8,8 @@
 
 namespace muster::launcher {
 
-// Detects that the reader of a pipe has closed it, such as `head` in `launch
-// logs -f | head`, even while there is nothing to write. Owns one thread.
+// Detects that the reader of a pipe, such as `head` in `launch logs -f | head`,
+// has closed the pipe, even while there is nothing to write. Owns one thread.
 class ReaderWatch {
  public:
   // Calls `on_left` once, on the thread of this object, when the last reader of

@@ -49,10 +49,10 @@ EmbeddedCoordinator::Options HostingOptions(const LaunchPlan& plan,
   hosting.job = {.run_id = plan.agent.run_id,
                  .spec = plan.agent.spec,
                  .verdict_awaited_for = options.policy.coordinator_timeout};
-  // After the death of a hosting `launch` under Slurm, no node waits for the
-  // verdict, because Slurm does not restart tasks. With the value zero, the
-  // next `launch` does not repeat a verdict from the journal: if Slurm requeues
-  // the job, the job runs again.
+  // Under Slurm, no node waits for the verdict after the death of the hosting
+  // `launch`, because Slurm does not restart tasks. So set the waiting time to
+  // zero. If Slurm requeues the job, the next `launch` then runs the job again,
+  // and does not repeat a verdict from the journal.
   if (options.cluster == Cluster::kSlurm) {
     hosting.job.verdict_awaited_for = Duration::zero();
   }
@@ -61,8 +61,9 @@ EmbeddedCoordinator::Options HostingOptions(const LaunchPlan& plan,
   hosting.on_quarantine = options.on_quarantine;
   hosting.token = token;
   if (plan.agent.spec.max_nodes == 1) {
-    // Only operators connect to the coordinator of a one-node job. Its server
-    // is therefore set up only when an operator connects.
+    // The agent of a one-node job calls the coordinator within this process.
+    // Only operators connect over a socket, so the coordinator's server is set
+    // up only when an operator connects.
     hosting.set_up = rendezvous::GrpcServer::SetUp::kWithFirstConnection;
     // If the user gave no token, use a fresh one, so that no other user can
     // control the job.

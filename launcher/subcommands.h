@@ -30,7 +30,7 @@ struct Subcommand {
   // Text after "launch" in the line about this subcommand in the help text of
   // `launch`. Null: the line of another subcommand describes this one too.
   const char* usage = nullptr;
-  // What the subcommand is for: the text after `usage` in the help text of
+  // The purpose of the subcommand: the text after `usage` in the help text of
   // `launch`. Null if `usage` is null.
   const char* purpose = nullptr;
   SubcommandFlags flags = SubcommandFlags::kNone;

@@ -17,8 +17,8 @@ namespace muster::launcher {
 
 // The parsed command line of `launch token`.
 struct TokenRequest {
-  // What is printed. kSecret: a fresh secret. kDerived: a token that is derived
-  // from a secret.
+  // The output of `launch token`. kHelp: its help text. kSecret: a fresh
+  // secret. kDerived: a token that is derived from a secret.
   enum class Way { kHelp, kSecret, kDerived };
   Way way = Way::kSecret;
   // if `way` is kDerived: path of the file with the secret from which the token

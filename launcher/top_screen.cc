@@ -137,8 +137,8 @@ absl::Status ShowTop(
         code == kCtrlBackslash) {
       return absl::OkStatus();
     }
-    // Ctrl-Z: on SIGTSTP, ncurses restores the terminal before the process
-    // stops.
+    // Stop this process on Ctrl-Z. Before the process stops, ncurses, which
+    // handles SIGTSTP, restores the terminal.
     if (code == kCtrlZ) raise(SIGTSTP);
     if (const std::optional<TopKey> key = KeyOf(code)) {
       choice = AfterKey(choice, *key, *job, static_cast<size_t>(LINES));

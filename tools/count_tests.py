@@ -99,8 +99,9 @@ def collect(events):
           path = urllib.parse.unquote(urllib.parse.urlparse(output['uri']).path)
           xml_paths[event_id['testResult']['label']].append(path)
   cases = []
-  # Omit tests that were built but have no status: a tag filter excludes them
-  # from the run.
+  # Count the tests that were not built, and all tests that have a status. A
+  # test that was built but has no status was excluded from the run by a tag
+  # filter.
   for label in sorted((tests - built) | set(status)):
     if label in unhealthy:
       cases.append(Case(label, 'skipped', 'this machine lacks what it is for '

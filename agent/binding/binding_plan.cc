@@ -75,8 +75,8 @@ std::string NodesText(const std::vector<int>& nodes) {
                       CpuList(nodes));
 }
 
-// Distributes `count` items evenly over `size` places, in order, and returns
-// the index of the place of item `i`.
+// Distributes `count` items evenly over `size` bins, in order, and returns the
+// index of the bin that gets item `i`.
 size_t Spread(size_t i, size_t count, size_t size) { return i * size / count; }
 
 Seats SpreadWorkers(const std::vector<LogicalCpu>& allowed, size_t workers,

@@ -29,8 +29,9 @@ const char* BindingName(Binding mode);
 // shares the most PCI bridges with it. Empty if no NIC shares a bridge with
 // `device`, not even the host bridge. Also empty if several NICs are equally
 // near, because the communication library can choose better among them. If
-// `nics` contains InfiniBand devices, only these are considered: a network
-// interface may belong to the same card, which is slower under that name. Pure.
+// `nics` contains InfiniBand devices, only these are considered: a card that is
+// both an InfiniBand device and a network interface is slower as a network
+// interface. Pure.
 std::string NearNic(const PciDevice& device, const std::vector<Nic>& nics);
 
 // A GPU, or a worker whose GPU is unknown. It gets a set of cores of the NUMA

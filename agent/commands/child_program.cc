@@ -27,9 +27,9 @@ namespace {
 // files.
 constexpr Duration kReapTimeout = std::chrono::seconds(2);
 
-// Waits until the process exits, reaps it and returns its wait status. nullopt:
-// another part of the agent has reaped the process, or the process has not
-// exited within kReapTimeout and was killed.
+// Waits at most `limit` until the process exits, reaps it and returns its wait
+// status. nullopt: the process has not exited in time and was killed, or
+// another part of the agent has reaped it.
 std::optional<int> Reap(pid_t pid, Duration limit) {
   if (AwaitSubprocess(pid, MonotonicNow() + limit)) {
     return ReapSubprocess(pid);

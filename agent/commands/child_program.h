@@ -42,7 +42,8 @@ class ChildProgram {
   int fd() const { return output_.get(); }
 
   // The current line of the program's output, as far as it has arrived.
-  // `whole`: the line is complete, or too long, or no more output will arrive.
+  // `whole`: no more text will be added to the line, because it is complete, it
+  // is longer than kMaxLine, or the output has ended.
   struct Line {
     std::string text;
     bool whole = false;

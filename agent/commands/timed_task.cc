@@ -19,9 +19,9 @@ struct TimedTask::Work {
   // the task's result, once the task has returned; guarded by mutex
   std::optional<absl::Status> outcome;
   bool cancelled = false;  // whether Cancel was called; guarded by mutex
-  // Whether the task has ended or its deadline has passed, without an earlier
-  // call of Cancel. If so, the callback `done` has been called or will be
-  // called. Guarded by mutex.
+  // Whether the task ended, or its deadline passed, before any call of Cancel.
+  // If so, the callback `done` has been called or will be called. Guarded by
+  // mutex.
   bool over = false;
 };
 

@@ -83,8 +83,9 @@ ToolOutcome RunTool(const ToolRequest& request) {
   // Kills the tool's process group: the tool if it still runs, and the
   // processes that it started.
   kill(-*pid, SIGKILL);
-  // The status is unknown (nullopt) if the Guardian has already reaped the tool
-  // together with the workers' orphans.
+  // The status is unknown (nullopt) if another part of the agent has already
+  // reaped the tool. After the guardian's death, the class Guardian reaps the
+  // agent's children, and does not know which of them are tools.
   const std::optional<int> status = ReapSubprocess(*pid);
   const bool succeeded = status.has_value() && ExitCodeOf(*status) == 0;
   outcome.wait_status = status.value_or(0);

@@ -42,10 +42,10 @@ struct ToolOutcome {
   int wait_status = 0;
 };
 
-// Runs a program in a process group of its own. The group is killed at the
-// deadline, after too much output, or when `cancel_fd` becomes readable. Before
-// RunTool returns, it sends SIGKILL to all processes of the group. Callable
-// from any thread.
+// Runs a program in a process group of its own until the program exits. Kills
+// it earlier if the deadline passes, the output is too long (Excess::kCutOff),
+// or `cancel_fd` becomes readable. In every case, all processes that are left
+// in the group are killed before RunTool returns. Callable from any thread.
 ToolOutcome RunTool(const ToolRequest& request);
 
 // A shell command of the user, which is run by `sh -c`.

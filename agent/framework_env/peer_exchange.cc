@@ -13,10 +13,10 @@
 namespace muster::agent {
 namespace {
 
-// The time limit for finding the absent ranks (those that have published no
-// address) after the exchange of addresses has timed out. If the exchange
-// succeeds shortly before its deadline, reading all addresses gets at least
-// this time, too.
+// The time limit for finding out which ranks have published no address, after
+// the wait for all addresses has timed out. If the wait succeeds, reading the
+// addresses may take at least this time, even if it then ends after the
+// deadline of the exchange.
 constexpr Duration kAbsentRanksTimeout = std::chrono::seconds(5);
 constexpr size_t kLongestAddress = 300;
 

@@ -47,8 +47,9 @@ void ReadUse(const NvmlLibrary& nvml, Device device, GpuValues& gpu) {
     gpu.utilization = use.gpu / 100.0;
     gpu.memory_utilization = use.memory / 100.0;
   }
-  // nvmlDeviceGetMemoryInfo counts the driver's own memory as used, and its
-  // second version does not. DCGM uses the second version, too.
+  // First tries nvmlDeviceGetMemoryInfo_v2, which DCGM uses. Unlike
+  // nvmlDeviceGetMemoryInfo, this function does not count the driver's own
+  // memory as used.
   MemoryV2 memory = {};
   memory.version = sizeof(memory) | 2u << 24;
   if (nvml.Call("nvmlDeviceGetMemoryInfo_v2", device, &memory) == kSuccess) {

@@ -312,8 +312,9 @@ TEST_F(GuardianTest, TheEnvironmentIsTheAgentsWithTheDifferences) {
 TEST_F(GuardianTest, CarriesArgumentsAndEnvironmentOfNearlyAMegabyteEach) {
   rlimit stack = {};
   getrlimit(RLIMIT_STACK, &stack);
-  // The kernel limits arguments and environment to a quarter of the stack
-  // limit.
+  // The kernel limits arguments and environment together to a quarter of the
+  // stack limit. They have about 1.8 MB in this test, so the stack limit must
+  // be at least 8 MiB.
   if (stack.rlim_cur < 8 << 20) GTEST_SKIP() << "needs ulimit -s 8192";
   std::vector<std::string> acts = {"say-sizes", "ignore-rest"};
   for (int i = 0; i < 9; ++i) acts.emplace_back(100000, 'a');

@@ -154,8 +154,9 @@ struct CoordinatorFacts {
   // this node is in no job.
   std::string advertised_address;
   bool wants_token = false;  // whether the coordinator requires the job's token
-  // The reason why the coordinator refuses the given token: the token cannot be
-  // read, or is wrong.
+  // The reason why this node has no valid token (secret) for the coordinator:
+  // the token cannot be read, or the coordinator has rejected it. Empty: no
+  // such error.
   std::string token_error;
   std::string version;
   // the coordinator's wall clock minus this node's wall clock

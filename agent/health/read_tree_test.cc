@@ -81,7 +81,8 @@ TEST_F(ReadTreeTest, TheNewestOfManyErrorsAreKept) {
 
 TEST_F(ReadTreeTest, BridgesThatRedirect) {
   EXPECT_FALSE(RedirectsPeers(Bridge(0x00)));
-  // With only "upstream forwarding" set, a bridge does not redirect.
+  // With only the ACS bit "upstream forwarding" set, a bridge does not redirect
+  // peers' traffic.
   EXPECT_FALSE(RedirectsPeers(Bridge(0x10)));
   EXPECT_TRUE(RedirectsPeers(Bridge(0x1c)));
   EXPECT_TRUE(RedirectsPeers(Bridge(0x04)));

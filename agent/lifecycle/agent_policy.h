@@ -17,8 +17,8 @@ namespace muster::agent {
 // only. The coordinator's directive can assign a message to a node.
 enum class JobMessages {
   kAll,  // all messages, because the outputs of the nodes are not merged
-  // Two kinds of messages: those that the directive assigns to this node, and
-  // the general ones, for which the directive never chooses a node.
+  // This node prints the messages that the directive assigns to it. It also
+  // prints the general messages, for which the directive never chooses a node.
   kAssignedAndGeneral,
   kAssigned,  // only messages that the directive assigns to this node
 };

@@ -107,9 +107,8 @@ struct SilentWorker {
   WorkerState state = WorkerState::kOther;
 };
 
-// The fraction of a deadline (one tenth) that decides whether two workers fell
-// silent together. A worker fell silent together with the overdue worker if the
-// time between their last reports is at most the overdue worker's deadline,
+// A worker counts as having fallen silent together with the overdue worker if
+// the time between their last reports is at most the overdue worker's deadline,
 // divided by this number.
 inline constexpr int kTogetherDivisor = 10;
 
@@ -122,7 +121,7 @@ inline constexpr int kTogetherDivisor = 10;
 // stopped, however short its silence, because its peers wait for it. 2. A
 // worker in an uninterruptible wait, if it fell silent together with `overdue`
 // and is nearly overdue. 3. A worker whose main thread has ended, on the two
-// conditions of rule 2. 4. `overdue`. If there are several such workers, the
+// conditions of rule 2. 4. `overdue`. If a rule holds for several workers, the
 // one that fell silent first is blamed. Pure.
 HangBlame BlameHang(Instant now, const HangWatch::Silence& overdue,
                     const std::vector<SilentWorker>& silent,

@@ -193,10 +193,10 @@ void Lifecycle::On(const WorkerDown& event) {
     pids_[event.local_rank] = 0;
   }
   if (IsEndOfHungWorker(event)) {
-    // Nothing is recorded here, because this worker was already reported as
+    // This branch does nothing, because the worker was already reported as
     // hung.
   } else if (!event.failure.has_value() || IsEndByPreemption(*event.failure)) {
-    // Nothing is recorded here, because the exit is no failure: the worker
+    // This branch does nothing, because the exit is no failure: the worker
     // exited with 0, or the preemption explains the exit.
   } else {
     rendezvous::Failure failure = *event.failure;
@@ -212,8 +212,9 @@ void Lifecycle::On(const WorkerDown& event) {
     if (failures_.size() < rendezvous::kMaxFailuresPerReport) {
       failures_.push_back(failure);
     }
-    // A failure that a signal of Muster caused is not reported now, but with
-    // the end of the round.
+    // If no signal of Muster caused the failure, it is reported at once. A
+    // failure caused by Muster's own signal is reported only at the end of the
+    // round.
     if (!by_us) {
       changed_ = true;
       step_.ends = ends_;
@@ -325,8 +326,8 @@ void Lifecycle::FollowDirective() {
       if (round_ >= directive.place.round) {
         ForwardSignals();
       } else if (preemption_.has_value()) {
-        // This order to begin a new round is ignored, because the coordinator
-        // sent it before it knew of this node's preemption notice.
+        // This branch ignores an order to begin a new round: the coordinator
+        // sent the order before it knew of this node's preemption notice.
       } else if (HasWorkers()) {
         // If workers of the previous round are left, the order to stop that
         // round was lost. They are stopped before the new round begins.
@@ -581,9 +582,10 @@ void Lifecycle::SendReport() {
   report.sequence = ++sequence_;
   sent_.push_back({.sequence = sequence_, .at = now_});
   while (now_ > sent_.front().at + config_.spec.order_life()) sent_.pop_front();
-  // A report without seen_epoch asks the coordinator to send its directive
-  // again. While an answer is overdue, reports omit seen_epoch, because the
-  // last directive may have been lost.
+  // seen_epoch and seen_revision tell the coordinator which directive this node
+  // has received. While an answer of the coordinator is overdue, both stay
+  // unset: the last directive may have been lost, and a report without these
+  // fields makes the coordinator send it again.
   if (directive_.has_value() && !unanswered_since_.has_value()) {
     report.seen_epoch = directive_->epoch;
     report.seen_revision = directive_->revision;

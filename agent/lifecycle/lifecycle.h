@@ -347,8 +347,8 @@ class Lifecycle {
   // While this node is connected to a standby: the time at which it tries the
   // next standby.
   std::optional<Instant> standby_until_;
-  // What the newest standby has said about its election; empty: none since the
-  // coordinator's last answer.
+  // The newest standby's message about its election; empty: no message since
+  // the coordinator's last answer.
   std::string standby_reason_;
   // number of standbys that this node has left because they did not become the
   // coordinator

@@ -283,8 +283,8 @@ TEST_F(LifecycleHang, AWorkerThatReportsAgainDidNotHang) {
   agent_.Wait(seconds(29));
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
   EXPECT_THAT(agent_.reports.back().failures, IsEmpty());
-  // After a progress report the silence starts anew: the worker is suspected
-  // again after 30 s.
+  // The workers have been silent for 29 s since their last reports. After one
+  // more second a worker reaches its deadline of 30 s and is suspected again.
   agent_.Wait(seconds(1));
   EXPECT_EQ(agent_.stacks_asked.size(), 2u);
 }

@@ -12,10 +12,10 @@
 namespace muster::agent {
 namespace {
 
-// The time, to which a random time below kStandbySpread is added, after which a
-// node disconnects from a standby and tries the next one. The node does not
-// stay longer, because the other nodes may be unable to reach this standby. It
-// stays for some seconds for two reasons: nodes notice the loss of their
+// The least time for which a node stays connected to a standby before it tries
+// the next standby; a random time below kStandbySpread is added. The time is
+// limited, because the other nodes may be unable to reach this standby. It
+// lasts some seconds for two reasons: nodes notice the loss of their
 // coordinator at different times, and standbys that reach each other send their
 // nodes to one standby (Standby::Meet).
 constexpr Duration kStandbyTime = std::chrono::seconds(5);
@@ -85,9 +85,10 @@ bool Lifecycle::ComesFromAnother(const rendezvous::Directive& directive) {
     default:
       break;
   }
-  // Ignores a directive whose epoch is lower than the epoch that this node has
-  // promised to follow, and connects to another endpoint. No coordinator has
-  // the epoch 0: a directive with it is a refusal and is obeyed.
+  // A directive is obeyed if its epoch is at least the epoch that this node has
+  // promised to follow. A directive with the epoch 0, which no coordinator has,
+  // is a refusal and is obeyed as well. Any other directive is ignored, and
+  // this node connects to another endpoint.
   if (directive.epoch == 0 || directive.epoch >= promised_epoch_) return false;
   GoTo("", kMovePause);
   return true;
@@ -105,9 +106,10 @@ void Lifecycle::StandBy(const rendezvous::Directive& directive) {
   }
   standby_reason_ = directive.reason;
   if (!is_new && standby_until_.has_value()) return;
-  // Nodes that have lost their coordinator move from standby to standby. Their
-  // waiting times differ between nodes and change at each attempt, so that a
-  // majority meets at one standby.
+  // Nodes that have lost their coordinator move from standby to standby. The
+  // time that a node stays at a standby is pseudo-random: it differs between
+  // nodes and between attempts, so that sooner or later a majority meets at one
+  // standby.
   const uint64_t draw = (config_.node.incarnation ^ standbys_tried_) *
                             uint64_t{0x9e3779b97f4a7c15} >>
                         32;

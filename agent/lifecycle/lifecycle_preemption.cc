@@ -70,8 +70,9 @@ void Lifecycle::Preempt(const rendezvous::PreemptionNotice& notice) {
                             notice.host,
                             ": the job is being preempted; its workers have ",
                             ToSeconds(deadline - now_), " s"));
-  // The preemption file is written before the workers are signalled: a signal
-  // handler may read the file.
+  // The announcement, which writes the preemption file, comes before the signal
+  // to the workers, because a signal handler may read the file. Nothing is
+  // announced if a user has cancelled the job.
   if (!Cancelled()) {
     announcing_until_ = deadline + config_.spec.shutdown_timeout;
     step_.actions.emplace_back(AnnouncePreemption{notice});

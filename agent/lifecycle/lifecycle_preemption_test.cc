@@ -238,7 +238,8 @@ TEST_F(LifecyclePreemption, NothingBeginsAfterTheNotice) {
   agent_.Connect();
   agent_.TellWait();
   agent_.Step(SignalCaught{SIGUSR1});
-  // the coordinator sent this order before it knew of the preemption
+  // The coordinator sent this order to begin round 1 before it knew of the
+  // preemption. The order must start no workers.
   agent_.TellRun(1);
   EXPECT_THAT(agent_.starts, IsEmpty());
 }

@@ -17,8 +17,8 @@
 
 namespace muster::agent {
 
-// Event: the connection to the coordinator is up. The structs from here on, up
-// to StartWorkers, are events that an agent's state machine handles.
+// Event: the connection to the coordinator is up. The structs from LinkUp to
+// ClockTicked are events that an agent's state machine handles.
 struct LinkUp {
   std::string own_address;  // the local address of the connection; may be empty
   // IP addresses of this node's interfaces, for Report::addresses
@@ -154,9 +154,9 @@ struct SignalWorkers {
   // sent; nullopt: the signal is sent to the process groups of all workers.
   std::optional<int> local_rank;
 };
-// Action: read the state of these workers' processes. For example, a worker is
-// silent if a signal has stopped its process. The agent answers at once with
-// WorkersSeen.
+// Action: read the states of these workers' processes. A state may explain why
+// a worker is silent: for example, a signal has stopped its process. The agent
+// answers at once with WorkersSeen.
 struct LookAtWorkers {
   struct Worker {
     int local_rank = 0;

@@ -196,9 +196,9 @@ TEST(ConsoleWriterTest, AStalledConsoleIsNotWaitedForTwice) {
   const Duration limits = std::chrono::milliseconds(500);
   ASSERT_EQ(writer.Wait({.without_progress = limits}),
             ConsoleWriter::WaitEnd::kStalled);
-  // `asked` counts the calls of end_signals, which a wait makes about 20 times
-  // a second. The second wait must end after one call: the console still counts
-  // as stalled, so the 500 ms are not measured again.
+  // The first wait has already reached the limit of 500 ms. So the second wait
+  // must end at once: it calls end_signals once, and not about 20 times a
+  // second for another 500 ms. `asked` counts these calls.
   int asked = 0;
   EXPECT_EQ(writer.Wait({.without_progress = limits,
                          .end_signals = [&] { return ++asked, 0; }}),

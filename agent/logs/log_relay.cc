@@ -31,9 +31,10 @@ constexpr size_t kReadBytes = 256 << 10;
 // pipes, for instance in Flush; the buffer is on that thread's stack
 constexpr size_t kDrainBytes = 16 << 10;
 constexpr int kPipeBytes = 1 << 20;
-// The maximum number of pipes that get a large buffer. Other agents of this
-// user may run on this node. If the user's pipe buffers exceed 64 MiB
-// (/proc/sys/fs/pipe-user-pages-soft), the kernel makes new pipes tiny.
+// The maximum number of pipes of this agent that get a large buffer. All
+// processes of a user on this node, other agents included, share 64 MiB of pipe
+// buffers (/proc/sys/fs/pipe-user-pages-soft). Beyond this limit the kernel
+// makes new pipes tiny.
 constexpr int kMaxLargePipes = 16;
 constexpr uint64_t kWakeId = 0;
 

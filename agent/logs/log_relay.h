@@ -118,7 +118,7 @@ class LogRelay {
 
   // Like Flush, at the end of the job. If the console stalls, the remaining
   // output goes to the files only. Files that are not written in time are
-  // abandoned as well: one sentence says which path hangs.
+  // abandoned: a message on the console names the path that does not answer.
   void Finish(const ConsoleWriter::WaitLimits& limits);
 
   // The folder of this run's files; empty if there are no files, or the run's

@@ -104,9 +104,9 @@ PipeReader::Outcome PipeReader::Drain(std::span<char> buffer) {
   std::lock_guard<std::mutex> lock(mutex_);
   int left = 0;
   if (ended_ || ioctl(fd_, FIONREAD, &left) != 0) return OutcomeLocked();
-  // For a pseudo-terminal, FIONREAD does not count the bytes that the kernel
-  // moves to its read buffer only when a read is made. Therefore the loop below
-  // reads until nothing comes, but at most kMaxTerminalBytes.
+  // For a pseudo-terminal, FIONREAD may return too small a number: the kernel
+  // moves some bytes to the read buffer only during a read. Therefore the loop
+  // below reads until nothing comes, but at most kMaxTerminalBytes.
   if (pass_ != nullptr) left = kMaxTerminalBytes;
   while (left > 0) {
     size_t most = std::min(buffer.size(), static_cast<size_t>(left));

@@ -210,8 +210,8 @@ void OutputReader::ReadSource(int local_rank, Instant now,
   const RecentOutput::Worker& worker = blocks.front().worker;
   uint64_t skipped = blocks.front().offset - source.next;
   if (skipped > 0) {
-    // Unfinished lines that the reader holds count as skipped too: the bytes
-    // that would end them are no longer kept.
+    // Counts the unfinished lines that the reader holds as skipped: the rest of
+    // these lines is no longer kept, so the lines are dropped.
     for (const auto& [stream, state] : source.streams) {
       skipped += state.lines.pending_bytes();
     }

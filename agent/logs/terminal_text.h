@@ -32,7 +32,8 @@ std::string_view WithoutUnfinishedEscape(std::string_view text);
 std::string WithVisibleFormats(std::string_view text);
 
 // Makes external text safe to print on a terminal: valid UTF-8 without control
-// characters and colours, with visible format characters. Line ends are kept.
+// characters and colours. Invisible format characters are replaced by visible
+// text (WithVisibleFormats). Line ends are kept.
 std::string ForTerminal(std::string_view text);
 
 }  // namespace muster::agent

@@ -19,11 +19,13 @@
 namespace muster::agent {
 namespace {
 
-// The kind of the GPUs is sent to the partner with its length as one byte.
+// Maximum length in bytes of the text that describes this node's GPUs. The
+// partner gets the text's length as one byte, then the text.
 constexpr size_t kMaxKindBytes = 200;
 constexpr size_t kIdBytes = size_t{2} * nccl::kNcclUniqueIdBytes;
 
-// The node's program, and the limits of waiting for it.
+// The child program that measures this node's GPUs. Each wait for its output
+// ends at `deadline`, or when `cancel_fd` becomes readable.
 class Program {
  public:
   Program(std::unique_ptr<ChildProgram> child, int cancel_fd, Instant deadline)
@@ -71,8 +73,8 @@ struct Gpus {
   std::string kind;
 };
 
-// Waits for the program's line "gpus N KIND", and sets `gpus` to at most `most`
-// GPUs.
+// Waits for the program's line "gpus N KIND". Stores in `gpus` the number of
+// GPUs to measure (N, but at most `most`) and their kind.
 absl::Status CountGpus(Program& program, int most, Gpus& gpus) {
   const absl::StatusOr<std::string> text =
       program.Expect(kGpuPairCount, kGpuPairStart);
@@ -117,9 +119,10 @@ absl::StatusOr<std::string> ExchangeKinds(const std::string& own,
   return theirs;
 }
 
-// Lets the root's program make an NCCL id, and sends it to the partner. If
-// there is none, sends zeros, so that the partner need not wait. `made` gets
-// the error of the program; the result is that of the connection.
+// Lets the root's program make an NCCL id, and sends the id to the partner. If
+// the program makes none, sends zeros, so that the partner does not wait in
+// vain. Stores the program's status in `made`, and returns the connection's
+// status.
 absl::Status SendId(Program& program, int count, const GpuPairChannel& partner,
                     absl::Status& made) {
   std::string id(kIdBytes, '\0');
@@ -133,7 +136,9 @@ absl::Status SendId(Program& program, int count, const GpuPairChannel& partner,
   return partner.send(id.data(), id.size());
 }
 
-// Receives the NCCL id of the root, and orders the program to join it.
+// Receives the root's NCCL id from the partner, and orders this node's program
+// to join the communicator with this id. Stores in `joined` why the program
+// cannot join, and returns the connection's status.
 absl::Status ReceiveId(Program& program, int count,
                        const GpuPairChannel& partner, absl::Status& joined) {
   std::string id(kIdBytes, '\0');

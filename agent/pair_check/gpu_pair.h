@@ -38,8 +38,9 @@ inline constexpr char kGpuPairId[] = "id ";
 inline constexpr char kGpuPairValues[] = "values ";
 inline constexpr char kGpuPairFailed[] = "failed ";
 
-// Time limits: of the program's start until it has counted the GPUs; of its
-// measurement; of its end, until the GPUs are free again; and of all together.
+// Time limits. kGpuPairStart: from the program's start until it has counted the
+// GPUs. kGpuPairTimeout: of its measurement. kGpuPairEnd: of its end, until the
+// GPUs are free again. kGpuPairLimit: of all that precedes the program's end.
 inline constexpr Duration kGpuPairStart = std::chrono::seconds(12);
 inline constexpr Duration kGpuPairTimeout = std::chrono::seconds(20);
 inline constexpr Duration kGpuPairEnd = std::chrono::seconds(10);
@@ -51,7 +52,8 @@ struct GpuPairProgram {
   std::vector<std::string> environment;  // as NAME=VALUE
 };
 
-// See the fields gpu_… of PairMeasurement.
+// The results of a measurement of the GPUs. PairMeasurement describes them, at
+// its fields with the prefix gpu_.
 struct GpuPairValues {
   std::string kind;
   std::string failure;
@@ -70,8 +72,8 @@ struct GpuPairChannel {
 // together with those of the partner if both have GPUs of the same kind. The
 // partner calls this function with the other role at about the same time. A
 // failure of CUDA or NCCL is a result (GpuPairValues::failure), not an error.
-// When the function returns, the program has ended. Blocks, at most until
-// `deadline`, and kGpuPairEnd for the program's end.
+// When the function returns, the program has ended. Blocks at most until
+// `deadline`, and then at most kGpuPairEnd for the program's end.
 //   Cancelled         `cancel_fd` became readable
 //   Unavailable       the connection to the partner broke
 //   DeadlineExceeded  the partner did not answer in time

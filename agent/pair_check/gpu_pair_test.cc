@@ -46,12 +46,14 @@ class GpuPairTest : public testing::Test {
     chmod(path.c_str(), 0700);
     return path;
   }
-  // A program that has two GPUs, and does `then` after the agent's order.
+  // A program that reports two GPUs, and executes the shell commands `then`
+  // after the agent's order.
   std::string OrderedProgram(const std::string& then) {
     return Program("echo gpus 2 GPU\nread order\n" + then + "\n");
   }
-  // A program that measures. Its rate is the number of GPUs in the agent's
-  // order, or 0 if it measures alone, and its time 0.5 s.
+  // A program that reports the values of a measurement. The time is 0.5 s. The
+  // rate is the number of GPUs in the agent's order, or 0 if the order is
+  // "alone".
   std::string GoodProgram(int gpus, const std::string& model = "GPU") {
     return Program("echo gpus " + std::to_string(gpus) + " " + model +
                    "\nread role count id\n"

@@ -234,7 +234,8 @@ class Conversation {
       if (!got.ok()) return got.status();
       for (size_t at = 0; at < *got;) {
         if (position == 0 && buffer[at] == kEnd) {
-          // The partner may have sent more already, for the next step.
+          // Keeps the bytes after kEnd: the partner may have sent them already
+          // for the next step of the measurement.
           early_.assign(buffer.data() + at + 1, *got - at - 1);
           if (rate.has_value()) return *rate;
           return absl::UnavailableError("the partner ended the measurement");
@@ -274,7 +275,8 @@ class Conversation {
 
   StreamSocket socket_;
   Limit limit_;
-  // Bytes that have arrived with the data of ReceiveBulk, but follow it.
+  // Bytes that ReceiveBulk has read beyond the end of its data. The next
+  // Receive returns them.
   std::string early_;
 };
 

@@ -46,7 +46,7 @@ struct ConnectionLimits {
 // means of `gpu_program` (MeasureGpuPair).
 //
 // Blocks for about half a second, at most for `limits.total`; with GPUs for a
-// few seconds, at most for `limits.gpus` longer. Uses one core.
+// few seconds, at most for `limits.gpus` + kGpuPairEnd longer. Uses one core.
 // `port`: the port to listen on; other sockets that are bound to it must have
 // SO_REUSEADDR. `cancel_fd`: becomes readable if the result is not needed any
 // more.

@@ -82,8 +82,9 @@ TEST_F(MeasureConnectionTest, BothEndsMeasure) {
   }
 }
 
-// Without a program, the ends say at once that they have no GPU. So these bytes
-// may arrive together with the end of the data before them.
+// Without a GPU program, each end tells the other at once that it has no GPU.
+// This message may arrive in one read with the end of the connection's
+// measurement, and must not be lost.
 TEST_F(MeasureConnectionTest, WithoutGpusTheMeasurementEndsAsWell) {
   for (int i = 0; i < 20; ++i) {
     PairCheck serve = Check(PairCheck::Role::kServe);

@@ -49,8 +49,8 @@ std::string AgainstRequeue(const std::string& shown) {
   // If Slurm's output `shown` has no state of the job, the requeue is
   // permitted: `scontrol requeue` will fail by itself and print the reason.
   if (state.empty()) return "";
-  // Slurm lets a preempted job run for its partition's GraceTime. The job may
-  // be requeued while it still runs.
+  // A preempted job still runs for its partition's GraceTime, and may be
+  // requeued in this time. So these states are no reason against a requeue.
   if (state == "RUNNING" || state == "SUSPENDED") return "";
   if (state == "PENDING") return "it is there already";
   if (HidesState(shown)) {

@@ -53,8 +53,8 @@ class ProgressSockets {
 
   // A descriptor for poll() that is readable while Take would return something.
   int fd() const { return epoll_.get(); }
-  // The latest time for the next call of Take, even if fd() is not readable;
-  // nullopt: no limit.
+  // The time by which Take must be called even if fd() is not readable;
+  // nullopt: Take need not be called until fd() is readable.
   std::optional<Instant> NextTake() const;
 
   // Returns the workers that have reported since the last Take, by local rank,

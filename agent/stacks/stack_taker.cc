@@ -70,10 +70,10 @@ bool RunsPython(int64_t pid) {
 }
 
 // A gdb command line that prints native frames only. To print Python's own
-// traceback, gdb would have to call a function in the process, that is, execute
-// code in the user's program. The command line forbids such calls. On
-// processors with AMX, a call by gdb 13 also fails halfway and breaks the
-// system call that it interrupted.
+// traceback, gdb would have to call a function in the process. The command line
+// forbids such calls for two reasons: they execute code in the user's program,
+// and on processors with AMX such a call by gdb 13 fails halfway and breaks the
+// system call that gdb has interrupted.
 std::vector<std::string> GdbCommand(int64_t pid) {
   return {// No init files, no questions, no downloads of symbols.
           "gdb",

@@ -28,8 +28,8 @@ rendezvous::Place PlaceOf(int round, int group_rank, int port) {
   return place;
 }
 
-// Connects to a port on the loopback address; the result is closed if no server
-// listens.
+// Connects to a port on the loopback address. Returns no open descriptor if no
+// server listens.
 OwnedFd Connect(int port) {
   OwnedFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const sockaddr_in address = rendezvous::Loopback(port);

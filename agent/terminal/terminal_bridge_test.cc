@@ -30,7 +30,8 @@ void OnWindowChange(int) {
   _exit(2);
 }
 
-// Makes the terminal `slave` the controlling terminal of this session leader.
+// Makes the terminal `slave` the controlling terminal of this process, which
+// must be a session leader.
 void Control(int slave) {
   if (ioctl(slave, TIOCSCTTY, 0) != 0) Fail("TIOCSCTTY");
 }

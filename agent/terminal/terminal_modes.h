@@ -31,8 +31,9 @@ bool HasModes(int fd, const termios& modes);
 // byte, and delivers it in raw modes like a typed Ctrl-@.
 void RestoreTypedEnds(const termios& before, std::string& typed);
 
-// Sets the modes of the terminal `fd` at once. The kernel does not stop a
-// caller in the background (SIGTTOU); the call may fail instead.
+// Sets the modes of the terminal `fd` at once; returns false on failure. The
+// kernel does not stop a caller in the background, because SIGTTOU is blocked
+// during the call.
 bool SetModes(int fd, const termios& modes);
 
 // Encodes the modes for another process of the same binary.

@@ -74,10 +74,10 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
     const std::map<std::string, std::string>& inherited);
 
 // The names of the agent's variables that its workers must not inherit, for
-// WorkerSpec::unset. They are the job's secret token, and the variables by
-// which an init system communicates with the agent. Further names matter if the
-// agent is itself a worker of an outer job: those of the variables with that
-// worker's channel key, cores, network card and NCCL id.
+// WorkerSpec::unset: the variable with the job's secret token, and those by
+// which an init system communicates with the agent. If the agent is itself a
+// worker of an outer job, it also has variables with the outer worker's channel
+// key, cores, network card and NCCL id; their names are included.
 std::vector<std::string> WithheldFromWorkers();
 
 // Whether WorkerEnvironment sets the variable `name` itself and ignores its

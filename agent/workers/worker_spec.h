@@ -15,8 +15,8 @@ struct WorkerSpec {
   // Program and arguments. argv[0] without a slash is searched in the worker's
   // PATH.
   std::vector<std::string> argv;
-  // Changes to the agent's own environment. environment: names and values to
-  // set. unset: names to remove.
+  // The worker's environment is the agent's with these changes. environment:
+  // names and values to set. unset: names to remove.
   std::vector<std::pair<std::string, std::string>> environment;
   std::vector<std::string> unset;
   // the worker's working directory; empty: the agent's

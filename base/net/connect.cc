@@ -40,7 +40,8 @@ void Tune(int fd) {
 // Connects `fd`; returns 0, or the errno of the failure.
 int Reach(int fd, const SocketAddress& address, Instant deadline) {
   if (connect(fd, address.get(), address.size) != 0) {
-    // After EINTR, a connect continues in the background, as after EINPROGRESS.
+    // Neither error is a failure: after EINTR, the connect continues in the
+    // background, as after EINPROGRESS.
     if (errno != EINPROGRESS && errno != EINTR) return errno;
     if (!PollUntil(fd, POLLOUT, deadline)) return ETIMEDOUT;
   }

@@ -205,8 +205,8 @@ class Reader {
     machines_ = *machines;
     const absl::StatusOr<int> total = Number("num_processes", alone_ ? 1 : -1);
     if (!total.ok()) return total.status();
-    // Without num_machines in the file, --nnodes is not set, because the
-    // cluster may give the number of nodes.
+    // Sets --nnodes only if the file has num_machines; otherwise the cluster
+    // may give the number of nodes.
     if (Text("num_machines").has_value()) {
       SetFlag("nnodes", "num_machines", std::to_string(machines_));
     }

@@ -24,9 +24,9 @@ struct ConfigQuestion {
 std::optional<ConfigQuestion> NextQuestion(
     const std::map<std::string, std::string>& answers);
 
-// Returns OK if `answer` is a valid answer to `question`. If it is not, and the
-// question is about a flag, returns the error that `launch` reports for this
-// value. Pure.
+// Checks that `answer` is a valid answer to `question`. If it is not, returns
+// the error that `launch` reports for this value of the flag or, for the
+// question about the program, InvalidArgument. Pure.
 absl::Status CheckAnswer(const ConfigQuestion& question,
                          const std::string& answer,
                          const std::vector<Flag>& flags);

@@ -107,8 +107,8 @@ absl::StatusOr<CapturedOutput> Capture(const Environment& environment) {
 }
 
 // Decodes the doctor's page from `output`, the output of the job. Prints all
-// other lines of `output` on stderr. If there is no page, the result has no
-// nodes.
+// other lines of `output` on stderr. If `output` contains no page, returns a
+// page without nodes.
 NodesPage PageIn(const std::string& output) {
   const ReadOutcome outcome = ReadOutcomeLines(output);
   std::fputs(outcome.rest.c_str(), stderr);

@@ -190,8 +190,8 @@ class Translator {
       if (!Given(name)) continue;
       const absl::StatusOr<int> read = Number(name, 0, most);
       if (!read.ok()) return read.status();
-      // In DeepSpeed, the values 0 and -1 mean all nodes or all GPUs, as if the
-      // flag were not given.
+      // Keeps only a positive number. In DeepSpeed, 0 and -1 mean all nodes or
+      // all GPUs, as if the flag were not given.
       if (*read > 0) *number = *read;
     }
     return absl::OkStatus();

@@ -74,8 +74,8 @@ void RunGpuPairProcess(const GpuPairProcessOptions& options) {
   const auto nccl = nccl::NcclLibrary::Load(options.nccl_library);
   for (const absl::Status& loaded : {cuda.status(), nccl.status()}) {
     if (loaded.ok()) continue;
-    // Without a driver or without NCCL there is nothing to measure. Any other
-    // error shows that the GPUs do not work.
+    // NotFound means that this node has no driver or no NCCL: report 0 GPUs.
+    // Any other error means that the GPUs do not work: report a failure.
     Say(output, absl::IsNotFound(loaded)
                     ? absl::StrCat(agent::kGpuPairCount, 0)
                     : absl::StrCat(agent::kGpuPairFailed, loaded.message()));

@@ -64,15 +64,17 @@ loop:
 constexpr char kKernel[] = "muster_multiply";
 constexpr unsigned kBlocks = 1024;
 constexpr unsigned kThreads = 256;
-// 1.3e12 operations in all: tens of milliseconds on a GPU for data centres.
+// The kernel's argument `rounds`. All threads together perform 1.3e12
+// operations, which take tens of milliseconds on a data-centre GPU.
 constexpr unsigned kRounds = 300'000;
 constexpr size_t kOutBytes = size_t{kBlocks} * kThreads * sizeof(float);
 
 // The first runs warm up: they raise the GPU's clock, or make NCCL connect.
 constexpr int kWarmUpRuns = 2;
 constexpr int kRuns = kWarmUpRuns + 3;
-// Time between two looks at the GPU: short beside what is measured, but the
-// threads of other GPUs need the processor too.
+// The interval at which a thread polls its GPU: short compared with the
+// measured times, but long enough that the threads of other GPUs get processor
+// time.
 constexpr Duration kLookInterval = std::chrono::microseconds(50);
 
 // One GPU, used by one thread.
@@ -181,9 +183,10 @@ absl::StatusOr<GpuValues> MeasureGpus(
     const std::shared_ptr<const CudaDriver>& cuda,
     const std::shared_ptr<const nccl::NcclLibrary>& nccl,
     const nccl::NcclUniqueId& id, const GpuRanks& ranks, Instant deadline) {
-  // The GPUs compute at the same time, and not while another one is prepared,
-  // which holds the driver's locks. `meetings`: how many times the thread still
-  // has to meet the others.
+  // The threads of the GPUs meet at this barrier before and after the
+  // arithmetic. So all GPUs compute at the same time, and none while another
+  // one is prepared, which holds the driver's locks. `meetings`, below: how
+  // many times a thread has yet to meet the others.
   std::barrier meeting(ranks.count);
   const auto measure = [&](int device,
                            int& meetings) -> absl::StatusOr<GpuValues> {

@@ -61,7 +61,8 @@ TEST_F(MeasureGpusTest, BothNodesMeasureAllTheirGpus) {
     EXPECT_THAT(result->bytes_per_s, AllOf(Gt(1e3), Lt(1e13)));
     EXPECT_THAT(result->compute_s, AllOf(Gt(0), Lt(60)));
   }
-  // Two runs to warm up and three measured ones, on each GPU.
+  // Each of the 2 * kGpus GPUs of the two nodes runs the kernel five times:
+  // twice to warm up, and three times for the measurement.
   EXPECT_EQ(fake_.control().launches - launches, 5 * 2 * kGpus);
   EXPECT_EQ(fake_.control().live_communicators, 0);
   EXPECT_EQ(fake_.control().live_events, 0);
@@ -76,8 +77,8 @@ TEST_F(MeasureGpusTest, AnAbsentNodeIsATimeOut) {
   EXPECT_EQ(fake_.control().live_communicators, 0);
 }
 
-// The other GPUs wait for the one that fails until the deadline, but they are
-// not the cause.
+// One GPU fails, and the other GPUs wait for it until the deadline. The error
+// of the failing GPU's node must name this GPU, not one that waits.
 TEST_F(MeasureGpusTest, AGpuThatFailsIsNamed) {
   fake_.control().rank_that_fails_to_join = 1;
   auto one = Start(0, milliseconds(500));

@@ -13,9 +13,9 @@
 
 namespace muster::launcher {
 
-// Functions that read single values. Each returns InvalidArgument with the
-// error and a valid example, without the flag's name: "is not a number between
-// 0 and 9; write for example 3".
+// Functions that read the value of one flag. If the text is invalid, they
+// return InvalidArgument; its message has the error and a valid example, but
+// not the flag's name: "is not a number between 0 and 9; write for example 3".
 
 // Reads a whole decimal number; a sign is accepted only if `least` is negative.
 absl::StatusOr<int64_t> ReadNumber(const std::string& text, int64_t least,
@@ -47,8 +47,8 @@ absl::StatusOr<std::string> ReadName(const std::string& text);
 absl::StatusOr<std::optional<rendezvous::Endpoint>> ReadOptionalEndpoint(
     const std::string& text);
 
-// Reads HOST[:PORT], or a port of 127.0.0.1; returns nullopt if `text` is
-// empty.
+// Reads HOST[:PORT], or PORT alone, which means 127.0.0.1:PORT; returns nullopt
+// if `text` is empty.
 absl::StatusOr<std::optional<rendezvous::Endpoint>> ReadDashboardEndpoint(
     const std::string& text);
 

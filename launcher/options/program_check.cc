@@ -114,10 +114,10 @@ constexpr int kDescriptorsOfAJournal = 4;
 constexpr int kThreadsOfATakeover = 3;
 constexpr int kDescriptorsOfATakeover = 6;
 
-// The number of workers that the options give, at most kMaxTried. "gpu" and
-// "auto" count as one worker. The result is only an estimate: if the limits of
-// the process do not suffice for all workers, a later system call fails and
-// reports the error.
+// The number of workers for which the limits of the process are checked: as
+// many as the options give, but at most kMaxTried. "gpu", "cpu" and "auto"
+// count as one worker. If the limits do not suffice for all workers, a later
+// system call fails and reports the error.
 int AskedWorkers(const RunOptions& options) {
   constexpr int kMaxTried = 64;
   const absl::StatusOr<int64_t> number =

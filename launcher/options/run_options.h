@@ -196,8 +196,8 @@ absl::StatusOr<ParsedOptions> ParseRunOptions(
     const DefaultsSource& source = nullptr);
 
 // Whether another node may take over from a coordinator that runs inside a
-// `launch`. False with two nodes, because one of them alone is no majority, and
-// with --takeover=never.
+// `launch`. False with --takeover=never. Also false if the job has at most two
+// nodes, because one of two nodes is no majority.
 bool IsTakenOver(const RunOptions& options);
 
 // Checks that the coordinator does not send the key of --encrypt=workers over a

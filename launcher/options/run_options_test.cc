@@ -161,15 +161,15 @@ std::string PetNameOf(const std::string& name) {
   return PetName(*FindFlag(flags, name));
 }
 
-// Whether a valid value of `flag` changes RunOptions. The two flags of torchrun
-// that are named here have no effect in Muster.
+// Whether a valid value of `flag` changes RunOptions. False for two flags of
+// torchrun that have no effect in Muster.
 bool Shows(const FlagCase& flag) {
   return std::string(flag.name) != "monitor-interval" &&
          std::string(flag.name) != "logs-specs";
 }
 bool CanBeWrong(const FlagCase& flag) { return flag.bad != nullptr; }
 // Whether an invalid value in the flag's environment variable (PET_...) is an
-// error. The two flags named here have no such variable.
+// error. False for two flags that have no such variable.
 bool PetCanBeWrong(const FlagCase& flag) {
   return CanBeWrong(flag) && std::string(flag.name) != "numa-binding" &&
          std::string(flag.name) != "logs-specs";

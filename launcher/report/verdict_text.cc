@@ -160,7 +160,8 @@ std::vector<std::string> WithoutTraceback(
       return PrintableLine(line) == text;
     };
   };
-  // The last line of a traceback is the exception.
+  // Find the last line of the traceback, which is the exception, in the tail of
+  // stderr.
   const auto last = std::find_if(stderr_tail.rbegin(), stderr_tail.rend(),
                                  is_line(traceback.back()));
   if (last == stderr_tail.rend()) return stderr_tail;

@@ -13,7 +13,8 @@ inline constexpr char kReportMark[] =
 
 // The report as an HTML document: without scripts, forms and external
 // resources, with a Content-Security-Policy that permits only the document's
-// own style. Texts of the run appear as text, whatever their characters. Pure.
+// own style. Texts of the run appear as plain text, even if they contain HTML.
+// Pure.
 std::string ReportPage(const RunReport& report, double written_at);
 
 // The outcome of the run in plain words, one sentence. Pure.

@@ -199,7 +199,8 @@ void AddInterruptions(const KeptJob& kept, RunReport& report) {
       if (const auto round = RoundOf(kept)) one.time = round->end;
     }
     // Before the verdict, a record has the lost time only of nodes that have
-    // left, so the total is unknown. Store 0 nodes, which means this.
+    // left, so the total is unknown. Store 0 nodes, which means that the lost
+    // time is unknown.
     if (!job.verdict.has_value()) one.incident->nodes = 0;
     report.interruptions.push_back(std::move(one));
   }
@@ -245,8 +246,8 @@ std::string Differences(const RunReport& report, const ReportRecord& record) {
       record.restarts_used) {
     add("the restarts used", record.restarts_used, *report.restarts_used);
   }
-  // An event log without events of the kind "state" has the end of the job, but
-  // no verdict.
+  // The event log has a verdict only if it has events of the kind "state".
+  // Without a verdict, the end of the job is known from the decision "finish".
   const bool is_over_in_log =
       report.verdict.has_value() || !report.finish_reason.empty();
   if (is_over_in_log != record.verdict.has_value() ||
@@ -295,7 +296,7 @@ RunReport ReportOf(const KeptJob& kept) {
     report.last_time = BeganAt(kept) + ToSeconds(kept.job.verdict->lasted);
   } else if (report.time.has_value() && report.time->total_s() <= 0) {
     // The record of an unfinished job has only the times of nodes that have
-    // left. If no node has left, the record has no times.
+    // left. Here no node has left, so the report has no times.
     report.time.reset();
   }
   AddRecord(kept, report);
@@ -380,9 +381,10 @@ void AddMachines(const rendezvous::NodeMemory::Kept& memory,
       hosts.insert(member.host);
     }
   }
-  // The journal does not say when it stored the faults of machines. Instead,
-  // use the time of the newest fault, or of the newest ban or release of a
-  // machine by an operator if that is later.
+  // The time for which the states of the machines are computed. It should be
+  // the time at which the journal stored the faults, but the journal does not
+  // contain that time. So use the time of the newest fault, or of the newest
+  // ban or release of a machine by an operator if that is later.
   Duration as_of = Duration::zero();
   for (const auto& host : memory.hosts) {
     as_of = std::max(as_of, host.ordered_at);

@@ -335,8 +335,9 @@ TEST(ReportRecordTest, RecordOfAnotherRunIsNotMixedIn) {
       ElementsAre(HasSubstr("The journal is older than the event log")));
 }
 
-// The oldest events of the log are lost. The job's age in a later event tells
-// when the job began.
+// The oldest events of the log are lost, but a later event has the job's age,
+// which tells when the job began. So the report accepts a record that was
+// written before the oldest event of the log.
 TEST(ReportRecordTest, RecordFromBeforeARotatedLogIsOfTheSameRun) {
   ReportBuilder builder;
   RecordedEvent event = Event(5000, 2, "state");

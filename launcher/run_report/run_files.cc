@@ -200,7 +200,7 @@ class RunReader {
 
  private:
   // Finds the logs and the journal. Returns OK if a report can be made from
-  // them.
+  // what was found, otherwise the error to show to the user.
   absl::Status Find();
   absl::Status FindFolders();
   absl::Status FindInLogDir(const std::string& log_dir);
@@ -392,7 +392,7 @@ void RunReader::ReadLog(const std::string& root, const std::string& path) {
   int64_t taken = 0, others = 0, unreadable = 0;
   bool is_last_readable = true;
   const LineFacts facts = ReadLines(file->fd.get(), [&](std::string_view line) {
-    // An empty line stands for lines that could not be written
+    // Skip an empty line: it stands for lines that could not be written
     // (RotatingFile::GapNote).
     if (line.empty()) return;
     std::optional<RecordedEvent> event = ParseEvent(line);
@@ -401,8 +401,8 @@ void RunReader::ReadLog(const std::string& root, const std::string& path) {
       ++unreadable;
       return;
     }
-    // A line that only counts omitted decisions has no run id, because it
-    // belongs to no single job.
+    // Skip a line that only counts omitted decisions: it has no run id, because
+    // it belongs to no single job.
     if (event->run_id.empty()) return;
     if (run_ids_.size() < 1000) run_ids_.insert(event->run_id);
     if (!run_id_.empty() && event->run_id != run_id_) {

@@ -42,9 +42,9 @@ std::vector<ReportInterruption> InterruptionsOf(
     const bool has_next = i + 1 < report.rounds.size();
     const auto incident = incidents.find(round.number);
     const bool is_broken = round.ended_by == ReportRound::End::kBroken;
-    // Skip the last round of a cancelled job: the round is broken, but no time
-    // was lost, so it is not an interruption. Such a round has no incident, no
-    // next round and no cause.
+    // Skip a round that did not break. Also skip the last round of a cancelled
+    // job: it is broken, but no time was lost, so it is not an interruption.
+    // Such a round has no incident, no next round and no cause.
     if (!is_broken || (incident == incidents.end() && !has_next &&
                        !round.cause.has_value())) {
       continue;

@@ -190,8 +190,9 @@ struct RunReport {
   // or a newer record; empty: unknown.
   std::string newest_phase;
   std::string newest_reason;
-  // Numbers of restarts, from the newest event of the kind "state" or a newer
-  // record. nullopt: unknown.
+  // restarts_used, max_restarts: the number of restarts so far, and the
+  // maximum, from the newest event of the kind "state" or a newer record.
+  // nullopt: unknown.
   std::optional<int> restarts_used;
   std::optional<int> max_restarts;
 

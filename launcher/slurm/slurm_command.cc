@@ -44,8 +44,9 @@ sigset_t Caught(const RunOptions& options) {
         &options.policy.signals_to_leave, &options.preemption.signals}) {
     for (const int number : *list) sigaddset(&signals, number);
   }
-  // Catch SIGUSR1 too: Slurm usually sends it some time before it ends a job
-  // (sbatch --signal), and its default action would end `launch --slurm`.
+  // Catch SIGUSR1 even if no option names it: Slurm usually sends it some time
+  // before it ends a job (sbatch --signal), and its default action would end
+  // `launch --slurm`.
   sigaddset(&signals, SIGUSR1);
   for (int number = 1; number < NSIG; ++number) {
     if (IsIgnored(number)) sigdelset(&signals, number);
@@ -88,8 +89,9 @@ int NextSignal(const sigset_t& caught, std::optional<Instant> until) {
 // srun's wait status.
 //
 // If a signal could not be sent, it is sent once more after a pause
-// (kBeforeAgain). If srun has exited by then, Slurm itself was ending the job
-// or the step, and no failure is reported.
+// (kBeforeAgain), unless another signal arrives during the pause and takes its
+// place. If srun has exited by then, Slurm itself was ending the job or the
+// step, and no failure is reported.
 int Attend(pid_t srun, const sigset_t& caught, const std::string& job_id,
            const std::string& step_name, const Voice& voice) {
   // The signals that could not be sent, with the times at which they are sent

@@ -19,10 +19,10 @@ struct SrunCommand {
 
 // Returns the srun command for a `launch --slurm` command line. `flags` and
 // `args`: the command line; `options`: its parsed form; `program`: this
-// program's path; `step_name`: the name of the step, by which the step is found
-// again. The step has one task on each node of the job; with --nnodes=1, on one
-// node. The task has all cores and GPUs of the node, whatever tasks the batch
-// script requested.
+// program's path; `step_name`: the name of the Slurm step, by which SignalStep
+// finds it. The step has one task on each node of the job; with --nnodes=1, on
+// one node. The task has all cores and GPUs of the node, whatever tasks the
+// batch script requested.
 //
 // InvalidArgument, one line: this process is not in a Slurm job. Pure.
 absl::StatusOr<SrunCommand> PlanSrun(

@@ -77,7 +77,8 @@ TEST(PlanSrun, TheScriptsTaskSettingsAreRemoved) {
               ElementsAre("MINE=x", "SLURM_GPUS_ON_NODE=2", "SLURM_JOB_ID=7",
                           "SLURM_JOB_NODELIST=n[1-4]", "SLURM_PROCID=0"));
   EXPECT_THAT(command->argv, Contains("--gpus-per-node=2"));
-  // The number of workers is not passed on: each agent counts its own GPUs.
+  // The flag for the number of workers is not passed on to the agents: each
+  // agent counts the GPUs of its own node.
   EXPECT_THAT(command->argv, Not(Contains(StartsWith("--nproc-per-node"))));
 }
 

@@ -66,8 +66,8 @@ class AgentProcess {
                                             const StartAgent& start);
 
   void AppendPolls(Intake intake, std::vector<pollfd>& polls) const;
-  // Returns the agent's messages that are available now. Its last message is
-  // AgentEnded or AgentKilled.
+  // Returns the agent's messages that are available now. The last message of an
+  // agent is AgentEnded or AgentKilled.
   std::vector<UpMessage> Serve(Intake intake);
   void Signal(int signal) const { process_.Signal(signal); }
   bool ended() const { return ended_; }

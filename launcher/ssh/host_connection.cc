@@ -107,8 +107,9 @@ void HostConnection::Write() {
     if (written < 0 && errno == EINTR) continue;
     if (written < 0 && errno == EAGAIN) return;
     if (written < 0) {
-      // ssh has closed its stdin and is about to exit. Once it has exited, its
-      // exit code and stderr tell why the connection failed.
+      // The write failed because ssh has closed its stdin and is about to exit.
+      // So close the pipe. Once ssh has exited, its exit code and stderr tell
+      // why the connection failed.
       ssh_->standard_input.Close();
       break;
     }

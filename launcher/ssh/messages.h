@@ -160,7 +160,7 @@ struct AgentEnded {
   bool operator==(const AgentEnded&) const = default;
 };
 
-// Message about a host, its last one if AgentEnded does not come: the
+// The last message about a host for which AgentEnded does not come: the
 // connection to the host was lost before the host's agent exited.
 struct HostLost {
   uint32_t host = 0;

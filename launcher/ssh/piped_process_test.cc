@@ -52,7 +52,8 @@ TEST(PipedProcess, HasPipesWorkingDirectoryAndEnvironment) {
 TEST(PipedProcess, LeavesNoOtherDescriptorOpen) {
   auto process = PipedProcess::Start(Shell("exec ls /proc/self/fd"));
   ASSERT_TRUE(process.ok());
-  // `ls` lists its own descriptors; descriptor 3 is the folder that it reads.
+  // The child must have no open descriptors but 0, 1 and 2. `ls` lists
+  // descriptor 3 as well, with which it reads the folder /proc/self/fd.
   EXPECT_EQ(ReadAll(process->standard_output), "0\n1\n2\n3\n");
   EXPECT_EQ(WaitForEnd(*process), 0);
 }

@@ -28,8 +28,8 @@ constexpr Duration kVerdictSlack = std::chrono::seconds(5);
 // agent.
 constexpr Duration kSparesWait = std::chrono::seconds(3);
 
-// An agent is not started again if, more than kMaxDeaths times within
-// kDeathsWithin, it was killed or the connection to its host was lost. This
+// After an agent was killed or the connection to its host was lost, the agent
+// is started again, but at most kMaxDeaths times within kDeathsWithin. This
 // limit ends a job whose agent is killed again and again, for instance because
 // memory is short.
 constexpr Duration kDeathsWithin = std::chrono::minutes(10);
@@ -291,9 +291,9 @@ void RemoteJob::On(Instant now, const AgentEnded& message) {
     return;
   }
   if (!message.verdict.empty() || message.exit_code == 0) return;
-  // Exit code 1 means that the agent was part of the job and is lost. Any other
-  // code means that the agent never joined the job: it rejected its flags or
-  // could not start the program.
+  // The exit code tells whether the agent was part of the job. Code 1: it was,
+  // and is lost. Any other code: the agent never joined the job, because it
+  // rejected its flags or could not start the program.
   const std::string how = HowEnded(message.exit_code);
   if (message.exit_code != 1 && IsNeeded(message.host) && !verdict_code_) {
     Stop(now, message.exit_code, absl::StrCat(Name(message.host), ": ", how));

@@ -679,8 +679,9 @@ TEST_F(RemoteJobTest, AJobWhoseAgentsHaveEndedWaitsForNoHost) {
   EXPECT_THAT(Ended(0, 0), ElementsAre("hang up"));
 }
 
-// Two hosts of the job were lost, and their agents have not ended. So the job
-// has failed, although the other agents have succeeded.
+// The connections to two hosts are lost, and no agent has given a verdict. So
+// the job has failed, although the agents on the other hosts have exited with
+// code 0.
 TEST_F(RemoteJobTest, WithoutAVerdictALostHostFailsTheJob) {
   RunWithSuccessors(4, 2);
   Lost(0);

@@ -139,9 +139,10 @@ std::vector<std::string> CommonFlags(const RunOptions& options, int least,
   flags.push_back(Written("nnodes", least == most
                                         ? absl::StrCat(least)
                                         : absl::StrCat(least, ":", most)));
-  // If the connection to an agent is lost, the agent gets
-  // agent::kConnectionLostSignal and leaves the job, which continues. SIGHUP is
-  // not used for this, because a user may send SIGHUP to stop the job.
+  // Add agent::kConnectionLostSignal to --signals-to-leave. An agent gets this
+  // signal if the connection to it is lost, and then leaves the job, which
+  // continues. SIGHUP is not used for this, because a user may send SIGHUP to
+  // stop the job.
   const auto leave = options.remote.given.find("signals-to-leave");
   flags.push_back(
       Written("signals-to-leave",

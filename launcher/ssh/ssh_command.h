@@ -20,8 +20,7 @@ std::vector<std::string> SshCommand(const std::string& ssh_program,
                                     const SshSettings& settings,
                                     const std::string& destination);
 
-// The end of an ssh connection on which the remote `launch` gave no valid
-// answer.
+// How an ssh connection failed before the remote `launch` gave a valid answer.
 struct SshEnd {
   enum class Cause { kExited, kTimedOut, kForeignAnswer };
   Cause cause = Cause::kExited;

@@ -114,7 +114,8 @@ class DeviceArrays {
     return static_cast<T*>(AddBytes(count * static_cast<int64_t>(sizeof(T))));
   }
 
-  // OK if all allocations succeeded. Check this before using the arrays.
+  // OK if all allocations succeeded, otherwise the error of the first one that
+  // failed. Must be checked before the arrays are used.
   const absl::Status& status() const { return status_; }
   int64_t bytes() const { return bytes_; }
 

@@ -66,8 +66,8 @@ std::vector<std::string> GptPartNames(const GptConfig& config);
 
 // Returns, indexed by tensor, the model's part (GptPartNames) whose backward
 // pass completes the tensor's gradient. The head and the embeddings both add to
-// the token table's gradient; the embeddings come last, so the table belongs to
-// the part of the embeddings.
+// the token table's gradient; the backward pass of the embeddings comes last,
+// so the table belongs to the part of the embeddings.
 std::vector<int64_t> GptPartsOf(const std::vector<GptTensor>& tensors,
                                 const GptConfig& config);
 

@@ -53,8 +53,9 @@ class CudaGptMicroBatch {
 
 // The layers of a transformer on a GPU. CudaGptStage differs from GptStage as
 // follows: all calls but ReadLoss return when their work is enqueued on the
-// device's stream; errors are the device's status(); and streams are arrays of
-// stream_count() elements in device memory. T: float, Bfloat16.
+// device's stream; errors are the device's status(); and the values that one
+// stage passes to the next are an array of stream_count() elements in device
+// memory. T: float, Bfloat16.
 template <typename T>
 class CudaGptStage {
  public:

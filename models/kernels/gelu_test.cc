@@ -64,6 +64,7 @@ TEST(GeluTest, IsItsDefinition) {
         std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x);
     // The expected value contains 1 + tanh. If tanh is near -1, this sum is
     // small, but its rounding error is as large as that of numbers near 1.
+    // Hence the term 1 in the bound below.
     EXPECT_NEAR(got, 0.5 * x * (1 + std::tanh(inner)),
                 RoundingBound<double>(kOperations,
                                       std::abs(x) * (1 + Amplification(x))))

@@ -54,7 +54,8 @@ static inline T LargestOf(const T* values, int64_t count) {
   const float above = -87.3f > x ? -87.3f : x;
   const float clamped = 88.0f < above ? 88.0f : above;
   // e^x = 2^n e^r with an integer n and |r| <= ln 2 / 2. Adding kRound = 1.5 *
-  // 2^23 rounds to an integer, which is then in the low bits of the sum.
+  // 2^23 to a number rounds it to an integer, which is then in the low bits of
+  // the sum.
   constexpr float kRound = 12582912.0f;
   const float shifted = clamped * 1.44269504089f + kRound;
   const float n = shifted - kRound;

@@ -11,9 +11,9 @@ namespace muster::models {
 
 // Options of a transformer's training with pipeline parallelism.
 struct PipelineTrainingOptions {
-  // The options that `gpt train` has too, with the same defaults. AsWhole
-  // computes `micro_batches` and `validation_batches` in them from the number
-  // of pipelines.
+  // The options that `gpt train` has as well, with the same defaults. The
+  // fields `micro_batches` and `validation_batches` are not used: AsWhole
+  // computes their values from the number of pipelines.
   GptTrainingOptions training;
   // File for a picture of the last step's timeline; empty: none.
   std::string svg;

@@ -22,8 +22,8 @@ namespace {
 // a scan of all tokens. In longer pieces a heap is faster.
 constexpr size_t kShort = 24;
 constexpr uint32_t kEnd = ~uint32_t{0};
-// Replaces a token that was merged into the token before it, until such places
-// are removed from the list.
+// Marks the position of a token that was merged into the token before it.
+// Marked positions are removed from the list after the last merge.
 constexpr int32_t kGone = -1;
 
 }  // namespace
@@ -184,7 +184,8 @@ absl::Status CheckMerges(const BpeVocabulary::Parts& parts) {
   return absl::OkStatus();
 }
 
-// Returns InvalidArgument if two merges have the same pair.
+// Returns OK if no two merges have the same pair of tokens, otherwise
+// InvalidArgument.
 absl::Status CheckDistinct(const BpeVocabulary::Parts& parts) {
   const std::vector<BpeMerge>& merges = parts.merges;
   std::vector<size_t> order(merges.size());

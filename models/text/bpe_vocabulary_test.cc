@@ -47,7 +47,8 @@ TEST(BpeVocabularyTest, AnyBytesComeBack) {
   }
 }
 
-// Encodes more distinct pieces than the cache holds, each of them twice.
+// Encodes more distinct pieces than the cache holds, each of them twice. The
+// second time, the tokens must be the same as the first time.
 TEST(BpeVocabularyTest, CacheIsBounded) {
   std::string text;
   for (int round = 0; round < 2; ++round) {

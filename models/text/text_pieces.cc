@@ -134,7 +134,8 @@ size_t PieceLength(std::string_view text) {
 bool EndsWithVisible(std::string_view text, size_t at) {
   for (size_t begin = at; begin > 0 && at - begin < 4;) {
     --begin;
-    // A continuation byte of UTF-8 belongs to a character that begins earlier.
+    // A continuation byte of UTF-8 belongs to a character that begins earlier,
+    // so try the byte before it.
     if ((static_cast<unsigned char>(text[begin]) & 0xc0) == 0x80) continue;
     const Character last = First(text.substr(begin));
     return begin + last.length == at && last.kind != CharacterClass::kSpace;

@@ -65,8 +65,9 @@ class TokenFile : public Tokens {
   static absl::StatusOr<std::unique_ptr<TokenFile>> Open(
       const std::string& path);
 
-  // Whether the file at `path` begins with the magic number of a token file. No
-  // text begins with this number. False if the file cannot be read.
+  // Whether the file at `path` begins with the magic number of a token file. It
+  // is the ASCII text "MSTRTOKN", with which an ordinary text is unlikely to
+  // begin. False if the file cannot be read.
   static bool Is(const std::string& path);
 
   // The vocabulary of the tokens.

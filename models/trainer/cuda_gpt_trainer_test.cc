@@ -322,9 +322,10 @@ TEST(CudaGptTrainerTest, NoStepIsMadeOfGradientsThatWereNotAveraged) {
 }
 
 // In a step the host waits six times for the device: twice for the gradient's
-// sum of squares (on this rank, and on all ranks), twice for the confirmation
-// of this sum, once for the losses, and once for the gathered weights. The step
-// must fail if the group breaks in any of these waits.
+// sum of squares (on this rank, and on all ranks), twice to confirm that the
+// group was intact during this sum (ConfirmIntact), once for the losses, and
+// once for the gathered weights. The step must fail if the group breaks in any
+// of these waits.
 TEST(CudaGptTrainerTest, NoStepEndsWithWeightsThatWereNotGathered) {
   GptTrainingOptions options = OnGpu();
   options.sharding = GptTrainingOptions::Sharding::kZero1;

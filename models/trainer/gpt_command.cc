@@ -16,8 +16,8 @@ void AddCheckpointFlag(CLI::App& app, std::string* directory) {
       ->check(CLI::ExistingDirectory);
 }
 
-// Returns InvalidArgument if there is no command `word`; the message lists the
-// commands. CLI11's own message would only be that a command is missing.
+// Returns OK if `word` is a command, otherwise InvalidArgument with a list of
+// the commands. (CLI11 itself would only report that a command is missing.)
 absl::Status CheckCommand(const CLI::App& app, const std::string& word) {
   std::string all;
   for (const CLI::App* const command :

@@ -55,8 +55,8 @@ struct GptStep {
 };
 
 // Returns the mean of the losses of all ranks. `losses` is indexed by
-// micro-batch: each rank sets the elements that it computed, and the others
-// must be 0. Collective.
+// micro-batch: each rank sets the elements that it computed, and sets all other
+// elements to 0. Collective.
 absl::StatusOr<double> MeanLoss(ProcessGroup& world,
                                 std::vector<double> losses);
 
@@ -75,8 +75,8 @@ class ResumableTrainer {
   // OutOfRange: the gradient is not finite for another reason.
   virtual absl::StatusOr<GptStep> Step(int64_t step) = 0;
 
-  // Returns the mean loss over the validation windows. They lie in the last
-  // tenth of the text, and are the same in every call.
+  // Returns the mean loss over sequences from the last tenth of the text, which
+  // is reserved for validation. Every call uses the same sequences.
   virtual absl::StatusOr<double> Validate() = 0;
 
   // Returns this rank's part of the state that the next step depends on, in

@@ -321,8 +321,8 @@ absl::Status AdminClient::Inquire(
   absl::Status unsound;
   // The error of a stream that broke after its first update, if the operator
   // asked only for the present output (Inquiry::follow is kNo). Such a stream
-  // is not opened again, because the operator has already seen some of the
-  // answers.
+  // is not opened again, because a new stream would repeat answers that the
+  // operator has already seen.
   absl::Status broken;
   const auto read = [&](Impl::Stream* stream, v1::Admin::Stub* stub,
                         grpc::ClientContext* context,

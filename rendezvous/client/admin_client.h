@@ -87,6 +87,9 @@ class AdminClient {
   // difference.
   absl::StatusOr<Caller> WhoAmI();
 
+  // The callback `on_update` of Inquire and WatchJob returns kGoOn to receive
+  // further updates, or kEnough to end the call.
+  //
   // Inquire asks the nodes of a job for output or stacks (`question.kind`). It
   // calls `on_update` on the calling thread for each part of their answers.
   // `node`: a node id or host name; empty: all nodes. Returns OK once each node

@@ -90,8 +90,8 @@ absl::Status ExplainCallError(const absl::Status& status,
       return absl::PermissionDeniedError(
           absl::StrCat("coordinator ", endpoint, ": ", message));
     case absl::StatusCode::kUnimplemented:
-      // Unimplemented may also come from a gRPC server that is not a
-      // coordinator.
+      // Either the coordinator is too old for the call, or the peer is a gRPC
+      // server that is not a coordinator.
       return absl::FailedPreconditionError(absl::StrCat(
           endpoint,
           " does not know this call: it is not a Muster coordinator, or one of "

@@ -14,8 +14,8 @@ namespace muster::rendezvous {
 
 // Records which lines of the workers' output an operator has received. If the
 // coordinator is lost, the next one is asked only for the remaining lines, and
-// no line is shown twice. Keeps one position for each stream of each rank of
-// the two newest rounds. Pure; not thread-safe.
+// no line is shown twice. Keeps one position for each output (stdout, stderr)
+// of each rank of the two newest rounds. Pure; not thread-safe.
 class OutputCursor {
  public:
   // The lost coordinator may have received lines from the nodes without
@@ -42,8 +42,8 @@ class OutputCursor {
     OutputLine::Stream stream = OutputLine::Stream::kOut;
     auto operator<=>(const Stream&) const = default;
   };
-  // For each stream of a rank's output: the highest position of its lines so
-  // far.
+  // For stdout and stderr of each rank in a round: the highest position of
+  // their lines so far.
   std::map<Stream, uint64_t> positions_;
   Instant heard_at_;  // when Pass got the last update
 };

@@ -67,8 +67,9 @@ class Dashboard {
   // with its token, so that an expired token is noticed.
   static constexpr Duration kStreamTime = std::chrono::minutes(10);
   // Maximum number of streams of output at a time. It is less than
-  // JobInquiries::kMaxFollowers, so that operators can always follow some
-  // output too.
+  // JobInquiries::kMaxFollowers, a job's limit for the dashboard and all
+  // operators together. So the dashboard never keeps an operator from following
+  // the job's output (`launch logs -f`).
   static constexpr int kMaxOutputStreams = 8;
 
   struct Clock {

@@ -21,7 +21,7 @@ struct Civil {
 };
 
 bool IsDate(double unix_seconds) {
-  // false for NaN too, because every comparison with NaN is false
+  // NaN is no date: every comparison with NaN is false.
   return unix_seconds > 0 && unix_seconds < kEndOf9999;
 }
 

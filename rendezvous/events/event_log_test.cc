@@ -128,7 +128,8 @@ TEST_F(EventLogTest, FullDiskIsReportedOnce) {
   EXPECT_THAT(troubles_, SizeIs(1));
 }
 
-// Opening a FIFO without a reader blocks, as a hung file system does.
+// The log's file is a FIFO. Opening it blocks until it has a reader, as a hung
+// file system does. Append must not wait for it.
 TEST_F(EventLogTest, AHungFileSystemDelaysNoDecision) {
   const std::string path = folder_ + "/events";
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);

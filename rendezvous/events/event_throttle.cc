@@ -8,8 +8,8 @@
 namespace muster::rendezvous {
 namespace {
 
-// Whether a single node can cause decisions of this kind without affecting a
-// round. An agent that is not in the job can cause some of these kinds, too.
+// Whether a single agent can cause decisions of this kind without affecting a
+// round. For some kinds, such as "refuse", the agent need not be in the job.
 bool IsOfANode(const std::string& kind) {
   static const auto* const kKinds = new std::set<std::string>{
       "join", "refuse", "leave",   "lost",     "successor",

@@ -10,9 +10,10 @@ void StateSchedule::OnDecision(const std::string& run_id,
   auto found = jobs_.find(run_id);
   if (found == jobs_.end()) {
     // A job that is not in jobs_ may be new, or it may have finished. A
-    // finished job must not be added, but one of its nodes can still cause a
-    // decision such as "leave". So only the kinds of decision that pass this
-    // condition add a job (is_turn: "assign", "break" or "finish").
+    // finished job must not be added, but its nodes can still cause decisions
+    // such as "leave". So only decisions of five kinds add a job: "join",
+    // "adopt", and those of is_turn ("assign", "break", "finish"). Ignore all
+    // other kinds.
     if (!is_turn && kind != "join" && kind != "adopt") return;
     found = jobs_.emplace(run_id, Plan{.due = now + kMinInterval}).first;
   }

@@ -26,8 +26,10 @@ class StateSchedule {
  public:
   static constexpr Duration kMinInterval = std::chrono::seconds(1);
   static constexpr Duration kMaxInterval = std::chrono::hours(1);
-  // An interval is the job's age divided by kAgeParts, or the age of its phase
-  // divided by kPhaseParts, whichever is shorter.
+  // The time from one written state of a job to the next, unless a round begins
+  // or breaks before: the job's age divided by kAgeParts, or the age of its
+  // phase divided by kPhaseParts, whichever is shorter. At least kMinInterval,
+  // at most kMaxInterval.
   static constexpr int kAgeParts = 200;
   static constexpr int kPhaseParts = 4;
   // Maximum number of jobs that one call of TakeDue returns. If a call returns

@@ -128,8 +128,9 @@ std::optional<std::string> Unsound(const Report& report) {
     return absl::StrCat("times of local rank ", worker.local_rank,
                         " from a node with ", node.slots, " workers");
   }
-  // An agent sends at most kMaxNodeAddresses addresses; the coordinator adds
-  // the address that it sees the agent's connection come from.
+  // An agent sends at most kMaxNodeAddresses addresses. The coordinator adds
+  // one, the address from which the agent's connection comes. A report with
+  // more addresses is invalid.
   if (std::ssize(report.addresses) > kMaxNodeAddresses + 1) {
     return absl::StrCat(report.addresses.size(),
                         " addresses of a node; at most ", kMaxNodeAddresses);

@@ -10,10 +10,10 @@
 
 namespace muster::rendezvous {
 
-// Upper bound of the round number that a report may name. It must be high,
-// because a restarted coordinator learns of the rounds of earlier coordinators
-// only from the nodes' reports. No real job reaches the bound: a million
-// restarts with the longest back-off take a year.
+// Upper bound of the round number that a report may name. A restarted
+// coordinator knows the rounds of earlier coordinators only from the nodes'
+// reports, so the bound must be above the round number of every real job: a
+// million restarts with the longest back-off take a year.
 inline constexpr int kMaxClaimedRound = 1'000'000;
 
 // Checks a report regardless of the job's state: the protocol version, the

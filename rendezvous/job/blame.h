@@ -52,7 +52,7 @@ class FailureLog {
 bool IsCommunicationError(std::string_view message);
 
 // Returns the time of the hung worker's last sign of life, by this
-// coordinator's clock. The result is later than the true time by the time that
+// coordinator's clock. The result is somewhat too late, namely by the time that
 // the agent's report of the hang took to arrive.
 Instant SilentSince(const Failure& hang, Instant now);
 // Whether the hung worker is stopped by a signal (SIGSTOP). In that case its

@@ -207,7 +207,8 @@ void Job::On(const ReportArrived& event) {
 void Job::Apply(Node& node, const Report& report) {
   const auto take_leave = [&] {
     if (!report.leave.has_value()) return;
-    // A node whose workers still run remains an elector, because its round may
+    // A node that leaves counts as a departed elector once its workers have
+    // ended. While they run, the node remains an elector, because its round may
     // continue while another round begins.
     if (!HasProcesses(report.phase)) CountAsGone(node);
     if (node.going || finished()) return;
@@ -420,7 +421,8 @@ void Job::TakeOver(Node& node, const Report& report) {
   state_.nodes.SetDeadline(node, state_.now + state_.spec.lease());
   node.forgiven = false;
   // The previous coordinator may have used the NCCL id for a round that the
-  // node never began; the job's record does not say whether it did.
+  // node never began; the job's record does not say whether it did. So this
+  // coordinator must not use the id.
   if (node.is_restored) node.spent_nccl_id = report.offered_nccl_id;
   const bool takes_fault =
       node.is_restored && state_.spec.network_check != NetworkCheckTime::kNever;
@@ -792,8 +794,8 @@ void Job::TakeFaults(Node& node, const Report& report) {
     if (fault.kind != FaultKind::kCheck && fault.kind != FaultKind::kXid) {
       continue;
     }
-    // A failed check is not noted here, because the decision "unhealthy" shows
-    // it.
+    // Note only a GPU error that the NVIDIA driver has reported (Xid). A failed
+    // check needs no note, because the decision "unhealthy" shows it.
     if (fault.kind == FaultKind::kXid) {
       outbox_.Note("fault", node.identity.node_id,
                    absl::StrCat(node.identity.host, ": ", fault.text));

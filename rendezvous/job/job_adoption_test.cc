@@ -67,9 +67,9 @@ TEST(JobAdoptionTest, ARoundGoesOnOnceAMajorityOfItsNodesHasCome) {
 }
 
 TEST(JobAdoptionTest, TheNewestCoordinatorsRoundGoesOnWhateverItsNumber) {
-  // Node c ran a round of a newer coordinator (epoch 6), which had no record of
-  // the job and therefore numbered its round 1 again. Node c was the only node
-  // of that round.
+  // Node c was the only node of a round 1 that an older coordinator (epoch 6)
+  // began. The round 1 of nodes a and b is that of the newest coordinator
+  // (epoch 7), so theirs goes on.
   JobFixture job(QuickSpec(2, 2));
   job.StartAll({"a", "b"});
   job.Create("c").report.round = 1;

@@ -76,6 +76,8 @@ TEST(JobFailure, ALostNcclRootOfAnEarlierRoundIsNotThisOnes) {
   ASSERT_EQ(job.round(), 2);
   job.agent("a").report.nccl_root_lost = "the root was killed";
   // Node a has not started round 2 yet, so its report still describes round 1.
+  // The lost NCCL root that it names is that of round 1 and must not count for
+  // round 2.
   job.Report("a");
   EXPECT_EQ(job.Count("nccl-id"), 0);
 }
@@ -331,7 +333,8 @@ TEST(JobFailure, AnEarlierRoundsFailureDoesNotCount) {
   job.Idle("b");
   ASSERT_EQ(job.round(), 2);
   job.Runs("b");
-  // Node a has not started round 2 yet, so its report still describes round 1.
+  // Node a has not started round 2 yet, so its report still contains the
+  // failure of round 1. This failure must not count again.
   job.Report("a");
   EXPECT_EQ(job.phase(), JobPhase::kRunning);
   EXPECT_EQ(job.status().restarts_used, 1);

@@ -392,7 +392,8 @@ void LoseForGood(JobFixture& job, const std::string& name) {
 TEST(JobStickyRanks, AReplacementTakesTheHole) {
   JobFixture job(QuickSpec(3, 3));
   job.StartAll({"b", "c", "d"});
-  // Node a, which comes first in the order of names, becomes a spare.
+  // Node a joins a running job, so it becomes a spare. Later it takes the rank
+  // of the lost node c, although its name sorts before all others.
   job.Join("a");
   LoseForGood(job, "c");
   EXPECT_EQ(job.round(), 2);
@@ -464,7 +465,8 @@ TEST(JobStickyRanks, AnNcclIdThatARecordedNodeBringsAlongIsNotUsed) {
   job.Create("a").report.offered_nccl_id = "id-a1";
   job.Join("a");
   job.Join("b");
-  // Only b has started round 1 when the coordinator ends.
+  // Only b reports that it has started round 1. So the next coordinator cannot
+  // know whether node a has used its NCCL id for this round.
   job.Runs("b");
   job.Lose("a");
   job.Reconnect("a");

@@ -122,10 +122,10 @@ void Job::ConsiderAdoption() {
                                ? "none of its nodes"
                                : absl::StrCat(progress.come, " of its ",
                                               Counted(progress.world, "node"));
-  // If a job with takeovers is over, end it, also without a majority of its
-  // last round: the next round would repeat a job whose end an earlier
-  // coordinator may have told to other nodes. The job still ends only before
-  // enough witnesses (AwaitsWitnesses).
+  // If a job with takeovers is over, end it, even without a majority of its
+  // last round: a next round would repeat a job whose end an earlier
+  // coordinator may have told to other nodes. The end still waits for enough
+  // witnesses (AwaitsWitnesses).
   const bool only_ends = decision != Adoption::Decision::kAdopt &&
                          progress.job_is_over && !state_.own_endpoint.empty();
   if (decision == Adoption::Decision::kAdopt || only_ends) {
@@ -392,8 +392,8 @@ void Job::EndAdopted(const RoundEnd& end,
   }
   Stopping stopping{.cause = end.cause};
   if (end.exit_code == kPreemptedExitCode && preempted) {
-    // If the earlier coordinator ended the job as preempted
-    // (kPreemptedExitCode), set no verdict: the nodes report their preemption
+    // In this branch the earlier coordinator has ended the job as preempted
+    // (kPreemptedExitCode). Set no verdict: the nodes report their preemption
     // notices again, and these notices end the job as preempted.
   } else if (end.exit_code.has_value()) {
     stopping.consequence = Consequence::End(

@@ -203,8 +203,8 @@ bool LearnFrom(const Directive& directive, Duration elapsed,
   record.age = std::max(record.age + elapsed, directive.job_age);
   if (round <= last) return true;
   // The directive belongs to a later round than the record, so the recorded
-  // round is over. If the record says what follows that round (a new round or a
-  // verdict), this is outdated.
+  // round is over. The recorded phase, and what the record says about the time
+  // after that round (a new round or a verdict), are outdated. So reset them.
   record.phase = JobPhase::kGathering;
   record.why.clear();
   record.round = 0;

@@ -74,9 +74,9 @@ std::string DoubtAbout(const JobState& state, const Failure& failure) {
 
 Duration TimeToLearn(const JobSpec& spec) {
   // The time within which every running coordinator of the job announces itself
-  // (three announcement intervals). The result is never shorter than order_life
-  // either: when that time is over, the nodes ignore orders from before this
-  // coordinator's restart.
+  // (three announcement intervals). TimeToLearn returns this time or
+  // order_life, whichever is longer: once order_life is over, the nodes ignore
+  // orders from before this coordinator's restart.
   constexpr Duration kToldWithin = std::chrono::seconds(3);
   return std::max<Duration>(kToldWithin, spec.order_life());
 }

@@ -278,7 +278,8 @@ TEST(JobTakeoverTest, ItsLossExplainsAFailureAndSpendsNoRestart) {
 
 TEST(JobTakeoverTest, NoWorldBeginsWithoutAMajorityOfTheNewest) {
   // Nodes b and c of the three-node world are lost. With the new nodes e and f
-  // enough nodes are present, but no majority of the old world.
+  // enough nodes are present, but no majority of the old world. So no world
+  // forms.
   JobFixture job = RunningJob(1, 3);
   job.BreakStream("b");
   job.Lose("c");
@@ -289,8 +290,8 @@ TEST(JobTakeoverTest, NoWorldBeginsWithoutAMajorityOfTheNewest) {
   EXPECT_EQ(job.phase(), JobPhase::kGathering);
   EXPECT_FALSE(job.job().MayAnnounce());
   EXPECT_THAT(job.status().reason, HasSubstr("only 1 of its 3 nodes"));
-  // Node b returns, as a restarted agent. It may have voted for another
-  // coordinator, to which node c is connected.
+  // Node b returns with a restarted agent. It may have voted for another
+  // coordinator, to which node c may be connected, so still no world forms.
   job.Restart("b");
   job.Wait(seconds(5));
   EXPECT_EQ(job.phase(), JobPhase::kGathering);
@@ -358,8 +359,8 @@ TEST(JobTakeoverTest, AShrunkWorldIsTheNextElectorate) {
   job.Runs("a");
   job.Runs("b");
   EXPECT_EQ(job.told("a").electorate.nodes, 2);
-  // Lose node b, so that one node of a two-node world is left. One of two nodes
-  // is no majority.
+  // Lose node b. Node a alone is no majority of the two-node world, but half of
+  // it, which suffices for a new round.
   job.Lose("b");
   job.AllStop();
   job.Wait(seconds(5));
@@ -415,7 +416,8 @@ TEST(JobTakeoverTest, TheEndThatTheNewestCoordinatorToldCounts) {
   job.Lose("d");
   ASSERT_EQ(job.kind("a"), DirectiveKind::kStop);
   // Nodes b and c have elected another coordinator, which has ended the round
-  // with another cause. Node c reports this cause.
+  // with another cause. Node c reports this cause and the exit code 3. They
+  // must replace those of the first coordinator.
   Report& report = job.agent("c").report;
   report.round_end = RoundEnd{
       .cause = StopCause::kBroken, .exit_code = 3, .reason = "rank 4 failed"};
@@ -915,7 +917,8 @@ TEST(JobTakeoverTest, HalfOfTheNodesKnowASuccessBeforeAnyNodeLeaves) {
 
 TEST(JobTakeoverTest, AWorldThatMayHaveBegunElectsAsWell) {
   // All nodes have begun round 1, but the coordinator loses b and c before they
-  // report this. Nodes b and c may have elected another coordinator.
+  // report this. Nodes b and c may have elected another coordinator, so node a
+  // alone must not begin a new round.
   JobFixture job = JobFixture::HostedBy("a", QuickSpec(1, 3));
   for (const char* name : {"a", "b", "c"}) job.Join(name);
   job.Runs("a");
@@ -953,7 +956,8 @@ TEST(JobTakeoverTest, AWorldThatNeverBeganElectsNobodyBesideAnElectorate) {
   job.AllStop();
   ASSERT_THAT(job.World(), UnorderedElementsAre("a", "b", "e", "f"));
   // Nodes b, e and f are lost. Node a receives the stop order before it has
-  // begun round 2, so round 2 never began on all of its nodes.
+  // begun round 2, so round 2 never began on all of its nodes. A new world
+  // therefore need not contain half of the nodes of round 2.
   for (const char* name : {"b", "e", "f"}) job.BreakStream(name);
   job.Wait(seconds(1));
   job.Idle("a");
@@ -966,7 +970,8 @@ TEST(JobTakeoverTest, AWorldThatNeverBeganElectsNobodyBesideAnElectorate) {
 
 TEST(JobTakeoverTest, TheFirstWorldElectsEvenIfItNeverBegan) {
   // Node a receives the stop order before it has begun round 1. Nodes b and c
-  // may have begun it, and may have elected another coordinator.
+  // may have begun round 1 and elected another coordinator, so node a alone
+  // must not begin a new round.
   JobFixture job = JobFixture::HostedBy("a", QuickSpec(1, 3));
   for (const char* name : {"a", "b", "c"}) job.Join(name);
   job.BreakStream("b");
@@ -983,7 +988,8 @@ TEST(JobTakeoverTest, TheFirstWorldElectsEvenIfItNeverBegan) {
 TEST(JobTakeoverTest, AWorldFormsOnlyIfHalfOfEachFirstWorldFitsIn) {
   // The job's first three worlds form one after another, but none of them
   // begins on all of its nodes. Each contains nodes a and b, and two other
-  // nodes.
+  // nodes. The fourth world must contain half of the nodes of each of these
+  // worlds.
   JobSpec spec = QuickSpec(1, 4);
   spec.takeover = Takeover::kMajority;
   JobFixture job = JobFixture::HostedBy("a", spec);
@@ -1088,8 +1094,8 @@ TEST(JobTakeoverTest, AWorldThatIsGivenUpElectsNevertheless) {
     spec.takeover = takeover;
     JobFixture job = JobFixture::HostedBy("a", spec);
     job.StartAll({"a", "b", "c"});
-    // Nodes b and c are a majority and have elected the process of b, but c is
-    // not connected to it.
+    // Nodes b and c are a majority and have elected the process of b. But c
+    // does not connect to it, so b alone is too few to adopt round 1.
     job.TakeOver("b");
     job.Reconnect("b");
     job.Join("d");
@@ -1182,7 +1188,8 @@ TEST(JobTakeoverTest, ANodeThatComesLaterCountsAsOneOfTheNodes) {
 }
 
 // Node b, the only connected node that knows round 1, is lost before the
-// adoption of this round is given up.
+// adoption of this round is given up. The nodes of round 1 still elect the
+// coordinator, so no new round begins without them.
 TEST(JobTakeoverTest, ARoundThatOnlyALostNodeKnewElectsNevertheless) {
   JobSpec spec = QuickSpec(1, 3);
   spec.takeover = Takeover::kMajority;
@@ -1222,9 +1229,9 @@ TEST(JobTakeoverTest, ARoundIsGivenUpAtOnceIfAllNodesAreHere) {
   EXPECT_EQ(job.round(), 2);
 }
 
-// Of the three nodes of round 1, only b remembers it: a and c were started
-// again. An earlier coordinator has ended the round with an exit code (the end
-// of the job) or without one (another round follows).
+// Only b of the three nodes of round 1 remembers it: a and c were started
+// again. An earlier coordinator has ended the round with an exit code (then the
+// job ends) or without one (then round 1 is given up and another round begins).
 TEST(JobTakeoverTest, AJobThatIsOverEndsWithoutAMajorityOfItsLastRound) {
   for (const bool is_over : {true, false}) {
     JobSpec spec = QuickSpec(2, 3);
@@ -1244,7 +1251,8 @@ TEST(JobTakeoverTest, AJobThatIsOverEndsWithoutAMajorityOfItsLastRound) {
     for (const char* name : {"a", "c"}) job.Report(name);
     job.AllStop();
     if (is_over) {
-      // The restarted nodes are no witnesses of the end.
+      // The restarted nodes are no witnesses of the job's end. So the end waits
+      // for more witnesses until the rejoin time-out.
       job.Wait(spec.rejoin_timeout);
       ASSERT_EQ(job.phase(), JobPhase::kFinished);
       EXPECT_EQ(job.status().verdict->exit_code, 3);
@@ -1309,7 +1317,8 @@ TEST(JobTakeoverTest, AReportFromBeforeTheElectionGivesNoPlace) {
   job.TakeOver("b");
   job.Reconnect("b");
   // The restarted agents have not promised to obey this coordinator. Until they
-  // have, each of them may run a round of another coordinator.
+  // have, each of them may run a round of another coordinator, so this
+  // coordinator begins none.
   for (const char* name : {"a", "c"}) job.Restart(name);
   job.AllStop();
   EXPECT_EQ(job.round(), 0);
@@ -1356,7 +1365,8 @@ TEST(JobTakeoverTest, ANodeThatLeavesIsAwaitedUntilItsWorkersHaveStopped) {
   ASSERT_EQ(job.told("b").kind, DirectiveKind::kStop);
   job.Idle("b");
   job.Reconnect("a");
-  // Only node a belongs to the world of round 2, and it still runs that round.
+  // Node a is the only node of round 2, and leaves while its workers still run.
+  // No new round may begin before they have ended.
   job.agent("a").report.leave = "SIGTERM";
   job.Stopping("a");
   job.Wait(seconds(5));
@@ -1374,8 +1384,8 @@ TEST(JobTakeoverTest, ANodeThatIsGoneIsCountedOnce) {
   job.StartAll({"a", "b", "c", "d", "e"});
   job.agent("b").report.leave = "SIGTERM";
   job.Report("b");
-  // Node b, which leaves, receives no further directive. So its reports
-  // continue to say that it is an elector.
+  // Node b leaves but receives no further directive, so its reports continue to
+  // say that it is an elector. It must be counted only once.
   job.agent("b").deaf = true;
   for (const char* name : {"c", "d", "e"}) job.Lose(name);
   job.AllStop();
@@ -1393,7 +1403,7 @@ TEST(JobTakeoverTest, AnElectorMayComeAfterItsRoundIsOver) {
   job.TakeOver("b");
   job.FailsUnreported("b", ExitedWith(2, 3), NodePhase::kIdle);
   // Nodes b, c and d are a majority, so their round is adopted, and b's failure
-  // stops it at once. Node a reports later.
+  // stops it at once. Node a reports later and must still become an elector.
   job.ReconnectAll({"b", "c", "d"});
   ASSERT_EQ(job.phase(), JobPhase::kStopping);
   job.Reconnect("a");
@@ -1422,8 +1432,9 @@ TEST(JobTakeoverTest, AnotherExitCodeIsANewOrder) {
 }
 
 TEST(JobTakeoverTest, AVerdictWaitsForAFirstWorldThatMayHaveBegun) {
-  // Only node a has reported that it runs round 1. So it is not known whether
-  // any world has begun on all of its nodes.
+  // Only node a has reported that it runs round 1, so it is not known whether
+  // any world has begun on all of its nodes. The verdict must wait until half
+  // of the nodes of round 1 know it.
   JobSpec spec = QuickSpec(1, 3);
   spec.max_restarts = 0;
   JobFixture job = JobFixture::HostedBy("a", spec);

@@ -9,8 +9,9 @@
 namespace muster::rendezvous {
 namespace {
 
-// Maximum number of past incarnations that are remembered; it limits the
-// memory. Far fewer messages than this are in flight at any time.
+// Maximum number of past incarnations that are remembered, so that late
+// messages from them are recognised. The maximum limits the memory; far fewer
+// messages than this are in flight at any time.
 constexpr size_t kMaxPast = 4096;
 
 }  // namespace

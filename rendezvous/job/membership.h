@@ -98,8 +98,8 @@ struct Node {
   // The port at which the node takes part in measurements between pairs of
   // nodes (newest Report::check_port).
   int check_port = 0;
-  // The maximum number of the node's GPUs in such a measurement (newest
-  // Report::check_gpus).
+  // The maximum number of the node's GPUs that take part in a measurement
+  // between a pair of nodes (newest Report::check_gpus).
   int check_gpus = 0;
   // Why the check by pairs found the node bad; empty: it has not found the node
   // bad. fault_is_waived: the node may get a place although the check found it
@@ -182,8 +182,8 @@ struct Node {
   }
 
  private:
-  // Whether the node is connected, stays, and has no processes of a round, as
-  // far as its reports show.
+  // Whether the node is connected, is not leaving the job, and has no processes
+  // of a round, as far as its reports show.
   bool unoccupied() const;
   // Whether the node could get a place if its health were good and its machine
   // were not banned.

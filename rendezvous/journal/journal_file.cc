@@ -311,7 +311,8 @@ absl::Status JournalFile::CreateTables() {
     const int code = Execute(kCreateTables);
     if (code != SQLITE_OK) return CannotOpen(code);
   }
-  // The next statement changes the file, so it must follow all checks.
+  // The switch to the write-ahead log changes the file, so it must follow all
+  // checks.
   std::string mode;
   const int code = Read("PRAGMA journal_mode = WAL", &mode);
   if (code != SQLITE_OK) return CannotOpen(code);
@@ -402,7 +403,8 @@ absl::StatusOr<PendingRecords::Refused> JournalFile::Write(
   const int code = WriteChanges(batch);
   if (code == SQLITE_OK) return RefusedIn(batch);
   const std::string cause = Cause(code);
-  // After some errors SQLite has already rolled the transaction back itself.
+  // Roll back only if the transaction is still open (autocommit is 0): after
+  // some errors SQLite has already rolled it back.
   if (sqlite3_get_autocommit(connection_) == 0) Run(rollback_);
   return absl::UnavailableError("cannot write " + path_ + ": " + cause);
 }

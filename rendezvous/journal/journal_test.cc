@@ -945,8 +945,9 @@ TEST_F(JournalTest, ATornLogHasThePrefixOfTheCommits) {
   {
     const auto journal = Open();
     for (int i = 0; i < kCommits; ++i) PutEach(*journal, {{name(i), "r"}});
-    // If this test reads the files, this process loses its lock on them. This
-    // does no harm, because no other process opens the journal.
+    // Reading the journal's file also closes it, so this process loses its
+    // POSIX lock on the file. This does no harm, because no other process opens
+    // the journal.
     file = Bytes(file_);
     log = Bytes(file_ + "-wal");
   }

@@ -42,9 +42,10 @@ void PendingRecords::Succeeded(const Refused& refused) {
   batch_.clear();
   failing_ = false;
   released_ = std::max(released_, batch_newest_);
-  // While the write hung, changes newer than the batch may have been released
-  // (no caller waits for them any more). They are still queued and not durable,
-  // so the trouble continues: released_ > batch_newest_.
+  // The trouble is over only if this write contained the newest released change
+  // (a change for which no caller waits any more). A newer change may have been
+  // released while the write hung: it is still queued and not durable, so the
+  // trouble continues.
   if (released_ == batch_newest_) trouble_.reset();
 }
 

@@ -81,9 +81,9 @@ class PendingRecords {
   // Checks whether the current write hangs. The caller must call Look at the
   // time that NextLook returns.
   void Look(Instant now);
-  // The time at which the caller must call Look and MayWrite again: the current
-  // write will count as hung, or queued changes may be written. nullopt: not
-  // before the next Add, Succeeded or Failed.
+  // The time at which the caller must call Look and MayWrite again, because the
+  // current write then counts as hung, or queued changes may then be written.
+  // nullopt: no such call is needed before the next Add, Succeeded or Failed.
   std::optional<Instant> NextLook() const;
 
   // The number of the newest released change, for which no caller waits any

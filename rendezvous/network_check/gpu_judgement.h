@@ -29,10 +29,11 @@ struct GpuFinding {
   std::string why;
 };
 
-// Judges the GPUs of the nodes that were measured in pairs
-// (PairMeasurement::gpu_kind and the fields after it). Key of the result: node
-// id. A node without a value or an error of its GPUs has no finding. Pure. O(n
-// log n) for n pairs.
+// JudgeGpus judges the GPUs of the nodes that were measured in pairs
+// (PairMeasurement::gpu_kind and the fields after it), by the limits kMinNodes,
+// kSlowRateFactor and kSlowKernelFactor. Key of the result: node id. A node
+// without a value or an error of its GPUs has no finding. Pure. O(n log n) for
+// n pairs.
 //
 // Values are compared only with those of nodes of the same kind (number and
 // model of GPUs, version of NCCL), and only if at least kMinNodes nodes of this

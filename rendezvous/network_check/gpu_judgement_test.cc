@@ -140,7 +140,8 @@ TEST(GpuJudgement, ThePartnersFailureIsNamed) {
 }
 
 TEST(GpuJudgement, OnlyGpusOfOneKindAreCompared) {
-  // The kernel of the older GPUs takes three times as long.
+  // The compute kernel takes three times as long on the older GPUs. They are
+  // another kind of GPU, so they are not judged slow.
   PairMeasurement older = Good("8 x old");
   older.gpu_compute_s = 3 * kKernel;
   older.gpu_bytes_per_s = kRate / 5;

@@ -284,7 +284,8 @@ void NetworkCheck::Take(const std::string& node_id,
 void NetworkCheck::Lose(const std::string& node_id) {
   const std::optional<Partner> partner = PartnerOf(node_id);
   Take(node_id, {.number = number_, .failure = "it left the job"});
-  // The partner's order to measure is void, so the partner gives no answer.
+  // Without this node its partner cannot measure and sends no answer. So record
+  // a failure for the partner, too.
   if (partner.has_value()) {
     Take(partner->node_id,
          {.number = number_, .failure = "its partner left the job"});

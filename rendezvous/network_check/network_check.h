@@ -71,8 +71,8 @@ class NetworkCheck {
   };
   struct Partner {
     std::string node_id;
-    // The role of the node whose partner this is. `node_id`, the partner, has
-    // the other role.
+    // The role of the node for which PartnerOf was called. The partner of that
+    // node, `node_id`, has the other role.
     PairCheck::Role role = PairCheck::Role::kServe;
   };
   using Grade = CheckGrade;

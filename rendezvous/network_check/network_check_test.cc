@@ -520,7 +520,7 @@ TEST(NetworkCheck, AStandstillGivesTheTimeAgainOnce) {
 
 TEST(NetworkCheck, RoundsGrowWithTheLogarithm) {
   Runner run(200);
-  // Only two nodes are good, so that many rounds are needed.
+  // Only two of the 200 nodes are good, so many rounds are needed.
   run.Run([](const std::string& node, const std::string& partner) {
     const std::set<std::string> good = {"aa", "ab"};
     return good.count(node) + good.count(partner) == 2 ? Good() : Failed();

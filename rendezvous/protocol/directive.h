@@ -74,8 +74,8 @@ struct Directive {
   Verdict verdict;  // for kFinished: why the job ended
   // For kRun: the newest signals, which every worker of the job must receive.
   std::vector<SignalNotice> signals;
-  // For kRun and kStop: set if the job is being preempted, so that no further
-  // round begins.
+  // For kRun and kStop: set if the job is being preempted. No further round
+  // begins then.
   std::optional<PreemptionNotice> preemption;
   // Number of restarts used so far; nullopt: this coordinator is new and does
   // not know it yet.
@@ -102,9 +102,10 @@ struct Directive {
   // For kFinished: whether this node is the one that acts for the job, for
   // instance by requeueing it.
   bool acts_for_job = false;
-  // For kFinished: whether the node took part in the job although this agent
-  // has run no round. True if the agent was started again during the last
-  // round, or if the job had ended before this coordinator began.
+  // For kFinished of a job that has succeeded: whether the node had a place in
+  // the last round, even if its agent was started again since. Also true if the
+  // coordinator knows the job's end only from a record. If it is false, an
+  // agent that has run no round reports that its program never ran.
   bool took_part = false;
   // For kWait, kRun and kStop: whether this node prints the directive, if the
   // outputs of the nodes share a console. True if the directive concerns this

@@ -44,8 +44,9 @@ const char* NameOf(NetworkCheckTime when) {
   return "?";
 }
 
-// Returns a clause about the first difference in world size, restart budget or
-// another setting that all nodes share; nullopt: there is none.
+// Compares the settings that must be equal on all nodes, such as the world size
+// and the restart budget. Returns a clause about the first setting that
+// differs; nullopt: none differs.
 std::optional<std::string> OtherShape(const JobSpec& job,
                                       const JobSpec& asked) {
   if (job.min_nodes != asked.min_nodes || job.max_nodes != asked.max_nodes) {

@@ -36,14 +36,14 @@ enum class Encryption {
 // The process that coordinates the job if the node of the coordinator is lost
 // (--takeover).
 enum class Takeover {
-  // Another node, once a majority of the newest world's nodes have connected to
-  // it. Fewer nodes suffice if all other nodes together are certain to be fewer
-  // than min_nodes, so that they cannot begin a round.
+  // Another node takes over once a majority of the newest world's nodes have
+  // connected to it. Fewer nodes suffice if all other nodes together are
+  // certain to be fewer than min_nodes, so that they cannot begin a round.
   kAuto,
-  // Another node, once a majority of the newest world's nodes have connected to
-  // it.
+  // Another node takes over once a majority of the newest world's nodes have
+  // connected to it.
   kMajority,
-  // No other node: the nodes wait until the coordinator returns.
+  // No other node takes over: the nodes wait until the coordinator returns.
   kNever,
 };
 
@@ -51,8 +51,9 @@ enum class Takeover {
 enum class NetworkCheckTime {
   kNever,
   kStart,  // Before the first round.
-  // Before the first round, and before each round after a node was lost or the
-  // communication between workers failed.
+  // The nodes are checked before the first round, and before each round that
+  // follows the loss of a node or a failure of the communication between
+  // workers.
   kSuspicion,
 };
 
@@ -74,7 +75,7 @@ struct JobSpec {
   // restart. Changes of membership are not counted.
   int max_restarts = 0;
 
-  // Time limit of the gathering phase, from its start until a world forms.
+  // Time limit of each gathering phase, from its start until a world forms.
   Duration join_timeout = std::chrono::seconds(600);
 
   // Time limit of any gathering phase but the first, counted while fewer than
@@ -100,7 +101,8 @@ struct JobSpec {
   int keep_alive_misses = 5;
 
   // How long an agent whose stream broke may take to reconnect. Much shorter
-  // than the lease, because the stream of a killed process breaks at once.
+  // than the lease: the stream of a killed agent breaks at once, so the loss of
+  // its node is noticed without waiting for the lease.
   Duration reconnect_grace = std::chrono::milliseconds(500);
 
   ScaleUp scale_up = ScaleUp::kRestart;
@@ -168,7 +170,7 @@ struct Objection {
   std::string told;  // the reason, in a sentence for the node's operator
   // The reason, in a sentence for logs, without command lines.
   std::string noted;
-  // Whether the node belongs to another job, so that it has connected to the
+  // Whether the node belongs to another job, that is, has connected to the
   // wrong coordinator.
   bool another_job = false;
 };

@@ -50,11 +50,12 @@ struct SlowRank {
   std::string host;
   int local_rank = 0;
   SlowPhase phase = SlowPhase::kCompute;
-  // How much slower the rank is. With kNetwork, a ratio of two fractions of the
-  // time: that in which the network limits the transfers of the rank's node,
-  // divided by the highest such fraction of the transfers between two other
-  // nodes. Else: the fraction of its time that the rank spends outside of
-  // collectives, divided by the median of this fraction over all ranks.
+  // How much slower the rank is: the rank's value divided by a value for
+  // comparison. kNetwork: the value is the fraction of the time for which the
+  // network limits the transfers of the rank's node; it is compared with the
+  // highest such fraction of the links between other nodes. Other phases: the
+  // value is the fraction of its time that the rank spends outside of
+  // collectives; it is compared with the median of all ranks.
   double ratio = 0;
   // True: the rank was slow in nearly all of the recent time windows. False:
   // only in part of them.
@@ -92,8 +93,8 @@ struct JobStatus {
   // a later round.
   DurationHistogram rendezvous_times;
   DurationHistogram recovery_times;
-  // The slow ranks of the running round, ordered by rank; further ones are
-  // omitted.
+  // The slow ranks of the running round, ordered by rank. If there are more
+  // than kMaxSlowRanks, only the first ones.
   std::vector<SlowRank> slow_ranks;
   // The fraction by which a step would become shorter (0 to 1) if the slow
   // ranks were as quick as the slowest of the other ranks.

@@ -33,7 +33,7 @@ struct HostKey {
   auto operator<=>(const HostKey&) const = default;
 };
 
-// Maximum length of texts about faults in bytes.
+// Maximum length in bytes of a text about a fault.
 inline constexpr size_t kMaxFaultBytes = 200;
 
 // A fault that an agent reports about its own node (Report::faults).

@@ -19,9 +19,9 @@
 
 namespace muster::rendezvous {
 
-// Version of the messages. Raised when the meaning of a message changes, so
-// that an older peer would misinterpret it. Peers with different versions
-// refuse each other.
+// Version of the messages. Peers with different versions refuse each other.
+// Must be raised with each change of the messages that makes an older peer
+// misinterpret them.
 inline constexpr int kProtocolVersion = 3;
 
 // Maximum length of run ids, node ids, host names, addresses and roles.
@@ -209,8 +209,8 @@ struct Report {
   // The port that this node keeps free to measure connections with other nodes
   // (PairCheck). 0: the node takes part in no measurement.
   int check_port = 0;
-  // The maximum number of this node's GPUs that take part in such a
-  // measurement. 0: the node has no GPU.
+  // The maximum number of this node's GPUs that take part in a measurement with
+  // another node (PairCheck). 0: the node has no GPU.
   int check_gpus = 0;
   // The result of this node's newest measurement with another node (PairCheck);
   // nullopt: there was none, or it is in progress.

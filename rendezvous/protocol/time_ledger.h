@@ -100,8 +100,8 @@ struct JobTime {
 
   double total_s() const;
   // The time in seconds that counts as progress: kProductive plus kRunning.
-  // kRunning counts because nothing more is known of workers that report no
-  // steps.
+  // kRunning is the time of workers that report no steps: how much of it was
+  // unproductive is unknown, so all of it counts.
   double productive_s() const;
   // productive_s divided by total_s, the ETTR of arXiv 2410.21680; 0 if no time
   // was recorded.

@@ -207,11 +207,10 @@ std::optional<Duration> NodeMemory::NextChange(Duration now) const {
       continue;
     }
     const double bound = is_quarantined ? kReleaseAt : kSuspectAt;
-    // Compute the earliest time at which the score can have fallen to `bound`.
-    // Normally the score halves every kHalfLife. It falls more slowly if the
-    // weights of one rank's faults add up to more than kMaxOfOneRank: these
-    // faults then count as kMaxOfOneRank until their sum has fallen below that
-    // limit.
+    // The number of half-lives in which the score falls to `bound` at the
+    // earliest. Normally the score halves every kHalfLife. It falls more slowly
+    // while the weights of one rank's faults add up to more than kMaxOfOneRank,
+    // because these faults then count as kMaxOfOneRank.
     const double halvings =
         std::max(std::log2(ScoreOf(host, now) / bound), 0.0);
     const Duration after =

@@ -116,7 +116,8 @@ absl::Status CheckNode(const Principal& principal,
 // that does not count as a node after kFirstReportTimeout is ended.
 class AgentStream : public AttachReactor, private DirectiveSink {
  public:
-  // `names`: the names in the client's certificate; nullopt: no check.
+  // `names`: the names in the client's certificate, against which the node's
+  // host and address are checked; nullopt: they are not checked.
   AgentStream(Coordinator* coordinator, ConnectionEvents* connections,
               Places* places, Principal principal,
               std::optional<CertificateNames> names,
@@ -241,8 +242,8 @@ class AgentStream : public AttachReactor, private DirectiveSink {
     }
   }
 
-  // Adds the address from which the agent has connected to the report's
-  // addresses. Behind NAT the node's workers connect from this address, too.
+  // Adds to the report's addresses the one from which the agent has connected.
+  // Behind NAT the node's workers connect from this address, too.
   void AddSeenAddress(Report* report) const {
     std::vector<std::string>& known = report->addresses;
     if (!peer_ip_.empty() &&

@@ -78,7 +78,7 @@ class ConnectionPool {
   // Left records that the stream has ended.
   void Joined(Id id);
   void Left(Id id);
-  // Removes a connection that has ended from the pool.
+  // Removes from the pool a connection that has ended.
   void Ended(Id id);
 
   // The actions that the caller must carry out. The pool has already removed

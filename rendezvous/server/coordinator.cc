@@ -40,8 +40,8 @@ constexpr Duration kKeptWithin = std::chrono::seconds(3);
 // agents with a broken stream connect again.
 constexpr Duration kAbandonedAfter = std::chrono::seconds(2);
 
-// Number of the lowest bits of an epoch. They are the number of the job within
-// one run of the coordinator. The other bits are the number of the run; they
+// The lowest kJobBits bits of an epoch contain the number of the job within one
+// run of the coordinator. The other bits contain the number of the run. They
 // have room for milliseconds since 1970 until the year 2109.
 constexpr int kJobBits = 22;
 
@@ -69,8 +69,8 @@ std::optional<std::string> FutureEpoch(uint64_t epoch) {
                       "machine's clock");
 }
 
-// Returns the highest of the report's epochs: of its promise, of its electorate
-// and the electorate's world, and of its place.
+// Returns the highest epoch in the report: the promised epoch, or that of the
+// electorate, of the electorate's world, or of the node's place.
 uint64_t HighestEpoch(const Report& report) {
   const Electorate& electorate = report.electorate;
   return std::max({report.promised_epoch, electorate.epoch,
@@ -956,7 +956,8 @@ class Coordinator::Impl {
   std::vector<std::string> standbys_;
   // The endpoints of other standbys that have announced themselves to this one,
   // at most kMaxStandbys. The agent in this process may not know these
-  // endpoints, because it may have been started again.
+  // endpoints: if it was started again, perhaps no directive has told it of
+  // them since.
   std::set<std::string> met_;
   // Whether this coordinator took the job over from another one.
   bool took_over_ = false;
@@ -986,7 +987,8 @@ class Coordinator::Impl {
 std::vector<JobStatus> JobsWithNodes(const Coordinator& coordinator) {
   std::vector<JobStatus> jobs;
   for (const JobStatus& job : coordinator.ListJobs()) {
-    // The coordinator may have forgotten the job since the call of ListJobs.
+    // If the coordinator has forgotten the job since the call of ListJobs,
+    // GetJob fails. Then leave the job out.
     absl::StatusOr<JobStatus> whole = coordinator.GetJob(job.run_id);
     if (whole.ok()) jobs.push_back(*std::move(whole));
   }

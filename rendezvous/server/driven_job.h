@@ -203,8 +203,8 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
     uint64_t epoch = 0;  // the coordinator's epoch; 0: deposed
     // Whether the coordinator may announce itself (Job::MayAnnounce).
     bool has_majority = false;
-    // Whether the coordinator must ask other processes if a newer coordinator
-    // exists (Job::MayAsk).
+    // Whether the coordinator must ask other processes whether there is a newer
+    // coordinator (Job::MayAsk).
     bool must_ask = false;
     // Whether the job needs another node to form a world (Job::AwaitsNodes).
     bool awaits_nodes = false;
@@ -287,8 +287,8 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   ChannelKeys check_keys_;
   std::unordered_map<StreamId, std::shared_ptr<AttachedSink>> sinks_;
   JobInquiries inquiries_;
-  // The number of the newest version of the suspected and quarantined machines
-  // (HostWatch::Version) that the job has got.
+  // The number of the newest list of suspected and quarantined machines that
+  // the job has got (HostWatch::Version::number).
   uint64_t judged_ = 0;
   // The job's round when FollowInquiries last asked further nodes to answer the
   // inquiries that follow the output.

@@ -23,7 +23,8 @@ class GrpcServer {
   // threads.
   enum class SetUp {
     kAtOnce,
-    // At the first connection, since a coordinator may never get one.
+    // gRPC is set up at the first connection, since a coordinator may never get
+    // a connection.
     kWithFirstConnection,
   };
   struct Options {

@@ -127,8 +127,8 @@ std::set<StreamId> JobInquiries::Ask(const Open& open,
     }
     Inquiry inquiry = session.question();
     inquiry.id = draw_id_();
-    // A node that is asked again sends no old lines. The operator has already
-    // read the node's output up to the loss of its connection.
+    // A node is asked again if its earlier answer broke off. It then sends no
+    // old lines: the operator has already read its output up to that time.
     if (again) inquiry.lines = 0;
     session.Ask(inquiry.id, seat.node_id, seat.host);
     asked_[inquiry.id] = {seat.stream, inquiry, open.session};

@@ -75,7 +75,7 @@ class JobInquiries {
     Session session;
     std::string node;
   };
-  // One node's part of an inquiry.
+  // The state of an inquiry at one of the nodes that are asked.
   struct Asked {
     StreamId stream = 0;
     Inquiry inquiry;  // as sent to this node, with the id for this node

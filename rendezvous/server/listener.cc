@@ -327,7 +327,8 @@ class Listener::Impl {
     }
   }
 
-  // Stops or resumes accepting connections; the kernel keeps queueing them.
+  // Resumes accepting connections (`events` is EPOLLIN) or stops it (`events`
+  // is 0). While accepting is stopped, the kernel queues new connections.
   void SetAccepting(uint32_t events) {
     epoll_event event = {};
     event.events = events;
@@ -413,7 +414,7 @@ class Listener::Impl {
     return true;
   }
 
-  // Removes a connection that has ended from the listener's tables.
+  // Removes from the listener's tables a connection that has ended.
   void Forget(Id id) {
     pool_.Ended(id);
     Erase(id);
@@ -523,8 +524,9 @@ class Listener::Impl {
       send(own_check_.get(), hello.data(), hello.size(), MSG_NOSIGNAL);
       return;
     }
-    // Any answer proves that the listener works. A closed connection proves it
-    // too, because only this listener can have closed the connection.
+    // An answer proves that the listener works. So does the end of the
+    // connection once it was established (own_check_said_): only this listener
+    // can have closed it.
     if (got >= 0 || own_check_said_) {
       check_.Answered();
       own_check_.Close();

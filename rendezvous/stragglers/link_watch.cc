@@ -22,7 +22,7 @@ int OtherEnd(const LinkShare& link, int node) {
 std::optional<SlowNode> Examine(const std::vector<LinkShare>& links,
                                 const LinkShare& top, int node) {
   // The highest LinkShare::share of the links between `node` and other nodes,
-  // without the links to the second node of `top`.
+  // except the links between the two nodes that `top` connects.
   double second = 0;
   // The highest LinkShare::share and the highest LinkShare::rate of the links
   // that do not touch `node`. If there are none, both are 0, and the node is

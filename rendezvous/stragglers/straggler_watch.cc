@@ -31,8 +31,8 @@ bool IsAbove(double share, double median, double part) {
          share >= median + part * StragglerWatch::kMinExcess;
 }
 
-// The fraction of kMinRatio's and kMinExcess's margins that suffices in a
-// single window, because noise may hide half of a difference there.
+// In a single window, noise may hide half of a difference. So this fraction of
+// the margins of kMinRatio and kMinExcess suffices in a window.
 constexpr double kPartInWindow = 0.5;
 
 }  // namespace

@@ -89,9 +89,9 @@ PrivateKey AuthorityKey(const std::string& secret) {
   return KeyOf(DerivedBytes(secret, "certificate authority"));
 }
 
-// Returns the common name of the authority whose key is `key`: a hash of its
-// public key. The name is no secret, because every caller of the coordinator
-// can learn it.
+// Returns the common name of the authority whose key is `key`. Every caller of
+// the coordinator can see the name, so it is made from the public key only, as
+// a hash.
 std::string NameOfAuthority(EVP_PKEY* key) {
   std::array<unsigned char, kKeyBytes> raw;
   size_t size = raw.size();

@@ -48,8 +48,8 @@ TokenIdentity CoordinatorIdentity(const std::vector<std::string>& secrets);
 // InvalidArgument: `token` is a damaged derived token.
 absl::StatusOr<TokenIdentity> CallerIdentity(const std::string& token);
 
-// Reads the token of an agent or an operator, like ReadToken (token.h).
-// InvalidArgument also: the token is a damaged derived token.
+// Reads the token of an agent or an operator, like ReadToken (token.h). Errors:
+// those of ReadToken; InvalidArgument: the token is a damaged derived token.
 absl::StatusOr<std::string> ReadCallerToken(
     const std::string& file,
     const std::function<void(const std::string&)>& warn);

@@ -55,8 +55,8 @@ absl::Status Check(const std::string& token, const std::string& where) {
   return absl::OkStatus();
 }
 
-// Returns the tokens in `content`; `where`: the source of the content, for
-// messages.
+// Returns the job tokens (secrets) in `content`, one from each line. `where`:
+// the source of `content`, for messages.
 absl::StatusOr<std::vector<std::string>> Parse(
     absl::string_view content, const std::string& where,
     const std::function<void(const std::string&)>& warn) {

@@ -30,12 +30,12 @@ const std::string& TakenToken();
 // Returns a new token: 32 random bytes as hexadecimal text.
 std::string FreshToken();
 
-// Returns the tokens in `file`. If `file` is empty, returns the value of
-// MUSTER_TOKEN, which is then moved out of the environment (TakeTokenVariable).
-// Returns nothing if neither is set. The first line of a file is the token; a
-// second line may contain the token that is being replaced. Calls `warn` with a
-// sentence if other users may read the file, or if a token is so short that it
-// may be guessed.
+// Returns the job tokens in the file with the path `file`. Its first line is
+// the token in use; a second line may contain the token that is being replaced.
+// If `file` is empty, returns the value of MUSTER_TOKEN, which is then moved
+// out of the environment (TakeTokenVariable). Returns an empty vector if
+// MUSTER_TOKEN is not set either. Calls `warn` with a sentence if other users
+// may read the file, or if a token is so short that it may be guessed.
 //
 // NotFound, PermissionDenied: the file cannot be read. InvalidArgument: a token
 // is empty, longer than 4 KiB, or has characters that HTTP cannot carry; or
@@ -44,7 +44,8 @@ absl::StatusOr<std::vector<std::string>> ReadTokens(
     const std::string& file,
     const std::function<void(const std::string&)>& warn);
 
-// Returns the first token of ReadTokens; "" if there is none.
+// Returns the first of the job tokens that ReadTokens reads; "" if there is
+// none.
 absl::StatusOr<std::string> ReadToken(
     const std::string& file,
     const std::function<void(const std::string&)>& warn);

@@ -15,7 +15,8 @@ namespace muster::rendezvous {
 void ToWire(const Directive& directive, v1::Directive* wire);
 
 // Reads a directive. InvalidArgument names the field that is out of bounds. If
-// the protocol version differs, reads nothing else and returns OK.
+// the protocol version differs, reads nothing else and returns OK: the agent
+// then gives up because of the version.
 absl::Status FromWire(const v1::Directive& wire, Directive* directive);
 
 }  // namespace muster::rendezvous

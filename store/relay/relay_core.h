@@ -40,7 +40,8 @@ class RelayCore {
     size_t fan_out_bytes;
   };
 
-  // `upstream`: the client id to which upstream frames are addressed.
+  // `upstream`: the client id by which StoreEffects addresses frames to the
+  // store server (upstream).
   RelayCore(StoreClientId upstream, Limits limits)
       : upstream_(upstream), limits_(limits) {}
 

@@ -19,7 +19,8 @@
 
 namespace muster::store {
 
-// The purpose of the TLS connections between relays and the store.
+// Names the protocol between relays and the store for TlsContext::Make, which
+// derives a different TLS key for each protocol.
 inline constexpr char kRelayPurpose[] = "muster relay";
 
 // Returns a non-blocking connection to a StoreServer that has agreed to relay

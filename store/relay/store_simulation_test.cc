@@ -48,10 +48,10 @@ class StoreSimulation {
       if (testing::Test::HasFailure()) return;
       if (Below(400) == 0) ComeToRest();
       if (clients_.size() < kClients) clients_.push_back(NewClient());
-      // AgeOffers ends offers (reservations of a queue element for a client).
-      // Do not call it in the other mode, Told::kFinds: there a client must
-      // find the element that was reserved for it, however late its pop
-      // arrives.
+      // AgeOffers ends old offers (reservations of a queue element for a
+      // client), so a pop that arrives late may find no element. Only
+      // kMayFindNothing permits that; with kFinds, every pop must find its
+      // element.
       if (told_ == Told::kMayFindNothing && Below(150) == 0) {
         store_.AgeOffers();
       }

@@ -64,9 +64,11 @@ class BufferBudget {
   const Duration timeout_;
   size_t bytes_ = 0;
   size_t outgoing_ = 0;
-  // The start of the period in which IsOverdue measures the time without
-  // progress. It is set at the first IsOverdue of a wait, and again whenever
-  // clients have read enough. nullopt: requests do not wait.
+  // The time from which IsOverdue measures how long almost nothing was read.
+  // Set by the first call of IsOverdue after requests have begun to wait, and
+  // set anew by a later call if clients have read enough in the meantime.
+  // nullopt: requests do not wait, or IsOverdue was not called since they began
+  // to wait.
   std::optional<Instant> wait_began_;
   uint64_t wait_ = 1;  // the number of this period
   size_t read_ = 0;    // bytes that clients have read in this period

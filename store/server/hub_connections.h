@@ -41,7 +41,7 @@ class HubConnections {
   // Adds a connection and registers it in epoll for reading. Returns null,
   // after a notice, if epoll cannot register it. Role::kUpstream: at most once.
   StoreConnection* Add(StreamSocket socket, Role role);
-  // Returns null if the connection is already removed. O(1).
+  // Returns the connection with this id; null if it is already removed. O(1).
   StoreConnection* Find(StoreClientId id) const;
   StoreConnection* upstream() const { return upstream_; }
   size_t size() const { return table_.size(); }

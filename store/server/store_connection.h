@@ -73,7 +73,7 @@ struct StoreConnection {
     kUpstream,
   };
 
-  // What the peer sends next on the connection.
+  // The kind of data that the peer sends next on the connection.
   enum class Opening {
     kDone,       // requests or frames
     kUndecided,  // a first byte that shows whether the peer uses TLS
@@ -162,7 +162,7 @@ class ChannelTable {
 class ConnectionTable {
  public:
   StoreConnection& Add(StreamSocket socket, StoreConnection::Role role);
-  // Returns null if the connection is already removed.
+  // Returns the connection with this id; null if it is already removed.
   StoreConnection* Find(StoreClientId id) const;
   // Closes the connection's socket and deletes the connection.
   void Remove(const StoreConnection& connection);

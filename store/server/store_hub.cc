@@ -163,7 +163,8 @@ void StoreHub::Accept() {
         Encrypt(*connection);
       }
     }
-    // The client sends first, so its greeting has usually arrived already.
+    // Read at once: the client sends first, so its greeting has usually arrived
+    // already.
     if (connection != nullptr) OnReadable(*connection);
   }
 }

@@ -113,8 +113,9 @@ class StoreHub {
   // connection to the FIFO of RequestGate instead.
   void OnReadable(StoreConnection& connection);
   void Read(StoreConnection& connection);
-  // Continues the TLS handshake or its detection on a new connection. Returns
-  // whether requests may be read from the connection now.
+  // Finds out whether the client of a new connection begins a TLS handshake,
+  // and continues the handshake if so. Returns whether requests may be read
+  // from the connection now.
   bool IsOpened(StoreConnection& connection);
   void Encrypt(StoreConnection& connection);
   // Handles the requests in `bytes` until one of them has to wait. Returns the

@@ -125,8 +125,9 @@ TEST(StoreHubTest, AnUpstreamThatDoesNotReadIsReadFrom) {
   const Serving hub(9, OwnedFd(ends[0]));
   RawClient client(hub.port());
   client.Set("k", std::string(kBytes, 'v'));
-  // The value fills the buffer of the upstream connection. So the hub answers
-  // PING only after the upstream has read the value.
+  // The value is larger than the upstream connection's buffer. While this
+  // buffer is full, the hub handles no further request of the client. So it
+  // answers PING only after the upstream has read most of the value.
   client.Send({.command = StoreCommand::kPing, .number = 3});
   pollfd sent{.fd = upstream.get(), .events = POLLIN, .revents = 0};
   ASSERT_EQ(poll(&sent, 1, 30'000), 1);
@@ -144,8 +145,8 @@ TEST(StoreHubTest, AnUpstreamThatDoesNotReadIsReadFrom) {
 }
 
 // The end of the upstream connection is no failure if there were clients and
-// all have disconnected. After a round, its store closes once the workers have
-// exited.
+// all of them have disconnected: after a successful round the store closes once
+// the workers have exited.
 TEST(StoreHubTest, AnUpstreamsEndIsAFailureForClientsThatAreThereOrMayCome) {
   enum class Clients { kNone, kOne, kOneThatLeft };
   for (const auto clients :

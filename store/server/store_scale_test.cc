@@ -1,6 +1,6 @@
-// Tests of as many connections as the process may have descriptors, up to
-// 20,000. All wait for one key and are released. Connections beyond the limit
-// are served when others end. The server runs in its own process.
+// Tests a store server, in a process of its own, with as many connections as a
+// process may have descriptors (at most 20,000). All clients wait for one key
+// and are released. Connections beyond the limit are served when others end.
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -27,8 +27,8 @@ class CoreService : public StoreService {
                  const StoreRequest& request, StoreEffects* effects) override {
     // A client of the old framing (PyTorch before 2.1) cannot cancel a wait. If
     // it sends a request while it waits, its wait has timed out on its own
-    // side. A late reply to the wait would look like the reply to the new
-    // request.
+    // side. So drop the wait: a late reply to it would look like the reply to
+    // the new request.
     if (framing == StoreFraming::kOld) core_->DropWait(client, effects);
     core_->Apply(client, request, effects);
   }

@@ -17,8 +17,9 @@ class StoreService {
  public:
   virtual ~StoreService() = default;
 
-  // Handles one complete request of a client. PING and VALIDATE are passed to
-  // this function too, and also RELAY if the hub accepts no relays.
+  // Handles one complete request of a client, even a PING or VALIDATE. Must
+  // refuse a RELAY that is inside of a relay's frame; the hub handles every
+  // other RELAY itself.
   virtual void OnRequest(StoreClientId client, StoreFraming framing,
                          const StoreRequest& request,
                          StoreEffects* effects) = 0;

@@ -10,8 +10,8 @@
 
 namespace muster::store {
 
-// The commands of PyTorch's TCPStore. The values are the numbers on the wire
-// since PyTorch 2.1, except for the last two.
+// The commands of PyTorch's TCPStore. The values are PyTorch's numbers on the
+// wire since version 2.1, except for kWatchKey and kRelay.
 enum class StoreCommand : uint8_t {
   kValidate = 0,
   kSet = 1,

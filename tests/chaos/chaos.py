@@ -486,7 +486,7 @@ class Job:
     if (self._plan.state in faults.IN_NODES and
         any(fault.ends_node or fault.outlives_lease for fault in planned)):
       # If the faults of this group end several nodes, the node that takes over
-      # may have to wait until the leases of the other nodes have expired.
+      # may have to wait until the leases of the other ended nodes have expired.
       group.bound_s += _LEASE_S
     # `enough` is empty while a fault has not ended or a process is missing.
     # Otherwise it has one element: the length that `_steps`, the steps logged

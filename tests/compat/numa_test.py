@@ -37,10 +37,10 @@ def a_machine(pick):
   nodes = sorted({cpu.node for cpu in cpus if cpu.online})
   gpus = []
   for i in range(pick.choice((1, 2, 3, 4, 8))):
-    # A random GPU has no NUMA node (-1) only in machines with one node. With
-    # several nodes, Muster and PyTorch differ on purpose: Muster distributes
-    # the workers of such GPUs over the nodes, and PyTorch uses the first node
-    # (docs/BINDING.md).
+    # Only in machines with a single NUMA node may a random GPU have no node
+    # (-1). With several NUMA nodes, Muster and PyTorch differ on purpose:
+    # Muster distributes the workers of such GPUs over the nodes, and PyTorch
+    # uses the first node (docs/BINDING.md).
     node = -1 if len(nodes) == 1 and pick.random() < 0.5 else pick.choice(nodes)
     gpus.append(planted_machine.Device(f'0000:{16 * (i + 1):02x}:00.0', node,
                                        planted_machine.GPU_CLASS))

@@ -248,8 +248,9 @@ class Dashboard(unittest.TestCase):
         [[str(node['group_rank']), node['node_id'], node['address'],
           node['phase'], node['health']] for node in status['nodes']])
     self.assertEqual([row[1] for row in rows], ['0–1', '2–3'])
-    # The key Home selects rank 0. After that, each press of an arrow key
-    # selects the next rank.
+    # `said`: the progress of each rank. The page must show the ranks one by
+    # one: the key Home selects rank 0, and each press of the arrow key selects
+    # the next rank.
     said = [one for node in status['nodes'] for one in node['progress']]
     browser.press(Keys.HOME)
     for rank, one in enumerate(said):

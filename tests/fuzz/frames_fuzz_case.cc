@@ -6,9 +6,9 @@
 // pieces.
 //
 // Aborts if accepted input changes when it is written and read again. Aborts if
-// the result of a reply depends on the sizes of the pieces. Also aborts if a
-// receive operation completes before it has begun. AddressSanitizer finds
-// writes outside of a buffer.
+// a reply is parsed differently when it arrives in pieces of other sizes. Also
+// aborts if a receive operation completes before it has begun. AddressSanitizer
+// finds writes outside of a buffer.
 
 #include <sys/socket.h>
 

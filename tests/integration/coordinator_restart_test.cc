@@ -167,7 +167,7 @@ TEST_F(CoordinatorRestartWithoutState, TheBudgetIsNotGrantedAgain) {
 
 // The saved state of rendezvousd is removed before rendezvousd is killed and
 // started again. Only the agents still know the epoch of the killed
-// coordinator.
+// coordinator. The worker must run on.
 TEST_F(CoordinatorRestartWithoutState, AStateThatWasRemovedStopsNoWorker) {
   const std::string state = folder_ + "/state";
   LocalCluster cluster(kWorker, {"--state-dir=" + state});

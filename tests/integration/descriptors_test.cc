@@ -38,10 +38,10 @@ std::string Link(const std::string& path) {
   return std::string(target, size > 0 ? static_cast<size_t>(size) : 0);
 }
 
-// Waits, for at most kEventTimeout, until `program` is no longer the shell but
-// the program that the shell executes, and has /dev/null open as descriptor
-// `fd`. Before that, the dynamic linker may use the same descriptor to read
-// libraries. Returns the path that was open as `fd` last: "/dev/null" on
+// Waits until the shell `program` has replaced itself by its command (exec),
+// and /dev/null is open as descriptor `fd`. Just after the exec, the dynamic
+// linker may use this descriptor to read libraries. Waits for at most
+// kEventTimeout. Returns the path that was last open as `fd`: "/dev/null" on
 // success.
 std::string OpenOn(const Subprocess& program, int fd) {
   const std::string process = "/proc/" + std::to_string(program.pid());

@@ -52,10 +52,10 @@ TEST(Outcome, LeftoverProcessesAreNamedAlsoWithQuiet) {
   EXPECT_THAT(launch.Lines("stopped: "), SizeIs(1));
 }
 
-// Rank 1 has raised an exception, which torch's decorator @record has written
-// to the error file with a time five seconds ago, and rank 1 does not exit.
-// Rank 0 then loses its connection to rank 1 and exits first. The exception of
-// rank 1 must be named as the cause.
+// Rank 1 raises an exception and does not exit. As torch's decorator @record
+// does, it writes the exception to its error file, with a time five seconds
+// ago. Rank 0 then loses its connection to rank 1, and exits first. The
+// exception of rank 1 must be named as the cause.
 TEST(Outcome, TheFirstRecordedExceptionIsTheCause) {
   const std::string script = R"sh(
 record() {

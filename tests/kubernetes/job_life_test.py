@@ -63,7 +63,8 @@ class JobLife(pod_case.PodCase):
 
   def test_a_new_job_waits_for_the_end_of_the_old_ones_pod_0(self):
     # The Job is deleted and created again, as by kubectl delete and apply. The
-    # name of pod 0 still resolves to the old pod, so the new pod 1 must wait.
+    # name of pod 0 still resolves to the old pod 0, so the new pod 1 must wait
+    # until the name resolves to the new one.
     old = self.job(nodes=2, SLOW_CHECKPOINT='1')
     old.await_work('of 2 works')
     old.delete()

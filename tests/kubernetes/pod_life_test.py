@@ -219,8 +219,8 @@ class PodLife(pod_case.PodCase):
     for turn, end in enumerate([pods.Pod.kill, pods.Pod.evict]):
       end(leader)
       leader.exit_code()
-      # The name "rendezvousd" resolves to the lost pod until remove_name is
-      # called below.
+      # The standby must take over even while the name "rendezvousd" still
+      # resolves to the lost pod, which remove_name ends below.
       standby.wait_for('listening on')
       self.assertIn('goes on with 1 job of etcd://etcd:2379/muster/default/',
                     standby.log())

@@ -225,8 +225,9 @@ class Metrics(unittest.TestCase):
     self.assertNotIn('muster_gpu_last_xid{gpu="0"', page)
     xid = 'GPU 1 (GPU-1): XID 79, hardware: the GPU has fallen off the bus'
     self.assertIn(xid, self.finish(job))
-    # The coordinator must have counted the XID as a fault of the machine.
-    # `latest` is a link to the only log folder.
+    # The coordinator must have counted the XID as a fault of the machine. The
+    # pattern finds the event log twice, because `latest` is a link to the only
+    # log folder. So resolve links.
     events, = set(map(os.path.realpath,
                       glob.glob(os.path.join(logs, '*', 'events.jsonl'))))
     with open(events, encoding='utf-8') as file:

@@ -142,7 +142,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'do break', DROP),
     ('who a hung one waited for is excused', _FLIGHT_RECORDER, 'FindDeaths',
      'if empty', TRUE),
-    # --- the point in time at which the ranks' records are judged (MomentOf)
+    # --- the time at which the ranks' flight records are judged (MomentOf)
     ('the present is when something was recorded last', _FLIGHT_RECORDER,
      'MomentOf', 'do clock', DROP),
     ('an end is no sign of a time', _FLIGHT_RECORDER, 'MomentOf', 'do time',

@@ -20,7 +20,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'if kFinished', FALSE),
     ('a decision during a read is lost', _EVENTS, 'StateSchedule::OnState',
      'if has_value', FALSE),
-    # --- whose failure is named as the cause after a node has left
+    # --- whether a cause that replaces a worker's failure is a failure itself
     ('a drain is blamed as a failure', 'rendezvous/job', 'Job::Excuse',
      'do is_loss Reblame', swap('is_loss ? cause : std::nullopt', 'cause')),
     # --- secrets in command lines

@@ -337,8 +337,8 @@ ALL = [Mutant(*mutant) for mutant in (
      'do goes_on', swap('verdict->outcome == Outcome::kTimedOut', 'false')),
     ('recall: a job goes on after its verdict', _JOB, 'Job::Recall',
      'if goes_on', FALSE),
-    # --- a coordinator's record is updated by another one's directives
-    # (LearnFrom)
+    # --- the update of a coordinator's record from the directives of another
+    # coordinator (LearnFrom)
     ('record: each directive has a round', _JOB, 'LearnFrom', 'do has_place kRun',
      TRUE),
     ('record: more restarts than there are', _JOB, 'LearnFrom', 'do min',

@@ -196,8 +196,8 @@ class HungDisk(unittest.TestCase):
     job.until('up')
     self.disk.hang()
     let_go(go)
-    # The worker must not block on the disk, and its output on the console must
-    # continue.
+    # While the disk hangs, `launch` must print a warning. The worker must run
+    # on, and its next line ("all") must appear on the console.
     job.until('has not answered for 10 s')
     job.until('all')
     self.disk.resume()

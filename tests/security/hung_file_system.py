@@ -67,8 +67,8 @@ class HungFileSystem:
     self._thread = threading.Thread(target=self._serve, daemon=True)
     self._thread.start()
     # Close a file before the file system hangs. The kernel then sends FLUSH,
-    # and the reply ENOSYS tells it that FLUSH is not supported. So it sends no
-    # FLUSH later.
+    # and learns from the reply ENOSYS that FLUSH is not supported. So it sends
+    # no FLUSH while the file system hangs.
     path = os.path.join(folder, 'first')
     with open(path, 'wb'):
       pass

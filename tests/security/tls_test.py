@@ -302,8 +302,8 @@ class Tls(unittest.TestCase):
           self.assertIn(reason, ' '.join(ended.stdout.split()))
 
   def test_renewed_files_are_used_without_losing_a_stream(self):
-    # The server's files are links. So all of them can be replaced at once, as
-    # Kubernetes does it for a Secret.
+    # The server's files are links, like the files of a Secret in Kubernetes. So
+    # each file can be replaced atomically.
     self.lab.sign('first', _HERE_TOO)
     self.other.sign('second', _HERE_TOO)
     self.bundle()

@@ -202,8 +202,8 @@ class Token(unittest.TestCase):
         with caller:
           caller.settimeout(_LIMIT_S)
           first.append(caller.recv(65536))
-          # Send an empty SETTINGS frame. With it, a coordinator without TLS
-          # begins an HTTP/2 session.
+          # Answer as a coordinator without TLS would: an empty SETTINGS frame
+          # begins an HTTP/2 session. The client must refuse the answer.
           caller.sendall(b'\0\0\0\4\0\0\0\0\0')
       thread = threading.Thread(target=accept)
       thread.start()
@@ -238,7 +238,8 @@ class Token(unittest.TestCase):
 
   def test_holder_of_a_derived_token_cannot_pose_as_the_coordinator(self):
     # The certificate in the derived token is signed by the same authority as
-    # the coordinator's certificate.
+    # the coordinator's certificate. Even so, clients must refuse a server that
+    # uses it.
     derived = make_token('--name=mallory', secret=self.secret)
     certificate, key = self.unpack(derived)
     server = Program(self, '', 'openssl', 's_server', '-accept', '127.0.0.1:0',

@@ -41,8 +41,8 @@ struct CoordinatorStepped {
   std::vector<rendezvous::Decision> decisions;
   std::vector<Sent> sent;
   std::optional<Instant> next_deadline;
-  // The newest round in the record of an earlier run from which the job
-  // continues (Job::Recall); 0: there is no such record.
+  // If the job continues from the record of an earlier coordinator
+  // (Job::Recall): the newest round in this record; otherwise 0.
   int recalled_round = 0;
   // Whether the journal contains the state after the step.
   bool is_recorded = false;

@@ -218,7 +218,7 @@ TEST_F(CheckersTest, ReportsSilenceBeyondTheLease) {
   step_.status.nodes = {Node(kZero, 0)};
   checker_->OnReport(kZero, 1, ReportOf(kZero, 1));
   Advance(milliseconds(4999));
-  // a repeated report, which does not prove that the agent is alive
+  // A repeated report does not prove that the agent is alive.
   checker_->OnReport(kZero, 1, ReportOf(kZero, 1));
   checker_->OnStep(step_);
   EXPECT_EQ(checker_->breach(), "");
@@ -450,7 +450,9 @@ TEST_F(CheckersTest, ReportsAWrongPartInTheJob) {
     began.sent = {Run(kZero, 1, 0)};
     checker_->OnStep(began);
     checker_->OnWorkersStarted(kZero, 1, began.sent[0].directive.place);
-    // The directive goes to a new agent of n0, which has another incarnation.
+    // Send the end of the job to a new agent of n0, with another incarnation.
+    // This agent has run no workers, so only took_part tells it that n0 has
+    // taken part in the job.
     CoordinatorStepped ended = EndTold(took_part);
     ended.sent[0].to.incarnation = kZero.incarnation + 1;
     ended.status.nodes = {Node(ended.sent[0].to, 0)};

@@ -83,8 +83,9 @@ TEST_F(CheckersTest, AcceptsAHangAfterTheKill) {
   Advance(seconds(100));
   checker_->OnTick();
   EXPECT_EQ(checker_->breach(), "");
-  // Round 2 has new workers, to which no SIGKILL was sent. So a hang of one of
-  // them is a breach if it is not killed in time.
+  // The workers of round 1 have ended. Round 2 has new workers, to which no
+  // SIGKILL was sent. If one of them hangs and is not killed in time, this is a
+  // breach.
   checker_->OnWorkersGone(kZero, 1, 1);
   checker_->OnWorkerHung(kZero, 1, 2, 0, 0);
   checker_->OnAgentStepped(kZero, Signalling(15), now_);

@@ -148,7 +148,8 @@ void FaultInjector::Kill(SimNode& node, Network::Death how) {
   const bool had_workers = node.workers()->alive();
   node.Kill(how);
   // When workers are killed, their connections to workers of other nodes break
-  // before any agent knows of the kill. So those other workers may crash first.
+  // before any agent knows of the kill. So some of those other workers may
+  // crash soon (Spread).
   if (had_workers) Spread(*node.workers());
 }
 

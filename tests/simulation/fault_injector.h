@@ -34,8 +34,8 @@ class FaultInjector {
   void Spread(const WorkerModel& crashed);
   // Returns an observer that sometimes kills the node of a coordinator shortly
   // after the coordinator has ordered a round. Some nodes may then have begun
-  // the round and others not. Those that have begun it have not yet been told
-  // that its nodes must elect the next coordinator.
+  // the round and others not. Those that have begun it have not been told yet
+  // that the nodes of this round are the new electorate.
   std::unique_ptr<Checker> NewRoundWatch();
 
  private:

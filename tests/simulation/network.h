@@ -12,8 +12,8 @@
 namespace muster::simulation {
 
 // The streams between agents and coordinators, with simulated faults. The
-// faults are worse than those of gRPC, which does not lose, repeat or reorder
-// messages within a stream. Agents and coordinators must not rely on that.
+// streams may lose, repeat and reorder messages, although gRPC's streams do
+// not: agents and coordinators must not rely on these guarantees of gRPC.
 class Network {
  public:
   enum class Process { kUp, kSuspended, kDown, kWithoutPower };

@@ -20,7 +20,8 @@ class RoomWatch : public Checker {
                 const rendezvous::Report& report) override;
   void OnStep(const CoordinatorStepped& step) override;
 
-  // `status`: the status of a running job.
+  // Whether the job with `status`, in which a round is running, must admit a
+  // healthy node that waits.
   bool MustLetIn(const rendezvous::JobStatus& status) const;
 
  private:

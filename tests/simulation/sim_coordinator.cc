@@ -25,8 +25,8 @@ constexpr rendezvous::StreamId kFirstImpostor = uint64_t{1} << 40;
 constexpr Duration kLook = std::chrono::milliseconds(100);
 constexpr Duration kAbandoned = std::chrono::seconds(2);
 constexpr int kTimesCounted = 3;  // how often Judge counts each machine fault
-// Number of nodes that the quarantine takes the job to have. At most 1/kShare
-// of the nodes may be quarantined at a time, so here at most two.
+// The number of nodes that the quarantine assumes. It allows at most 1/kShare
+// of the nodes to be quarantined at a time, so here at most two.
 constexpr int kNodesForShare = 2 * rendezvous::NodeMemory::kShare;
 constexpr Duration kAnnounceInterval = std::chrono::seconds(1);
 
@@ -488,8 +488,9 @@ void SimCoordinator::Told(uint64_t epoch, const std::string& endpoint,
   Post([this, epoch, endpoint, backing] {
     if (followed_.has_value() && followed_->endpoint == endpoint) return;
     if (job_ != nullptr) Step(rendezvous::CoordinatorTold{epoch, backing});
-    // The announcement may have ended this coordinator's job. A standby has
-    // then taken the job's place, and must get the announcement, too.
+    // Pass the announcement to the standby in this process. The process may
+    // have become a standby only now, because the announcement has ended this
+    // coordinator's job.
     if (standby_ != nullptr) {
       Perform(standby_->Told(stage_->queue.now(), epoch, endpoint, backing));
     }

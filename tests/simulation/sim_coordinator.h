@@ -19,10 +19,10 @@ namespace muster::simulation {
 
 // Simulates one coordinator with the real Job.
 //
-// Outside of the nodes: the first report creates the Job. A crash deletes the
-// Job with all its state, except for the record if the plan has a journal.
-// Inside of a node's process (Plan::takeover): the coordinator is a standby
-// until nodes elect it, and again after it is deposed. It ends with the
+// A coordinator outside of the nodes creates the Job at the first report. A
+// crash deletes the Job with all its state, except for the record if the plan
+// has a journal. A coordinator in a node's process (Plan::takeover) is a
+// standby until nodes elect it, and again after it is deposed. It ends with the
 // process.
 class SimCoordinator {
  public:
@@ -68,9 +68,10 @@ class SimCoordinator {
   // if the stranger gets the node's place.
   void Impersonate(int slot);
   void Crash();
-  // Makes the coordinator crash at the next change of its record, and call
-  // `crashed`. kBeforeWrite: before the record is written. kAfterWrite: after
-  // it is written, but before nodes are notified.
+  // CrashAtChange makes the coordinator crash at the next change of its record,
+  // and then calls `crashed`. kBeforeWrite: it crashes before the record is
+  // written. kAfterWrite: it crashes after the record is written, but before
+  // nodes are notified.
   enum class Moment { kBeforeWrite, kAfterWrite };
   void CrashAtChange(Moment moment, std::function<void()> crashed);
   void Restart();
@@ -138,8 +139,8 @@ class SimCoordinator {
   // Sets epoch_ to the epoch of the job, which a node's report may have raised
   // before the first round.
   void FollowEpoch();
-  // Records the machine faults of `step`. Then lets the job judge the machines,
-  // and adds the results to `step`.
+  // Records the machine faults of `step` in memory_. Then passes the new
+  // judgement of the machines to the job, and adds the results to `step`.
   void Judge(rendezvous::JobStep& step);
   rendezvous::HostsJudged Judgement() const;
   void Arm(std::optional<Instant> deadline);

@@ -184,8 +184,8 @@ std::vector<int> SimNode::KnownHosts() const {
 }
 
 void SimNode::Reconnect(const agent::Reconnect& reconnect) {
-  // The agent has no stream to a coordinator, so it is already connecting to
-  // one.
+  // Without a stream there is nothing to end: the agent is already connecting
+  // to a coordinator.
   if (stream_ == 0) return;
   stage_->Watch([&](Checker& c) { c.OnMovedOn(slot_); });
   network_->HangUp(std::exchange(stream_, 0));

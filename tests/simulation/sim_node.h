@@ -107,16 +107,17 @@ class SimNode {
   Up talking_on_;
   Duration backoff_ = Duration::zero();
   bool knows_round_ = false;
-  // The epoch of the coordinator that sent the newest directive. If that
-  // coordinator has continued a journal, the epoch of the coordinator that
-  // began this journal. Not used in plans with takeovers.
+  // The epoch of the coordinator that sent the newest directive. But if that
+  // coordinator continues the journal of an earlier one, the epoch of the
+  // coordinator that began this journal. Not used in plans with takeovers.
   uint64_t told_epoch_ = 0;
   int nccl_ids_ = 0;  // number of NCCL ids that this slot has made
   std::string held_nccl_id_;
   int announcement_ = 0;  // number of the newest announcement of a preemption
   // number of the last requested health check; 0: the agent waits for none
   uint64_t wanted_check_ = 0;
-  // number of the newest measurement; a dropped measurement increases it, too
+  // number of the newest measurement; increased as well when a measurement is
+  // dropped, so that its late result is ignored
   uint64_t wanted_measurement_ = 0;
   bool paused_ = false;
   // events that arrived while the agent is suspended

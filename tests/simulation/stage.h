@@ -72,9 +72,9 @@ struct Stage {
   std::string failure;
   // number of occurrences of each kind of event
   std::map<std::string, int> census;
-  // For each coordinator, the coordinator that began the journal which it has
-  // continued. Key: the coordinator's epoch. Value: the epoch of the one that
-  // began the journal; equal to the key if no journal was continued.
+  // Maps the epoch of each coordinator to the epoch of the coordinator that
+  // began its journal. The two are equal if the coordinator continues no
+  // earlier journal.
   std::map<uint64_t, uint64_t> memories;
   uint64_t newest_epoch = 0;  // epoch of the newest coordinator
   // epochs of coordinators that are running the job

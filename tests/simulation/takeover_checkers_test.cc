@@ -374,7 +374,7 @@ TEST_F(TakeoverTimeCheckerTest,
   }
 }
 
-// Of an electorate of three nodes, node 2 is lost and node 1 was restarted. If
+// In an electorate of three nodes, node 2 is lost and node 1 was restarted. If
 // the job has at most three nodes, only one node other than 0 and 1 can exist,
 // which is too few for a round (min_nodes is 2). So nodes 0 and 1 must elect a
 // coordinator. If the job has at most four nodes, two other nodes can exist,

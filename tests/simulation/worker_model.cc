@@ -166,7 +166,8 @@ void WorkerModel::EndLater(int worker, Duration after,
 void WorkerModel::End(int worker,
                       const std::optional<rendezvous::Failure>& failure) {
   if (workers_[worker] != State::kUp) return;
-  // a worker that hangs never succeeds
+  // Without a failure the worker would succeed, but a worker that hangs never
+  // succeeds.
   if (Hangs(worker) && !failure.has_value()) return;
   workers_[worker] = State::kEnded;
   if (!stage_->healed && stage_->random.Chance(stage_->plan.orphan)) {

@@ -130,8 +130,8 @@ class SlurmTest(unittest.TestCase):
                      ['n1', 'n3', 'n2', 'n4'])
 
   def test_each_node_has_as_many_workers_as_gpus(self):
-    # Node n2 has only two GPUs, so Slurm cannot give this job's two nodes equal
-    # parts of five GPUs.
+    # Slurm must divide five GPUs between n2, which has two, and n3, which has
+    # four. So the nodes get different numbers of GPUs.
     job = self.slurm.sbatch(f'{_SRUN} {_WORKER}\n', '--nodes=2',
                             '--nodelist=n[2-3]', '--exclusive', '--gpus=5')
     self.succeeded(job)
@@ -240,8 +240,8 @@ class SlurmTest(unittest.TestCase):
             ['round 1: 3 nodes, 3 workers',
              'round 1 is broken (...); stopping the workers',
              'round 2: 2 nodes, 2 workers'], job.output())
-        # Check the exit code of `launch --slurm`: it must be 0, although a node
-        # was lost. With plain srun (`code` is None) it is not checked, because
+        # `launch --slurm` must exit with 0 (`code`), although a node was lost.
+        # `code` is None for plain srun: its exit code is not checked, because
         # srun counts the lost node as failed.
         if code:
           self.assertIn(f'code={code} .', job.output())
@@ -293,9 +293,9 @@ class SlurmTest(unittest.TestCase):
         f'{_WORKER} until {go.path}\n',
         '--nodes=2')
     job.wait_for('up rank', 2)
-    # This machine and the nodes have different token folders. So `launch
-    # status` must ask the coordinator through a job step on the coordinator's
-    # host.
+    # This machine and the nodes keep secret tokens in different folders, so
+    # `launch status` does not find the job's token here. It must ask the
+    # coordinator through a job step on the coordinator's host.
     shown = self.slurm.run(_LAUNCH, 'status', '--slurm-job', job.id,
                            env={'MUSTER_TOKEN': ''})
     self.assertTrue(glob.glob('/dev/shm/muster_*/tokens/*'))
@@ -485,7 +485,9 @@ class SlurmTest(unittest.TestCase):
     with open(os.path.join(self.folder, 'train.py'), 'w',
               encoding='utf-8') as file:
       file.write('import os\nprint("trained", os.environ["WORLD_SIZE"], ".")\n')
-    # Override the script's number of GPUs: one for each node.
+    # Run each script with one GPU per node, instead of the number of GPUs that
+    # it requests. `ranks`: the world size that the workers of the script must
+    # print.
     for name, ranks in (('single_node', 1), ('many_nodes', 4), ('elastic', 4),
                         ('array', 2), ('requeue_state', 4)):
       with self.subTest(name=name):

@@ -17,13 +17,13 @@ case $deed in
   exit) exit "$1" ;;
   # until GATE: waits until the file GATE is not locked, then succeeds.
   until) flock -s "$1" true ;;
-  # round N GATE: in rounds before N runs until it is stopped; later waits until
-  # the file GATE is not locked, then succeeds.
+  # round N GATE: in rounds before N, runs until it is stopped; from round N on,
+  # waits until the file GATE is not locked, then succeeds.
   round)
     [ "$MUSTER_ROUND" -ge "$1" ] || wait_for_ever
     flock -s "$2" true ;;
-  # restarted: runs until it is stopped; succeeds once Slurm has requeued the
-  # job.
+  # restarted: in the job's first run, runs until it is stopped; succeeds at
+  # once after Slurm has requeued the job.
   restarted) [ -n "$SLURM_RESTART_COUNT" ] || wait_for_ever ;;
   # deaf: ignores SIGTERM, and so does a child process in a session of its own.
   deaf)

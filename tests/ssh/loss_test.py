@@ -161,8 +161,8 @@ class Loss(over_ssh.OverSsh):
     self.kill_host('127.0.0.1')
     self.assertEqual(front.end(), 1, front.text())
     self.assertTrue(front.lines('only 2 of at least 3 nodes'), front.text())
-    # The verdict names the lost host, although the coordinator that gives the
-    # verdict took over after the loss and never had a connection from this
+    # The verdict must name the lost host, 127.0.0.1. The coordinator that gives
+    # the verdict took over after the loss, and never had a connection from this
     # host.
     self.assertTrue(front.lines('127.0.0.1 ('), front.text())
     self.assertEqual(len(front.lines('TIMED OUT after ')), 1, front.text())

@@ -99,8 +99,9 @@ class Hosts:
       try:
         for address in self.addresses + [self.BARE]:
           socket.create_connection((address, self.port), timeout=5).close()
-        # All addresses have answered. If this sshd has ended meanwhile, another
-        # process at the same port has answered, and the start has failed.
+        # All addresses have answered, so the start has succeeded, unless this
+        # sshd has ended meanwhile: then another process at the same port has
+        # answered.
         return self.process.poll() is None
       except OSError:
         select.select([], [], [], 0.01)

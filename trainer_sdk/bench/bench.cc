@@ -347,11 +347,11 @@ class Bench {
     return absl::OkStatus();
   }
 
-  // Runs barriers for a while before the measurement. The kernel may run new
-  // processes on one core for some milliseconds before it distributes them over
-  // all cores. Without this warm-up, the measurement would include that delay.
-  // All ranks must run the same number of barriers, so they agree on the
-  // elapsed time.
+  // Runs barriers for a while before the measurement. The operating system may
+  // run new processes on one core for some milliseconds before it distributes
+  // them over all cores. Without this warm-up, the measurement would include
+  // that delay. All ranks must run the same number of barriers, so they agree
+  // on the elapsed time.
   absl::Status Settle() {
     constexpr double kSettlingSeconds = 0.1;
     constexpr int kBetweenLooks = 10;
@@ -434,9 +434,9 @@ class Bench {
     if (!status.ok()) return status;
     double microseconds =
         ToSeconds(MonotonicNow() - begin) * 1e6 / options_.iterations;
-    // A GPU transport can reduce only numbers in GPU memory, but `microseconds`
-    // is in host memory. So on GPUs rank 0 reports its own time instead of the
-    // mean over the ranks.
+    // Without a GPU, compute the mean over the ranks. On GPUs rank 0 reports
+    // its own time instead: a GPU transport can reduce only numbers in GPU
+    // memory, and `microseconds` is in host memory.
     if (!on_device_) {
       status = group_.Run(AllReduce(&microseconds, &microseconds, 1,
                                     DType::kFloat64, ReduceOp::kAvg));

@@ -137,7 +137,8 @@ auto Age(const CheckpointEntry& entry) {
 
 // Checks that the files of `entry` match its manifest, which must be readable.
 // If they do, adds `entry` to `whole`, the checkpoints that are known to be
-// intact. Does not check an entry again that is already in `whole`.
+// intact. If `entry` is already in `whole`, returns OK without reading the
+// files.
 absl::Status FindWhole(FileSystem& files, const std::string& directory,
                        const CheckpointEntry& entry, WholeCheckpoints& whole) {
   const WholeCheckpoints::value_type key(entry.name, entry.manifest->serial);
@@ -275,8 +276,8 @@ void PruneCheckpoints(FileSystem& files, const std::string& directory,
       if (status.ok()) whole.emplace(entry.name, entry.manifest->serial);
       continue;
     }
-    // If at most `keep` checkpoints are readable, all of them stay, so do not
-    // read their files.
+    // Read the files of a checkpoint only if more than `keep` checkpoints are
+    // readable. Otherwise all of them stay, intact or not.
     if (status.ok() && kept < keep && readable > keep) {
       status = FindWhole(files, directory, entry, whole);
     }

@@ -223,8 +223,9 @@ absl::StatusOr<std::unique_ptr<CheckpointReader>> CheckpointReader::Open(
   absl::Status unreadable = absl::NotFoundError(
       absl::StrCat("there is no checkpoint of step ", step, " in ", directory));
   for (CheckpointEntry& entry : *entries) {
-    // The entries are sorted, the last saved one first. So among several
-    // checkpoints of one step, the one saved last is opened.
+    // Skip checkpoints of other steps. The entries are sorted, the last saved
+    // one first. So if `step` was saved several times, the last of these saves
+    // is opened.
     if (entry.folder.step != step) continue;
     if (!entry.manifest.ok()) {
       unreadable = entry.manifest.status();

@@ -91,9 +91,9 @@ class CheckpointOpening {
       FileSystem& files, const std::string& folder, Manifest manifest,
       std::vector<SkippedCheckpoint> skipped);
 
-  // Whether `status` shows that the checkpoint itself is damaged. Only then may
-  // an older one be opened instead. After an error such as missing permissions,
-  // opening an older checkpoint would silently lose work.
+  // Whether `status` shows that the checkpoint itself is damaged, so that an
+  // older checkpoint may be opened instead. After any other error, such as
+  // missing permissions, opening an older checkpoint would silently lose work.
   static bool IsBroken(const absl::Status& status);
 
   // The error to return if no checkpoint in the directory is intact.

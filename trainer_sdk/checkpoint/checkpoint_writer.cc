@@ -57,8 +57,8 @@ WithoutSigxfsz::WithoutSigxfsz() {
 
 WithoutSigxfsz::~WithoutSigxfsz() {
   // If a write exceeded the file size limit, SIGXFSZ is pending for this
-  // thread. The signal would kill the process once it is unblocked, so it is
-  // consumed here.
+  // thread. If SIGXFSZ was not blocked before, it would now be unblocked and
+  // kill the process, so consume it.
   if (sigismember(&before_, SIGXFSZ) == 0) {
     const sigset_t signals = OnlySigxfsz();
     const timespec at_once = {};

@@ -56,7 +56,8 @@ struct CheckpointTimes {
 // Writes checkpoints of a whole job in the background of its training. Each
 // rank passes the slices that it holds. A slice that several ranks hold is
 // written once, and each of these ranks writes a share of it. Whenever a
-// process dies, a checkpoint is either complete or absent:
+// process dies, a checkpoint is either complete or absent. A checkpoint is a
+// folder with these files:
 //
 //   DIRECTORY/step-00000100/rank-00000.safetensors ...   the slices
 //                           state                        rank 0's string
@@ -78,10 +79,10 @@ class CheckpointWriter {
   // process of a previous job holds the lock, rank 0 waits up to 10 s for a
   // process on its own host. For a process on another host it waits up to 2
   // minutes, because a file server keeps the lock of a lost node that long. It
-  // never waits longer than half of CheckpointOptions::timeout. Use one
-  // directory per job on a file system without locks (NFS or Lustre mounted
-  // without them). Otherwise a second job deletes the checkpoint that the first
-  // is writing, and each removes the other's old checkpoints.
+  // never waits longer than half of CheckpointOptions::timeout. If the file
+  // system has no locks (NFS or Lustre mounted without them), use one directory
+  // per job. Otherwise a second job deletes the checkpoint that the first is
+  // writing, and each removes the other's old checkpoints.
   //
   // FailedPrecondition: another job writes in the directory (the message names
   // its host and process), or a rank does not see the files that rank 0 writes

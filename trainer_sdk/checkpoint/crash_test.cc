@@ -119,8 +119,8 @@ absl::StatusOr<int64_t> AtEveryOperation(const Scenario& scenario, int ranks,
     writer->reset();
     if (auto s = meet(); !s.ok()) return s;
     const std::unique_ptr<MemoryDisk> before = disk->AfterProcess();
-    // All repetitions use one process group, because file errors do not break a
-    // group.
+    // All repetitions use the same process group, which stays intact: an error
+    // of a file does not break the group.
     for (int64_t at = 0;; at += stride) {
       if (auto s = meet(); !s.ok()) return s;
       if (world.rank() == 0) disk = before->AfterProcess();

@@ -165,7 +165,7 @@ TEST(LayOutShardTest, WholeTensorsKeepTheirShapeAndPartsAreFlat) {
   const std::vector<SliceRange> own = {{kBytes, 0, 8}, {kDoubles, 1, 3}};
   const auto layout = LayOutShard(own, {{kBytes, 0, 8}, {kDoubles, 2, 3}});
   ASSERT_TRUE(layout.ok()) << layout.status();
-  // The tensors with the largest elements come first in a shard, so that every
+  // The tensors with the largest element size come first in a shard. So every
   // tensor is aligned to its element size.
   EXPECT_THAT(
       layout->header.tensors,

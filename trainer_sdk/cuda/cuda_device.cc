@@ -197,8 +197,8 @@ int CountCudaDevices(const CudaPlugin& plugin) {
 
 absl::StatusOr<int> ChooseCudaDevice(int visible, int local_rank,
                                      int local_world_size) {
-  // Without any GPU (visible == 0) the result is 0, too: opening GPU 0 then
-  // returns an error that names the problem.
+  // If one GPU or none is visible, the result is 0. If there is none, opening
+  // GPU 0 then returns an error that names the problem.
   if (visible <= 1) return 0;
   if (visible >= local_world_size) return local_rank;
   return absl::FailedPreconditionError(

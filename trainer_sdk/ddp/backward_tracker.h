@@ -27,8 +27,8 @@ enum class ParameterUse {
 // Whether a backward pass is the last one before the optimizer's step.
 enum class GradientSync {
   kReduce,
-  // Not the last pass before the optimizer's step: further passes add to the
-  // same gradients before these are averaged (PyTorch's no_sync).
+  // The pass is not the last one before the optimizer's step: further passes
+  // add to the same gradients before these are averaged (PyTorch's no_sync).
   kAccumulate,
 };
 

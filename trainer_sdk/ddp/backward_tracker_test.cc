@@ -160,7 +160,7 @@ TEST_F(BackwardTrackerTest, UseInAnAccumulatedPassCounts) {
   EXPECT_TRUE(tracker_->used(1));
   EXPECT_FALSE(tracker_->used(2));
   // The next step has no gradient of any parameter. So parameter 0, which the
-  // last step used, must count as unused in it.
+  // previous step used, must now count as unused.
   Begin();
   Finish();
   EXPECT_FALSE(tracker_->used(0));

@@ -18,12 +18,13 @@ struct BucketLimits {
 
 // The order in which parameters are put into buckets.
 enum class BucketOrder {
-  // In the first reduced step: the reverse order of the model's parameters. In
-  // later steps: the order in which rank 0's gradients became ready in that
-  // first step. With ParameterUse::kMayVary: always the reverse order.
+  // In the first reduced step, parameters are taken in the reverse order of the
+  // model's parameters; in later steps, in the order in which rank 0's
+  // gradients became ready in that first step. With ParameterUse::kMayVary,
+  // every step uses the reverse order.
   kObserved,
-  // The reverse order of the model's parameters in every step, so that buckets
-  // never change.
+  // Every step takes the parameters in the reverse order of the model's
+  // parameters, so that buckets never change.
   kReverse,
 };
 

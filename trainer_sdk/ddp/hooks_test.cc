@@ -280,11 +280,13 @@ TEST(PowerSgdTest, ErrorIsSentInLaterSteps) {
           }
           if (step == 1) first_gap = gap;
         }
-        // `first_gap`: the largest error of the average that the first step
-        // sends. `gap`: the largest error of the mean of the averages of all
-        // steps. If each step also sends the error of the step before, `gap` is
-        // only the error of the last step, divided by the number of steps.
-        // Rounding errors are far below both limits: 0.1 and `first_gap` / 4.
+        // `first_gap`: the largest error of the first step's average. It must
+        // be large, or this test would show nothing.
+        //
+        // `gap`: the largest error of the mean of all steps' averages. If each
+        // step sends the error of the previous step as well, `gap` is only the
+        // error of the last step, divided by the number of steps. Rounding
+        // errors are far below both limits: 0.1 and `first_gap` / 4.
         if (first_gap < 0.1) return absl::InternalError("nothing was lost");
         if (gap > first_gap / 4) {
           return absl::InternalError(absl::StrCat(first_gap, " to ", gap));

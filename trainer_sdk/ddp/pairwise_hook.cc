@@ -52,9 +52,9 @@ PairwiseSum::PairwiseSum(int64_t parts, int64_t count) : parts_(parts) {
 
 void PairwiseSum::Add(int64_t part, int64_t begin, int64_t count,
                       float* summand, float* sum) {
-  // Level n has room for the sum of 2^n summands. As a carry in a binary
-  // counter moves to the next digit, two sums of one level are added and become
-  // one sum of the next level.
+  // Level n has room for one sum of 2^n summands. If the level is full, a
+  // second sum of 2^n summands is added to the first, and the result moves to
+  // the next level, like a carry in a binary counter.
   size_t level = 0;
   for (int64_t bits = part; bits & 1; bits >>= 1) {
     const float* const before = levels_[level++].data() + begin;

@@ -86,9 +86,10 @@ class PowerSgdHook : public CommHook {
 
   Plan MakePlan(const GradientBucket& bucket);
   // Decides whether the bucket is averaged exactly in this step, without
-  // compression: if it contains no compressed matrix, or if one of its matrices
-  // has had fewer than PowerSgdOptions::exact_steps exact steps. Counts this
-  // exact step for each such matrix.
+  // compression. This is so if the bucket contains no compressed matrix, or if
+  // one of its matrices has had fewer than PowerSgdOptions::exact_steps exact
+  // steps. Each matrix that has had fewer then counts this step as an exact
+  // one.
   bool TakeExactStep(const Plan& plan) const;
   // Averages the elements that belong to no compressed matrix (ReduceRest), and
   // the compressed matrices (ReduceMatrices). `data`: the bucket in host

@@ -226,9 +226,9 @@ TEST(PowerSgdResumeTest, WithoutItsStateItIsAnotherTraining) {
   EXPECT_NE(resumed, undisturbed);
 }
 
-// Three ranks save; 1, 2 or 4 ranks resume. Each of these reads the errors that
-// some of the three ranks have saved. ReadTogether checks that the ranks
-// together read all errors.
+// Three ranks save; 1, 2 or 4 ranks resume, and divide the three saved errors
+// among themselves. ReadTogether checks that the ranks together read all
+// errors.
 TEST(PowerSgdResumeTest, GoesOnOnAnotherNumberOfRanks) {
   const std::string folder = NewFolder();
   std::vector<float> curve;

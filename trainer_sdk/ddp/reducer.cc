@@ -336,9 +336,9 @@ class Reducer::Body {
     if (alone_) return status;
     for (const int index : full_) {
       GradientBucket& bucket = buckets_[index];
-      // For each part of this bucket: whether its parameter is used, copied
-      // from the tracker. While the bucket is reduced, the caller's thread
-      // still changes the tracker, but only for other buckets.
+      // For each part of this bucket: whether its parameter is used. Copied
+      // from the tracker, because the caller's thread changes the tracker while
+      // the bucket is reduced.
       std::vector<bool> used;
       for (const GradientBucket::Part& part : bucket.parts) {
         used.push_back(tracker_.used(part.parameter));
@@ -384,8 +384,8 @@ class Reducer::Body {
   }
 
   // Runs `reduce`, which reduces one bucket or exchanges which parameters the
-  // ranks used, and reports to the observer when `reduce` was requested, began
-  // and ended.
+  // ranks used. Reports to the observer when `reduce` was requested, when it
+  // began and when it ended.
   template <typename Reduction>
   absl::Status Observed(BucketReduction told, Reduction reduce) {
     if (!device_.is_host()) {

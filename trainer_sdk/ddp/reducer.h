@@ -126,9 +126,9 @@ class Reducer {
   absl::Status MarkReady(int parameter);
   absl::Status MarkUnused(int parameter);
   // Ends the pass. Blocks until pending reductions are done (on a device: until
-  // they are enqueued). A pass with kReduce replaces each gradient that any
-  // rank produced in this step by its average over all ranks. A rank that did
-  // not produce the gradient counts as 0. Gradients that no rank produced stay
+  // they are enqueued). If the pass has kReduce, each gradient that at least
+  // one rank produced in this step becomes the average over all ranks. A rank
+  // that did not produce it counts as 0. Gradients that no rank produced stay
   // unchanged (those in buckets become 0).
   absl::Status Finish();
   // Blocks until the device has done all enqueued work. Returns OK if all

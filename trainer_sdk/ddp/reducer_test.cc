@@ -66,8 +66,8 @@ void Fill(const Reducer& reducer, const Model& model, int rank, int step,
 }
 
 // The expected average: the sum of the gradients of `ranks` in rank order,
-// divided by `world`. Over the shared memory transport, the reducer's averages
-// must be equal to the last bit.
+// divided by `world`. Over the shared memory transport, the reducer's average
+// must equal this value to the last bit.
 float Average(const std::vector<int>& ranks, int world, int step, int i,
               int64_t k) {
   float sum = 0;

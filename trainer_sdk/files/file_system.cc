@@ -61,9 +61,10 @@ std::string ThisHost() {
   return absl::StrCat("host ", host, ", process ");
 }
 
-// Whether the process that `owner`, the text in a lock file, names runs on this
-// host. If that process has exited, the lock may have a new owner that was
-// unable to write its own name.
+// Whether the owner of a lock is a running process of this host. `owner`: the
+// text in the lock file, which names the owner. If the named process has
+// exited, returns false: the lock may have a new owner that was unable to write
+// its own name.
 bool RunsHere(const std::string& owner) {
   absl::string_view number = owner;
   if (!absl::ConsumePrefix(&number, ThisHost())) return false;

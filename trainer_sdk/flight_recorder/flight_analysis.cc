@@ -142,10 +142,10 @@ const std::vector<FlightCall>& FlightCalls::With(
 std::vector<int> FlightCalls::RanksThatFinished(
     const FlightLog& log, const FlightRecord& stuck,
     const FlightMoment& moment) const {
-  // A collective that failed counts as stuck as well. Blame the rank for a
-  // failed collective only if the failure is a timeout (DeadlineExceeded). Any
-  // other error may be due to a rank that finished the collective and then
-  // died.
+  // A collective that failed counts as stuck as well. If it failed with another
+  // error than a timeout (DeadlineExceeded), return no ranks, so that the rank
+  // of `log` is not blamed: the cause may be a rank that finished the
+  // collective and then died.
   if (!NeedsAll(stuck.signature) ||
       (stuck.ended != 0 &&
        stuck.status != absl::StatusCode::kDeadlineExceeded)) {
@@ -549,9 +549,9 @@ class Analysis {
           continue;
         }
         const FlightRecord* const stuck = StuckRecord(*log->second, moment_);
-        // Do not blame a rank that is stuck in an operation of another group,
-        // unless other ranks have finished that operation: then the rank itself
-        // is late there as well.
+        // Do not blame a rank that is stuck in an operation of another group:
+        // it waits there for other ranks. But if other ranks have finished that
+        // operation, the rank itself is late.
         if (stuck != nullptr && !IsOf(key, *log->second, *stuck) &&
             calls_.RanksThatFinished(*log->second, *stuck, moment_).empty()) {
           continue;
@@ -673,10 +673,10 @@ class Analysis {
         idle.push_back(other->second);
       }
     }
-    // A peer that has called fewer sends and receives with the stuck rank than
-    // the stuck rank has called with the peer has not done its part of the
-    // exchange. Other idle peers may have done their part and continued. So if
-    // any peers have called fewer, blame only these.
+    // `short_of_messages`: the peers that have called fewer sends and receives
+    // with the stuck rank than the stuck rank has called with them. If there
+    // are such peers, blame only these: the other idle peers may have done
+    // their part of the exchange and continued.
     if (!short_of_messages.empty()) idle = std::move(short_of_messages);
     for (const FlightLog* const other : idle) {
       if (!blamed_.insert(other->rank).second) continue;

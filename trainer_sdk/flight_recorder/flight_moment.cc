@@ -30,9 +30,9 @@ FlightMoment MomentOf(const std::vector<FlightLog>& logs,
     moment.now = std::max(moment.now, end.time);
   }
   if (!clock || !ends.empty()) return moment;
-  // The state is judged at the time that the caller read before the logs. A
-  // later time in a log only shows that its rank still worked while the other
-  // logs were being read.
+  // The caller read `clock` before it read the logs. Judge the state at that
+  // time: a later time in a log only shows that its rank still worked while the
+  // other logs were being read.
   moment.now = *clock;
   moment.running = true;
   if (!failed) moment.timeout = kMaxHealthySeconds;

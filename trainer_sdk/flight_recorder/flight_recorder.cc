@@ -158,9 +158,8 @@ int FlightRecorder::AddGroup(const std::string& name, int rank, int size,
     image_->failed.store(0, std::memory_order_release);
   }
   // Choose an entry of the group table for the new group: the first unused
-  // entry. If there is none, the entry of the removed group that was created
-  // first. If no group was removed, the last entry, which is shared by several
-  // groups.
+  // entry; if there is none, the entry of the removed group that was created
+  // first; if no group was removed, the last entry, which several groups share.
   constexpr int kFurther = kRingGroups - 1;
   int chosen = kFurther;
   for (int i = 0; i < kFurther; i++) {

@@ -16,7 +16,7 @@ bool IsTorchFlight(absl::string_view bytes);
 // Parses a dump of PyTorch's flight recorder (versions 2.x of its format), as
 // ProcessGroupNCCL writes it on a timeout, or
 // torch._C._distributed_c10d._dump_fr_trace() returns it. `rank`: the world
-// rank of the process that wrote the dump, which does not contain this rank.
+// rank of the process that wrote the dump; the dump itself does not contain it.
 // The log has no host and no pid. If the dump lacks the time at which an
 // operation started, the log has the time of the call instead; if the dump
 // lacks the end, the log has the start instead. Dumps of Gloo do not list the

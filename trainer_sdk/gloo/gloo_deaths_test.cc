@@ -139,8 +139,8 @@ TEST(GlooDeaths, DeathInAnyCollectiveIsNamedByAll) {
     for (int kind = 0; kind < kOperationKinds; ++kind) {
       Death death;
       death.kind = static_cast<OperationKind>(kind);
-      // Skip single sends and receives: a batch contains both, and works with
-      // any number of ranks.
+      // Skip single sends and receives, which involve only two ranks. The batch
+      // contains a send and a receive on every rank.
       if (death.kind == OperationKind::kSend ||
           death.kind == OperationKind::kReceive) {
         continue;

@@ -200,8 +200,8 @@ class MeshContext final : public gloo::Context {
   // mutex_.
   bool interrupted_ = false;
   int connecting_ = kNobody;
-  // Whether this rank opens the connection to the peer with which Connect is
-  // connecting it (`connecting_`). If not, that peer opens the connection.
+  // While Connect runs: whether this rank opens the connection to the peer
+  // `connecting_`. If not, that peer opens the connection.
   bool calls_ = false;
 };
 

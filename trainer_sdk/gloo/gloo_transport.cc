@@ -45,9 +45,9 @@ using GlooHandle = std::unique_ptr<void, GlooDelete>;
 
 // A mesh of Gloo pairs; a thread of Gloo moves the data. At the beginning of a
 // collective, each rank sends the operation's signature to the next rank, which
-// compares it with the signature of the operation that it has called. A
-// message's label is sent before its data. In an all_to_all with counts, a
-// part's length is sent before the part.
+// compares it with the signature of the operation that it has called. Before
+// the data of a message, its label (tag, type and count) is sent. In an
+// all_to_all with counts, the length of each part is sent before the part.
 class GlooMesh final : public Mesh {
  public:
   // `plugin` made `context`. `names` has the names of all ranks, indexed by

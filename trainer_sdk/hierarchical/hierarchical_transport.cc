@@ -87,12 +87,12 @@ class HierarchicalTransport final : public Transport {
     const bool found_by_another = !absl::StartsWith(message, heading);
     if (absl::IsDeadlineExceeded(s)) {
       const std::string silent = Silent(Describe(signature));
-      // An empty `silent` means that every rank of the group has reported that
-      // it is late, so the ranks of this host as a whole wait for another host.
-      // A rank that has waited only for ranks of its own host (failed_on_host)
-      // does not know for which host. Another rank of this host, which waits
-      // for the other host itself, knows the cause: wait until that rank has
-      // written the cause.
+      // If `silent` is empty, every rank of the group has reported that it is
+      // late: the ranks of this host as a whole wait for another host. If this
+      // rank has waited only for ranks of its own host (failed_on_host), it
+      // does not know which other host is late. But another rank of this host
+      // waits for the late host itself: wait until that rank has written the
+      // cause.
       if (silent.empty() && tiers_.failed_on_host) {
         record_.AwaitCause(kOthersAreLate);
         if (tiers_.compared) message += OtherHosts();

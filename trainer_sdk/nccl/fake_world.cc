@@ -91,9 +91,10 @@ void FakeWorld::Collect(uint64_t number, int rank, const FakePart& part,
     }
   }
   changed_.wait(lock, [&] { return slot.done || aborted; });
-  // Without a result, the wait ended because this rank was aborted, after which
-  // its buffers become invalid. Make `arrived` so negative that this collective
-  // can never become complete: otherwise another rank would use these buffers.
+  // If the collective is not done, the wait ended because this rank was
+  // aborted, and its buffers become invalid. Make `arrived` so negative that
+  // this collective can never become complete: otherwise another rank would use
+  // these buffers.
   if (!slot.done) slot.arrived -= 2 * size_;
   if (slot.done && ++slot.left == size_) slots_.erase(number);
 }

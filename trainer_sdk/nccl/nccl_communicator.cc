@@ -118,7 +118,8 @@ absl::Status NcclCommunicator::Split(int color, int key,
                                      Instant deadline) {
   nccl::NcclConfig config;
   // NCCL may write the new communicator to `made` from a thread of its own,
-  // until the parent is ready or aborted.
+  // until the parent is ready or aborted. So this function must not return
+  // earlier.
   nccl::NcclComm made = nullptr;
   absl::Status split = Do(
       [&](nccl::NcclComm comm) {

@@ -28,7 +28,7 @@ constexpr Duration kLookEvery = milliseconds(10);
 // The interval at which the watching thread queries NCCL for errors while no
 // operations are pending.
 constexpr Duration kLookWhenIdle = std::chrono::seconds(1);
-// The time that a rank waits for its peers before it also polls the group's
+// The time that a rank waits for its peers before it begins to poll the group's
 // alarm, once per second, to learn whether a peer has failed.
 constexpr Duration kStalledAfter = std::chrono::seconds(1);
 // The longest time that a rank spends on the store in order to add details to
@@ -201,8 +201,8 @@ absl::Status NcclGroup::Split(int color, int key, NcclCommunicator* part,
     meeting.turn = ++splits_;
   }
   // In a split all ranks of the parent group wait for each other, so errors
-  // must name ranks of the parent: use its place, with the `formation` of the
-  // new groups, which reports failures.
+  // must name ranks of the parent: use the parent's place. Its `formation` is
+  // that of the new groups, which reports failures.
   GroupPlace whole = place_;
   whole.formation = formation;
   absl::Status split;

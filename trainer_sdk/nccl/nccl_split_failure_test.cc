@@ -214,9 +214,9 @@ TEST_P(NcclSplitFailureTest, ARankThatCannotSplitEndsTheOthersWait) {
         .status();
   });
   EXPECT_TRUE(absl::IsInvalidArgument(ends[0])) << ends[0];
-  // Without ncclCommSplit, a rank first joins the creation of the new group.
-  // Rank 0 fails before that, so the other ranks, which wait in the new group,
-  // are not notified.
+  // Without ncclCommSplit, a rank can report a failure only after it has joined
+  // the creation of the new group. Rank 0 fails before that, so the other ranks
+  // are not notified, and their errors are not checked.
   if (!has_split()) return;
   for (const int rank : {1, 2}) {
     EXPECT_TRUE(absl::IsInvalidArgument(ends[rank])) << ends[rank];

@@ -12,9 +12,8 @@
 namespace muster {
 namespace {
 
-// Maximum number of bytes that a rank may send in all if every rank sends its
-// data directly to all other ranks (one hop). For larger data, several hops are
-// faster.
+// The largest total number of bytes that a rank sends directly to all other
+// ranks (one hop). For more data, several hops are faster.
 constexpr int64_t kDirectBytes = 32 << 10;
 constexpr int kDirectRanks = 8;
 // A ring is used if each rank's part of the data has at least this many bytes.
@@ -53,7 +52,8 @@ absl::Status Direct(Mesh& mesh, Reduction reduction, const void* input,
     if (from == rank) continue;
     if (absl::Status s = mesh.Wait(tickets[from]); !s.ok()) return s;
   }
-  // Wait until the input is sent: `output` may be the same memory as `input`.
+  // Wait until the input is sent, because Reduce overwrites it if `output` is
+  // the same memory as `input`.
   if (absl::Status s = mesh.Flush(); !s.ok()) return s;
   Reduce(reduction.dtype, reduction.op, sources.data(), size, &output, 1,
          count);
@@ -72,9 +72,10 @@ absl::Status Doubling(Mesh& mesh, Reduction reduction, const void* input,
   int power = 1;
   while (power * 2 <= size) power *= 2;
   const int extra = size - power;
-  // `power` ranks take part in the doubling, so `extra` ranks must not. The
-  // first 2 * extra ranks form pairs. The odd rank of a pair sends its data to
-  // the even rank, which takes part for both, and later receives the result.
+  // The doubling needs a power of two of ranks, so `extra` ranks do not take
+  // part. The first 2 * extra ranks form pairs. The odd rank of a pair sends
+  // its data to the even rank, lets the even rank take part for both, and then
+  // receives the result.
   if (rank < 2 * extra && rank % 2 == 1) {
     mesh.Send(rank - 1, output, bytes);
     if (absl::Status s = mesh.Flush(); !s.ok()) return s;
@@ -180,8 +181,8 @@ class Ring {
 
   // Receives a chunk that is completely reduced and, unless `step` is kLast,
   // forwards it. The chunk overwrites a part of `output_` that this rank has
-  // sent to `next`. `next` has already received that part: the reduced chunk
-  // contains it and came through `next`.
+  // sent to `next`. This is safe, because `next` has received that part: the
+  // reduced chunk contains it and came through `next`.
   absl::Status CollectChunk(int chunk, Step step) {
     return ForEachPiece(chunk, [&](int64_t begin, int64_t count) {
       const Ticket ticket =
@@ -383,12 +384,12 @@ PointToPoint AsMessage(const Operation& operation) {
                       operation.dtype};
 }
 
-// Whether a rank can finish `operation` without a message from every other
-// rank. Such a rank may notice a different operation of another rank only in
-// its next operation.
+// Whether a rank can finish `operation` although another rank has called a
+// different operation. In this case the ranks perform a barrier after
+// `operation`, in which they notice the difference.
 bool SomeHearNothing(const Operation& operation, int size) {
-  // In an all_to_all with counts, the receiver of a part may find that it has
-  // another length than expected. The sender gets no message from which it
+  // In an all_to_all with counts, the receiver of a part may find that the part
+  // has another length than expected. The sender gets no message from which it
   // could learn of this mismatch.
   if (operation.kind == OperationKind::kAllToAll) {
     return !operation.counts.empty();

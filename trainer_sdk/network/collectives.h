@@ -12,13 +12,14 @@ namespace muster {
 
 // The algorithms of all_reduce.
 enum class AllReduceWay {
-  // Each rank sends all its data to all ranks: one hop. For few ranks and small
-  // data.
+  // Each rank sends all its data to all other ranks, in one hop. Used for few
+  // ranks and small data.
   kDirect,
-  // recursive doubling: log2(n) hops for n ranks; for many ranks and small data
+  // Recursive doubling takes log2(n) hops for n ranks. Used for many ranks and
+  // small data.
   kDoubling,
-  // ring: 2(n-1) hops for n ranks, each of which sends 2(n-1)/n of the bytes;
-  // for large data
+  // A ring takes 2(n-1) hops for n ranks, and each rank sends 2(n-1)/n times
+  // the size of the data. Used for large data.
   kRing,
 };
 

@@ -61,9 +61,9 @@ class Mesh {
   virtual const PeerName& name(int peer) const = 0;
 
   // Begins an operation. All sends and receives until Finish belong to this
-  // operation and have its deadline. Peers announce which operation they have
-  // called under each sequence number; the mesh compares these with
-  // `signature`, so that a mismatch is detected.
+  // operation and have its deadline. Peers announce the operations that they
+  // call. To detect a mismatch, the mesh compares `signature` with the
+  // announcements that have the same sequence number.
   virtual absl::Status Begin(const OperationSignature& signature,
                              Instant deadline) = 0;
 

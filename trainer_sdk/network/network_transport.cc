@@ -51,9 +51,10 @@ absl::Status NetworkTransport::ExecuteAs(const Operation& operation,
   return Break(absl::Status(s.code(), message));
 }
 
-// Returns a text that names the other ranks that have reported that they are
-// late, and the ranks that have not. Naming the rank for which this rank waits
-// is not enough: in a ring, that rank may itself wait for the absent rank.
+// Returns a text that names the other ranks that have reported a timeout of the
+// same operation, and the ranks that have not. It is not enough to name the
+// rank for which this rank waits: in a ring, that rank may itself wait for an
+// absent rank.
 std::string NetworkTransport::OthersThatAreLate(
     const std::string& operation) const {
   const std::vector<LateRank> ranks =

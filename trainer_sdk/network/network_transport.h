@@ -31,8 +31,8 @@ class NetworkTransport final : public Transport {
                        const OperationContext& context) override;
   // Performs `operation` as one step of a larger operation, which has the
   // signature `signature`. Errors name the larger operation. To detect
-  // different calls, ranks compare the signature of the larger operation. Each
-  // sequence number may be used for one step only.
+  // different calls, ranks compare the signature of the larger operation. This
+  // transport may perform only one step for each sequence number.
   absl::Status ExecuteAs(const Operation& operation,
                          const OperationSignature& signature, Instant deadline);
   void Abort(const std::string& reason) override;

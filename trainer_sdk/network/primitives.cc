@@ -47,8 +47,8 @@ absl::Status GatherToAll(Mesh& mesh, const RankParts& parts, int64_t element,
                          void* whole) {
   const int rank = mesh.rank(), size = mesh.size();
   std::vector<Ticket> tickets;
-  // Rank r receives first from rank r - 1 and sends first to rank r + 1, and so
-  // on. If all ranks began with the same peer, that peer would be overloaded.
+  // In step s, rank r receives from rank r - s and sends to rank r + s. If all
+  // ranks began with the same peer, that peer would be overloaded.
   for (int step = 1; step < size; ++step) {
     const int from = (rank - step + size) % size;
     tickets.push_back(mesh.Receive(from, At(whole, parts.begin(from) * element),

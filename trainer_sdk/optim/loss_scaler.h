@@ -19,9 +19,9 @@ struct LossScalerOptions {
 // The dynamic loss scale of float16 training. The loss is multiplied by the
 // scale, so that small gradients do not underflow. Before the optimizer's step
 // the gradients are divided by the scale. If gradients overflow, the step is
-// skipped and the scale shrinks. All ranks must take the same decision. So they
-// first find out by an all_reduce of MAX whether the gradients of all ranks are
-// finite. Pure. The state is two numbers, which a checkpoint can hold.
+// skipped and the scale shrinks. All ranks must take the same decision. So all
+// ranks must pass the same argument to Update (see PlanStep). Pure. The state
+// (State) is two numbers, which a checkpoint can hold.
 class LossScaler {
  public:
   struct State {

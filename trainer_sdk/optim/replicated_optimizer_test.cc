@@ -176,8 +176,9 @@ TEST_P(Precisions, MastersKeepWhatRoundingLoses) {
       [&, type = precision](int) {
         return TensorData(gradient.data(), kCount, type);
       });
-  // Each step changes a weight too little to change its value of type
-  // `precision`. But the float32 master weights must sum up these changes.
+  // For most weights, the change in one step is too small for the type
+  // `precision`: alone, it would be rounded away. So the optimizer must sum up
+  // the changes in the float32 master weights.
   std::vector<float> master = begin;
   for (int step = 1; step <= 40; ++step) {
     const std::vector<float> exact = Wave(kCount, step);

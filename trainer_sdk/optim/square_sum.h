@@ -16,10 +16,11 @@ namespace muster {
 // of up to 2^40 float32 values.
 class SquareSum {
  public:
-  // Words holds the fixed-point number in digits of 32 bits, least significant
-  // first; the lowest digit holds the square of the smallest float. The last
-  // word is nonzero if some element was not finite. To add the numbers of up to
-  // 2^30 ranks, add them word by word, for example by an all_reduce of SUM.
+  // The fixed-point number has kDigits digits of 32 bits; the lowest digit
+  // holds the square of the smallest float. Words holds these digits, least
+  // significant first, and one further word, which is nonzero if some element
+  // was not finite. To add the numbers of up to 2^30 ranks, add them word by
+  // word, for example by an all_reduce of SUM.
   static constexpr int kDigits = 20;
   using Words = std::array<int64_t, kDigits + 1>;
 

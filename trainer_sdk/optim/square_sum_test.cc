@@ -59,8 +59,8 @@ TEST(SquareSumTest, IsWithinTheRoundingOfAPlainSum) {
   // addition is rounded; SumOf adds exactly and rounds once at the end.
   const double bound = RoundingBound<double>(10000, plain);
   EXPECT_NEAR(SumOf(values), plain, bound);
-  // The bound must be small enough to detect a missing element. So even one
-  // square, the largest, must exceed the bound.
+  // The bound must be small enough for the check above to fail if the element
+  // with the largest square is missing from the sum.
   const float most = *std::max_element(values.begin(), values.end());
   EXPECT_GT(double{most} * most, bound);
 }

@@ -25,10 +25,10 @@ std::vector<int> MeshCoordinates(const std::vector<MeshDimension>& dimensions,
 // `ranks`, or a name is empty or occurs twice. Pure.
 absl::Status CheckMesh(const std::vector<MeshDimension>& dimensions, int ranks);
 
-// Arranges the ranks of a group in a grid. For each dimension there is a group
-// of this rank and all ranks whose coordinates equal its coordinates except in
-// that dimension. The ranks of the group are ordered by that coordinate.
-// Example:
+// Arranges the ranks of a group in a grid. For each dimension, this rank forms
+// a group with all ranks that have the same coordinates in the other
+// dimensions. The ranks of such a group are ordered by their coordinate in this
+// dimension. Example:
 //
 //   DeviceMesh::Create(*world, {{"dp", 2}, {"pp", 2}})
 //   rank 3: coordinate("dp") 1, coordinate("pp") 1,

@@ -20,9 +20,9 @@ namespace muster {
 namespace {
 
 // While a group forms, a thread watches the store for a failure. It watches by
-// several waits, one after another: a wait cannot be cancelled, so the thread
-// lives until its current wait ends. kFirstWatch is the length of the first
-// wait, which is short because most groups form quickly; later waits are
+// several short waits, one after another: a wait cannot be cancelled, so the
+// thread can end only after its current wait. kFirstWatch is the length of the
+// first wait, which is short because most groups form quickly; later waits are
 // longer, up to kLongestWatch.
 constexpr Duration kFirstWatch = std::chrono::milliseconds(50);
 constexpr Duration kLongestWatch = std::chrono::seconds(1);
@@ -124,7 +124,8 @@ int Formation::wake_fd() const {
 }
 
 absl::Status Formation::Do(std::function<void()> call) {
-  // Whether `call` has returned. It runs on a new thread. Guarded by mutex_.
+  // Whether `call`, which runs on a new thread, has returned. Guarded by
+  // mutex_.
   const auto done = std::make_shared<bool>(false);
   if (absl::Status given_up = status(); !given_up.ok()) return given_up;
   try {

@@ -137,7 +137,7 @@ TEST(FormationTest, AStoreThatIsGoneEndsIt) {
   const auto formation = Begin(store, 0);
   // Every call of the store fails because the round is over. Two threads may
   // notice this first: this thread, by its call of Add, or the thread that
-  // watches the store. In both cases the error must say so.
+  // watches the store. In both cases the error must say that the round is over.
   const absl::Status call = FormingStore(store, formation).Add("k", 1).status();
   EXPECT_THAT(std::string(call.message()), HasSubstr("the round is over"));
   pollfd wake{formation->wake_fd(), POLLIN, 0};

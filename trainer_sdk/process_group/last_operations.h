@@ -36,7 +36,8 @@ absl::Status PublishLastOperation(const GroupPlace& place,
 
 // Blocks until every rank's last operation is in the store or `deadline`
 // passes. Returns the operations that are in the store by then, indexed by
-// rank. Only the first 128 ranks of a group are read.
+// rank; nullopt for a rank without one. Only the first 128 ranks of a group are
+// read.
 std::vector<std::optional<OperationSignature>> ReadLastOperations(
     const GroupPlace& place, Instant deadline);
 

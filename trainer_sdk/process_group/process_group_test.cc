@@ -98,8 +98,9 @@ TEST(ProcessGroupTest, StartedAndRunOperationsKeepTheirOrder) {
                                       Sum(world, 1);
                                   if (!sum.ok()) return sum.status();
                                   EXPECT_EQ(*sum, 3);
-                                  // Run returns only after all operations that
-                                  // were started earlier are completed.
+                                  // Sum calls Run, which returns only after all
+                                  // operations that were started earlier are
+                                  // completed.
                                   EXPECT_TRUE(works.back()->is_completed());
                                 }
                               }

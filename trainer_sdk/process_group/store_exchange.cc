@@ -37,11 +37,10 @@ absl::StatusOr<std::string> Table(Store& store, int size,
   absl::StatusOr<std::string> table = store.Get(kTable, deadline);
   if (!absl::IsDeadlineExceeded(table.status())) return table;
   absl::Status late = NameAbsent(store, size, what, table.status());
-  // The text `late` may be wrong. Rank 0 publishes the list of all ranks' texts
-  // and then deletes each rank's text. NameAbsent calls a rank absent if the
-  // rank's text does not exist. So after the deletion, `late` names ranks that
-  // did arrive. In that case the list exists by now, so try once more to read
-  // it.
+  // Try once more to read the list, because the error `late` may be wrong.
+  // NameAbsent calls a rank absent if the rank's text does not exist. But rank
+  // 0 deletes the ranks' texts after it has published the list. So if the list
+  // exists by now, `late` may name ranks that did arrive.
   table = store.Get(kTable, MonotonicNow());
   if (table.ok()) return table;
   return late;

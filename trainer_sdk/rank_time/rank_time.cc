@@ -16,7 +16,7 @@ RankTime& RankTime::Process() {
 void RankTime::Advance(Instant now) {
   // A thread reads the clock before it takes the lock. Meanwhile another
   // thread, with a later time, may have taken the lock first. So `now` may be
-  // earlier than last_.
+  // earlier than last_; in this case use last_.
   now = std::max(now, last_.value_or(now));
   const Duration passed = now - last_.value_or(now);
   (in_progress_ > 0 ? times_.blocked : times_.own) += passed;

@@ -117,10 +117,9 @@ TEST_P(Conversions, RoundsToNearestEven) {
       std::vector<uint16_t> expected;
       for (int low = 0; low < infinity; ++low) {
         const double a = Meaning(format, static_cast<uint16_t>(low));
-        // The value of the 16-bit number that follows `a`. The largest finite
-        // number is followed by infinity. There, use the next value of a format
-        // with larger exponents, because rounding treats infinity like this
-        // value.
+        // The value of the 16-bit number that follows `a`. If that number is
+        // infinity, use instead the value that a format with larger exponents
+        // has at this place, because rounding treats infinity like this value.
         const double b =
             low + 1 == infinity
                 ? 2 * a - Meaning(format, static_cast<uint16_t>(low - 1))
@@ -197,11 +196,11 @@ TEST(KernelTables, Agree) {
           data[i].resize(kCount);
           for (uint64_t& word : data[i]) {
             state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-            // Random numbers that are small, because the kernels may differ in
-            // the payload of a resulting NaN, which is not specified. Bits 12
-            // to 14 of every 16 bits are set to 0. In each floating-point type
-            // these bits include high bits of the exponent, so no number is
-            // infinite or a NaN.
+            // Random bits, but bits 12 to 14 of every 16 bits are set to 0. In
+            // each floating-point type these bits include high bits of the
+            // exponent, so no number is infinite or a NaN. The test avoids
+            // NaNs, because the kernels may differ in a NaN's payload, which is
+            // not specified.
             word = state & 0xbfffbfffbfffbfffu & ~0x7000700070007000u;
           }
           from[i] = data[i].data();

@@ -166,7 +166,7 @@ class HeaderHandler : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
-  // The part of the header that the next token belongs to.
+  // The part of the header to which the next JSON token belongs.
   enum class Place {
     kBefore,
     kTop,

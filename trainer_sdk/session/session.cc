@@ -69,8 +69,9 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Start(
   absl::Status done = session->OpenStore(deadline);
   if (done.ok()) done = session->CompletePlace(deadline);
   if (!done.ok()) {
-    // The session could not be started. Drop its store, so that its destructor
-    // does not wait for the other ranks to finish using the store.
+    // The session could not be started. Drop its store, so that the destructor
+    // of the session does not wait for the other ranks to finish using the
+    // store.
     session->store_.reset();
     return With(absl::StrCat("rank ", plan.rank, " of ", plan.world_size,
                              " cannot join its world: "),

@@ -415,10 +415,9 @@ int64_t Collectives::Rounds(const Run& run) const {
       }
     }
   }
-  // The number of rounds of this collective; each round uses one staging slot
-  // of each rank. An operation without elements has one round, too: before the
-  // ranks compared their calls, a rank may already have copied its input to the
-  // slot of round 0. So the next operation must use the next slot.
+  // Each round of this collective uses one staging slot of each rank. Even an
+  // operation without elements counts as one round, because Execute reserves
+  // the slot of round 0 before it knows the calls of the other ranks.
   return std::max<int64_t>(
       1, (longest + run.lane_elements - 1) / run.lane_elements);
 }

@@ -171,10 +171,10 @@ constexpr int64_t RoundUp(int64_t value, int64_t unit) {
 void Ring(Bell& bell);
 
 // Rings the bell only if ranks sleep at it. Before the call, the caller must
-// make the condition for which they wait true, with a sequentially consistent
-// store. Then no rank sleeps although its condition is true: a rank that is
-// about to sleep either sees the store, or is registered at the bell in time
-// for this call to wake it.
+// make the awaited condition true by a sequentially consistent store. Then no
+// rank sleeps although its condition is true: a rank that is about to sleep
+// either sees the store, or is registered at the bell in time for this call to
+// wake it.
 inline void RingIfHeard(Bell& bell) {
   if (bell.sleepers.load(std::memory_order_seq_cst) != 0) Ring(bell);
 }

@@ -18,13 +18,14 @@ namespace muster {
 // /sys/fs/cgroup cannot be read is not checked.
 absl::Status CheckMemoryRoom(int64_t bytes);
 
-// The number of available bytes according to the text of /proc/meminfo:
-// MemAvailable plus SwapFree.
+// The number of available bytes according to `meminfo`, the text of
+// /proc/meminfo: MemAvailable plus SwapFree. nullopt if there is no
+// MemAvailable.
 std::optional<int64_t> AvailableIn(const std::string& meminfo);
 
 // The path, with a leading slash, of this process's control group for
 // `controller`; for version 2 of control groups, `controller` is "". `cgroups`
-// is the text of /proc/self/cgroup.
+// is the text of /proc/self/cgroup. nullopt if it lists no such group.
 std::optional<std::string> GroupIn(const std::string& cgroups,
                                    const std::string& controller);
 

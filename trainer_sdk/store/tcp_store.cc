@@ -57,8 +57,9 @@ absl::Status Cancel(std::optional<store::StoreChannel>& line) {
 absl::Status WaitOn(std::optional<store::StoreChannel>& line,
                     const std::string& request, Instant deadline) {
   absl::Status sent = line->Send(request, deadline);
-  // The connection cannot be reused, because a part of the request may have
-  // been sent.
+  // After a timeout, a part of the request may have been sent. So the
+  // connection cannot be reused: return Unavailable, after which the caller
+  // closes the connection.
   if (absl::IsDeadlineExceeded(sent)) {
     return absl::UnavailableError(std::string(sent.message()));
   }

@@ -182,9 +182,9 @@ TEST(TcpStore, ALateAnswerCostsOnlyTheOneWhoAsked) {
     peer.Receive(AboutK(store::StoreCommand::kCheck).size());
     given_up.get_future().wait();
     peer.Send(kReady);
-    // The server has now sent its late reply to the Get, and answers the Add,
-    // too. The client must not take the reply to the Get for the reply to the
-    // Add.
+    // The server has now sent its late reply to the Get, and next it answers
+    // the Add. The client must not take the reply to the Get for the reply to
+    // the Add.
     peer.Receive(AboutK(store::StoreCommand::kAdd).size() + 8);
     peer.Send(Number(7));
     peer.AwaitClose();
@@ -422,7 +422,8 @@ TEST(TcpStoreWait, ALineThatBreaksIsNotUsedAgain) {
 }
 
 // The store does not confirm the cancellation of the first wait in time, as if
-// all waits of a large job ended at the same time.
+// all waits of a large job ended at the same time. The client must report a
+// timeout, and a later wait must succeed.
 TEST(TcpStoreWait, AStoreThatIsSlowToCancelIsLateAndNotGone) {
   std::atomic<int> seen = 0;
   WaitingClient client([&seen](ScriptedPeer& peer) {

@@ -133,9 +133,9 @@ absl::Status FrameInbox::Fits(const Posted& posted,
 absl::Status FrameInbox::Compare(int peer,
                                  const OperationSignature& theirs) const {
   const OperationSignature& ours = history_[theirs.sequence % kHistory];
-  // The two operations are compared only if this rank's history has the
-  // operation with the same sequence number. It lacks the operation if this
-  // rank has not called it yet, or called it long ago.
+  // If `ours` has another sequence number, the operations cannot be compared:
+  // this rank has not yet called the operation with the number of `theirs`, or
+  // called it too long ago.
   if (ours.sequence != theirs.sequence || SameCollective(ours, theirs)) {
     return absl::OkStatus();
   }
@@ -254,7 +254,7 @@ void FrameInbox::Placed(int peer, const FrameHeader& header) {
     return;
   }
   // The frame is now complete. When it began to arrive, no receive matched it,
-  // so it was kept. Such a receive may have been posted since then.
+  // so it was kept. A matching receive may have been posted since then.
   Kept& early = kept_[peer].back();
   early.complete = true;
   const Ticket wanted = FirstFor(peer, header);

@@ -91,7 +91,8 @@ struct ArrivingHello {
 
   enum class State { kMore, kWhole, kBroken };
   // Reads the bytes of the greeting that are available at `socket`, without
-  // blocking.
+  // blocking. Returns kWhole once the greeting is complete, kMore while bytes
+  // are missing, and kBroken if the connection was closed or failed.
   State Read(StreamSocket& socket);
 };
 

@@ -28,10 +28,10 @@
 namespace muster {
 namespace {
 
-// If the listener of the next rank (own rank + 1) refuses connections: the time
-// after which the next rank counts as dead, unless it has connected to this
-// rank. 3 s are enough: by then all addresses have been published, so a living
-// next rank connects at once.
+// The time after which the next rank (own rank + 1) counts as dead if its
+// listener refuses connections and it has not connected to this rank. 3 s are
+// enough: by then all addresses have been published, so a living next rank
+// connects at once.
 constexpr Duration kCallTimeout = std::chrono::seconds(3);
 
 absl::StatusOr<SocketAddress> Parse(const std::string& address, int port) {

@@ -378,10 +378,10 @@ absl::Status TcpMesh::Gone(int peer) const {
                          " died or broke its connection: ", connection.why()));
 }
 
-// Returns what a waiting rank does between two polls. It yields its core if
-// more ranks run on this host than it has cores to run on, and otherwise keeps
-// polling: an unnecessary yield costs milliseconds if another program wants the
-// core.
+// Returns what a waiting rank does between two polls. The rank yields its core
+// if the ranks on this host outnumber the cores that this rank may use.
+// Otherwise it keeps polling: an unnecessary yield costs milliseconds if
+// another program wants the core.
 TcpMesh::Between BetweenTries(const std::vector<PeerName>& names, int rank) {
   cpu_set_t cores;
   CPU_ZERO(&cores);

@@ -25,9 +25,9 @@ absl::Status ScatterHook::Reduce(GradientBucket& bucket, ProcessGroup& group) {
       ReduceScatter(bucket.data, own, counts[0], bucket.dtype, ReduceOp::kAvg),
       group);
   const int64_t rest = bucket.count - counts[0] * ranks;
-  // ReduceScatter has averaged only the equal parts of all ranks. Average the
-  // last `rest` elements of the bucket, too; their averages go to the last
-  // rank. In a group of one rank no averaging is needed.
+  // Return, unless the last `rest` elements of the bucket must still be
+  // averaged for the last rank: ReduceScatter has averaged only the equal parts
+  // of all ranks. A group of one rank needs no averaging.
   if (!status.ok() || rest == 0 || ranks == 1) return status;
   void* const at = bucket.at(bucket.count - rest);
   return bucket.Run(

@@ -91,8 +91,8 @@ std::string OfNodes(int nodes) {
 
 // Checks that a process outside of a Slurm step may run as a node of the job.
 // Refuses salloc's shell, and the batch script of a job with several nodes.
-// Flags that name a rendezvous endpoint or, in a batch script, a single node
-// lift this refusal.
+// Accepts both if flags give a rendezvous endpoint, and the batch script also
+// with --nnodes=1.
 absl::Status CheckOutside(const FlagValues& given, const SlurmPlace& place) {
   if (MeetsElsewhere(given)) return absl::OkStatus();
   if (place.context == SlurmContext::kShell) {

@@ -179,8 +179,8 @@ TEST_F(SlurmDefaultsTest, GpusAreCountedOnEachNode) {
     asked["SLURM_GPUS_PER_NODE"] = text;
     EXPECT_EQ(Options(asked).workers_per_node, "2") << text;
   }
-  // --gpus names one GPU, so there is one worker, whatever number of GPUs Slurm
-  // gives.
+  // --gpus=0 names one GPU, GPU 0, so there is one worker, whatever number of
+  // GPUs Slurm gives.
   EXPECT_EQ(Options(Task(0), {"--gpus=0"}).workers_per_node, "1");
 }
 
@@ -282,9 +282,9 @@ TEST_F(SlurmDefaultsTest, AStepOfOneNodeHasNoEndpoint) {
 }
 
 TEST_F(SlurmDefaultsTest, AHeterogeneousStepMeetsInItsFirstComponent) {
-  // In a heterogeneous job the step's list of hosts is sorted over all
-  // components, so its first host is n1. Task 0 runs on n3, the first
-  // component's host.
+  // The coordinator must be on n3, the host of the first component, where task
+  // 0 runs. It must not be on n1, although n1 is first in the step's list of
+  // hosts, which is sorted over all components.
   const Environment het = {{"SLURM_HET_SIZE", "2"},
                            {"SLURM_JOB_NODELIST_HET_GROUP_0", "n3"},
                            {"SLURM_JOB_NODELIST_HET_GROUP_1", "n[1-2]"},

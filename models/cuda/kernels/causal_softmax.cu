@@ -6,8 +6,8 @@ namespace {
 
 constexpr int kWarps = 4;
 
-// The matrix row that this thread's warp handles; rows are counted over all
-// matrices.
+// The index of the row that this thread's warp handles, counted over the rows
+// of all matrices.
 __device__ int64_t OwnRow() {
   return static_cast<int64_t>(blockIdx.x) * kWarps + threadIdx.x / kWarp;
 }

@@ -7,7 +7,8 @@ namespace {
 constexpr float kEpsilon = 1e-5f;  // GPT-2's addend to a row's variance
 constexpr int kWarps = 4;
 
-// The matrix row that this thread's warp handles. A block has kWarps rows.
+// The index of the matrix row that this thread's warp handles. Each of the
+// kWarps warps of a block handles one row.
 __device__ int64_t OwnRow() {
   return static_cast<int64_t>(blockIdx.x) * kWarps + threadIdx.x / kWarp;
 }

@@ -89,7 +89,7 @@ TYPED_TEST(CudaLayerNormTest, AsOnTheCpu) {
   using Bias = typename TestFixture::Bias;
   this->CompareWithCpu(7, 45, Bias::kThere);
   this->CompareWithCpu(1, 5, Bias::kThere);
-  // With 131 rows, the sums over the rows have more than one part.
+  // With 131 rows, each sum over the rows is divided into two parts (RowParts).
   this->CompareWithCpu(131, 33, Bias::kThere);
 }
 

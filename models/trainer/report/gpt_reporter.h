@@ -63,8 +63,8 @@ class GptReporter {
   // `session` must outlive the reporter.
   GptReporter(const Options& options, Session& session);
 
-  // Opens the log on rank 0. `step`: number of steps after which the training
-  // begins or resumes.
+  // Opens the log on rank 0. `step`: number of steps that the training has
+  // already done; 0: a new training.
   absl::Status Begin(int64_t step);
 
   void Step(int64_t step, double loss, double learning_rate,

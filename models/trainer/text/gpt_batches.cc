@@ -27,8 +27,8 @@ GptBatches::GptBatches(std::shared_ptr<const Tokens> tokens, uint64_t seed,
 absl::Status GptBatches::Check() const {
   const int64_t length = tokens_->count();
   // A window needs context + 1 tokens, because the target of its last token is
-  // the token after it. The validation part must have at least one window. The
-  // training part is longer, so it has one too.
+  // the token after it. So a validation part with fewer tokens is an error. The
+  // training part is longer, so it needs no check.
   if (length - held_back_ < context_ + 1) {
     return absl::InvalidArgumentError(absl::StrCat(
         "a text of ", length, " tokens: its last tenth, for validation, has ",

@@ -339,7 +339,7 @@ TEST_F(Hosting, NoticesArePrintedOnce) {
   }
 }
 
-// Two users start jobs without a run id on the default port. The second user's
+// Two users start jobs without a run id on the same port. The second user's
 // node must be refused.
 TEST_F(Hosting, ANodeWithAnotherCommandIsRejected) {
   const std::vector<std::string> meeting = {"--nnodes=1", "--rdzv-backend=c10d",

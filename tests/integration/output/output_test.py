@@ -158,7 +158,7 @@ class Output(unittest.TestCase):
           'worker %d (pid %d) has not ended' % (rank, worker))
     process.send_signal(signal.SIGINT)
     # The exit status is 130 if SIGINT arrives before `launch` has learned that
-    # the workers have ended.
+    # the workers have ended; otherwise 0.
     self.assertIn(process.wait(_PATIENCE_S), (0, 130))
 
   def test_each_run_of_a_node_has_a_log_folder_of_its_own(self):

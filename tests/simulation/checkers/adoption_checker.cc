@@ -116,9 +116,9 @@ class AdoptionChecker : public Checker {
 
   // Checks the decision to continue `round` after reports from `counted` of its
   // nodes. These nodes must be a majority of the newest world that any node has
-  // reported. With takeovers they may also be a majority of an older world: a
-  // newer world may be void (rendezvous::IsVoid), unable to begin on all of its
-  // nodes.
+  // reported. With takeovers they may also be a majority of an older world: the
+  // newer worlds may be void (rendezvous::IsVoid), so that they cannot begin on
+  // all of their nodes.
   void Count(int round, int counted, const rendezvous::JobStatus& status) {
     std::map<rendezvous::WorldId, World> worlds;
     for (const rendezvous::NodeStatus& node : status.nodes) {
@@ -139,9 +139,10 @@ class AdoptionChecker : public Checker {
     }
   }
 
-  // Checks that no node knows that the job ended with `round`, which the
-  // coordinator gives up to begin another round. Only with takeovers: without
-  // them, such a node may have missed that the job went on.
+  // Called when a coordinator gives up `round` to begin another round. Checks
+  // that no node knows that the job ended with `round`. Checks only plans with
+  // takeovers: without them, such a node may be wrong, because it has missed
+  // that the job went on.
   void CheckJobIsNotOver(int round, const rendezvous::JobStatus& status) {
     if (!plan().takeover) return;
     for (const rendezvous::NodeStatus& node : status.nodes) {

@@ -124,9 +124,9 @@ class AttributionChecker : public Checker {
     } else if (is_adopted_ &&
                (why.find("a new coordinator does not know it") == 0 ||
                 why.find("the job went on without this node") == 0)) {
-      // An earlier coordinator told the agent to stop, with the reason "a new
-      // coordinator does not know it" or "the job went on without this node".
-      // So no fault of the node need have caused the break.
+      // Report no breach: an earlier coordinator told the agent to stop,
+      // because "a new coordinator does not know it" or "the job went on
+      // without this node". Such a break needs no fault of the node.
     } else if (!Troubled(SlotOf(why)) && now() > resumed_ + kMaxLate) {
       Fail("nothing had happened to it: " + why);
     }

@@ -52,13 +52,14 @@ class BudgetChecker : public Checker {
       }
       broken_by_failure_ = false;
     }
-    // Before its first round, a new coordinator learns from the nodes' reports
-    // how many restarts earlier coordinators have spent.
+    // Until it has begun or continued a round, a new coordinator learns from
+    // the nodes' reports how many restarts earlier coordinators have spent. So
+    // take over the number that its status shows.
     if (!had_begun) {
-      // A failure of a worker that ends the job uses no restart. The
-      // coordinator then sends a stop order with an exit code. A cancel in the
-      // same step also puts an exit code into the stop order; in that case the
-      // failure may have used a restart.
+      // `is_end`: whether the worker's failure ends the job, which uses no
+      // restart: the coordinator sends a stop order with an exit code. A cancel
+      // in the same step also puts an exit code into the stop order. In that
+      // case the failure may have used a restart.
       const bool is_cancelled = std::ranges::any_of(
           step.decisions,
           [](const auto& decision) { return decision.kind == "cancel"; });

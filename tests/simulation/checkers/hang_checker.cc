@@ -144,7 +144,7 @@ class HangChecker : public Checker {
       if (order.signal == SIGKILL) killed_.insert(agent.slot);
       return;
     }
-    // After SIGKILL, a further signal is meant for processes that the workers
+    // Ignore a signal after SIGKILL: it is meant for processes that the workers
     // have left behind.
     if (killed_.contains(agent.slot)) return;
     const Instant kill_by =
@@ -164,9 +164,8 @@ class HangChecker : public Checker {
     // once the simulation has ended all faults, the worker may have recovered
     if (healed_) return;
     const auto found = watched_.find(slot);
-    // A recently suspended agent may take a worker that has already ended for a
-    // hanging one. This is no error, because the agent does not know of the end
-    // yet.
+    // A recently suspended agent may suspect a worker that has already ended,
+    // because it has not learned of the worker's end yet. This is no error.
     const auto trouble = trouble_.find(slot);
     if (found == watched_.end() && trouble != trouble_.end() &&
         now() < trouble->second + kTrouble) {

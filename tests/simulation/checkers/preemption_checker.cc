@@ -62,9 +62,10 @@ class PreemptionChecker : public Checker {
     ended_ = step.status.phase == rendezvous::JobPhase::kFinished;
     if (!known_since_.has_value() || !ended_) return;
     const rendezvous::Verdict& verdict = *step.status.verdict;
-    // With takeovers, a coordinator makes success known to a majority of nodes
-    // before it reports success. A preemption notice that arrives meanwhile
-    // does not change the verdict.
+    // A job must not succeed after a preemption notice. Exception: with
+    // takeovers, a coordinator makes success known to a majority of nodes
+    // before it reports success, and a notice that arrives meanwhile does not
+    // change the verdict.
     if (verdict.outcome == rendezvous::Outcome::kSucceeded &&
         !plan().takeover) {
       Fail("a job that was preempted succeeds");

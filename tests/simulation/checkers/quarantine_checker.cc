@@ -34,8 +34,8 @@ class QuarantineChecker : public Checker {
                                    [](const rendezvous::Decision& decision) {
                                      return decision.kind == "assign";
                                    });
-    // Do not check plans with takeovers: a world then needs at least half of
-    // the nodes that elect coordinators, even quarantined ones.
+    // Check only plans without takeovers. With takeovers, a world needs at
+    // least half of the nodes that elect coordinators, even quarantined ones.
     if (began && !plan().takeover) CheckWorld(step.status);
     for (const Sent& sent : step.sent) {
       waiting_.erase(sent.to.slot);

@@ -15,8 +15,8 @@ class RoundChecker : public Checker {
     claimed_ = 0;
   }
   void OnStep(const CoordinatorStepped& step) override {
-    // The number of a new round must be higher than that of every round that a
-    // node has run, even under an earlier coordinator.
+    // Update claimed_, the highest round that any node has run, even under an
+    // earlier coordinator. The number of a new round must be higher.
     for (const rendezvous::NodeStatus& node : step.status.nodes) {
       claimed_ = std::max(claimed_, node.round);
     }

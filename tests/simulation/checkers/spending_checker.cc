@@ -30,7 +30,8 @@ class SpendingChecker : public Checker {
     }
     const bool is_known = IsKnown();
     // ignore a world that is older than `newest_`, the newest world that has
-    // begun on all of its nodes
+    // begun on all of its nodes, if every new coordinator learns how many
+    // restarts are used (is_known)
     if (id < newest_ && is_known) return;
     if (place.restart_count < spent_ && is_known) {
       Fail(absl::StrCat("restart ", place.restart_count, " in round ",
@@ -65,8 +66,8 @@ class SpendingChecker : public Checker {
                                 spec.takeover == rendezvous::Takeover::kAuto &&
                                 2 * spec.min_nodes > spec.max_nodes;
     if (count_suffices && witnesses <= spec.max_nodes - spec.min_nodes) {
-      // At most max_nodes agents run, and at least min_nodes of them may not
-      // know how many restarts are used. These agents suffice to elect a
+      // Up to max_nodes agents may run. So there may be min_nodes agents that
+      // do not know how many restarts are used, and these suffice to elect a
       // coordinator.
       return false;
     }

@@ -46,8 +46,9 @@ class StickyChecker : public Checker {
     const rendezvous::WorldId formed = {.epoch = step.epoch,
                                         .round = step.status.round};
     worlds_[formed] = ranks;
-    // With takeovers, nodes must keep their ranks of a world only once all of
-    // its nodes have started the world (NoteSettled).
+    // Without takeovers, the nodes must keep their ranks of this new world.
+    // With takeovers, they must keep them only once all nodes of the world have
+    // started it (NoteSettled).
     if (!plan().takeover) last_ = formed;
   }
 

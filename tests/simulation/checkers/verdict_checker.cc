@@ -94,9 +94,9 @@ class VerdictChecker : public Checker {
         (verdict.outcome == rendezvous::Outcome::kSucceeded)) {
       Fail("the exit code contradicts the outcome");
     }
-    // A coordinator that continues the job without a record of it
-    // (has_adopted_) may report a failure without a cause: the failed node may
-    // never have reported to this coordinator.
+    // A failed job must name a cause. Exception: a coordinator that continues
+    // the job without a record of it (has_adopted_), because the failed node
+    // may never have reported to this coordinator.
     if (verdict.outcome == rendezvous::Outcome::kFailed &&
         !verdict.cause.has_value() && !has_adopted_) {
       Fail("a failure without a cause");
@@ -110,8 +110,8 @@ class VerdictChecker : public Checker {
   bool MayHaveRun(int slot) const {
     return ran_in_.contains(slot) || plan().host_journal;
   }
-  // Checks Directive::took_part in a directive that ends a successful job:
-  // whether the node has taken part in the job.
+  // Checks a directive that ends a successful job: its flag took_part must tell
+  // the node whether it has taken part in the job. Ignores other directives.
   void CheckPart(const CoordinatorStepped& step, const Sent& sent) {
     if (sent.directive.verdict.outcome != rendezvous::Outcome::kSucceeded) {
       return;

@@ -41,8 +41,8 @@ enum class WeightPass { kMoreToCome, kLast };
 struct PipelinePass {
   enum class Purpose {
     kTraining,
-    // an evaluation: only the forward passes and the loss are computed, so
-    // activations need not be kept
+    // The pass is part of an evaluation. Only the forward passes and the loss
+    // are computed, so activations need not be kept.
     kEvaluation,
   };
 

@@ -9,7 +9,7 @@
 namespace muster {
 
 // One action of a rank in the schedule. If the action is a computation, also
-// the arguments with which it calls the stage.
+// the arguments with which the rank calls the stage.
 struct PlannedAction {
   Action action;
   // The arguments of the stage's pass; used only if the action is a

@@ -78,8 +78,8 @@ class RecordingStage : public PipelineStage {
   }
 
  private:
-  // Only one of kStride elements is written and checked, to save time; the last
-  // element of a buffer is one of them.
+  // To save time, only one in kStride elements of a buffer is written and
+  // checked, starting from the last element.
   static constexpr int64_t kStride = 7;
 
   StreamShape Shape() const {

@@ -16,6 +16,7 @@ namespace muster {
 // shapes as integers, and the ranks exchange these integers with an all_gather.
 // All functions of this file are pure.
 
+// The shapes of the input and output of one stage.
 struct StageStreams {
   StreamShape input;
   StreamShape output;

@@ -11,13 +11,13 @@ namespace muster {
 // The kinds of schedules that MakeSchedule can generate. Other schedules are
 // read from CSV files.
 enum class ScheduleKind {
-  // All forward passes, then all backward passes (Huang et al., 2019). Each
-  // rank holds the activations of all micro-batches.
+  // A rank performs all forward passes, then all backward passes (Huang et al.,
+  // 2019). Each rank holds the activations of all micro-batches.
   kGPipe,
-  // Forward and backward passes alternately (Narayanan et al., 2019). With p
-  // ranks and m micro-batches, the bubble (idle time) is (p-1)/m of the ideal
-  // time, as with GPipe. But rank r holds the activations of at most p-r
-  // micro-batches.
+  // A rank performs forward and backward passes alternately (Narayanan et al.,
+  // 2019). With p ranks and m micro-batches, the bubble (idle time) is (p-1)/m
+  // of the ideal time, as with GPipe. But rank r holds the activations of at
+  // most p-r micro-batches.
   k1F1B,
   // 1F1B with v stages per rank (Narayanan et al., 2021). With p ranks and m
   // micro-batches, the bubble (idle time) is only (p-1)/(v m) of the ideal
@@ -40,9 +40,9 @@ absl::StatusOr<ScheduleKind> ParseScheduleName(std::string_view name);
 
 // Makes a schedule. InvalidArgument: a number in `shape` is below 1; the
 // pipeline is too large; GPipe or 1F1B is to have several stages per rank; or
-// the micro-batches cannot be divided into equal groups. The last condition
-// holds only with several stages per rank. With p ranks and m micro-batches
-// there are max(1, m / p) groups, where m / p is rounded down.
+// there are several stages per rank, and the micro-batches cannot be divided
+// into equal groups. With p ranks and m micro-batches there are max(1, m / p)
+// groups, where m / p is rounded down.
 absl::StatusOr<PipelineSchedule> MakeSchedule(ScheduleKind kind,
                                               const PipelineShape& shape);
 

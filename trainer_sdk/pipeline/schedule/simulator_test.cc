@@ -54,8 +54,8 @@ TEST_P(Bubble, OfInterleavedIsDividedByTheChunks) {
 }
 
 TEST_P(Bubble, OfZeroBubbleIsAThirdWhereAllPassesTakeTheSame) {
-  // The formulas below hold only if there are enough micro-batches to fill the
-  // bubble (idle time) with weight gradients: at least 2p - 1.
+  // With fewer than 2p - 1 micro-batches, weight gradients cannot fill the
+  // bubble (idle time). Then the formulas below do not hold, so skip them.
   if (m < 2 * p - 1) return;
   const PipelineTimeline timeline =
       Timeline(ScheduleKind::kZeroBubble1P, {p, 1, m});

@@ -102,13 +102,13 @@ TEST(CaseSelectionTest, TheStrataAreSpreadOverTheSizes) {
 }
 
 TEST(CaseSelectionTest, EveryVariantIsTakenWhereAllAre) {
-  // The expected number of test cases, computed by hand. kShort counts the
-  // cases without the longest length: for each kind and reduction there are 5
-  // lengths, 7 types and some variants. Most kinds have two variants: out of
-  // place and in place. A kind whose longer buffer has one part per rank has
-  // four: both out of place and in place, with equal and with uneven parts. An
-  // all_to_all is never in place, so it has two. A stratum with the longest
-  // length has one variant.
+  // The expected number of test cases, computed by hand. Without the longest
+  // length, there are 5 lengths and 7 types (kLengths) and some variants for
+  // each kind and reduction; kShort is the number of these cases. Most kinds
+  // have two variants: out of place and in place. A kind whose longer buffer
+  // has one part per rank has four: both out of place and in place, with equal
+  // and with uneven parts. An all_to_all is never in place, so it has two. A
+  // stratum with the longest length has one variant.
   constexpr size_t kLengths = 5 * 7;
   constexpr size_t kShort = kLengths * (5 * (2 + 2 + 4) + 4 + 4 + 4 + 2 + 2);
   size_t cases = 0;

@@ -275,8 +275,8 @@ absl::Status CheckDeadline(const ConformanceSubject& subject, int size) {
     everybody.arrive_and_wait();
     if (!status.ok() || rank == absent) return status;
     status = all_reduce(2, std::chrono::seconds(1));
-    // A rank that learns of the failure from a peer may return the peer's error
-    // code.
+    // A rank that learns of the failure from a peer may return Unavailable or
+    // Aborted instead of DeadlineExceeded.
     if (!absl::IsDeadlineExceeded(status) && !absl::IsUnavailable(status) &&
         !absl::IsAborted(status)) {
       return Complaint("without rank " + std::to_string(absent), rank, status);
