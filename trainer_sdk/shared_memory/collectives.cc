@@ -416,7 +416,7 @@ int64_t Collectives::Rounds(const Run& run) const {
     }
   }
   // Each round of this collective uses one staging slot of each rank. Even an
-  // operation without elements counts as one round, because Execute reserves
+  // operation without elements counts as one round, because Execute writes to
   // the slot of round 0 before it knows the calls of the other ranks.
   return std::max<int64_t>(
       1, (longest + run.lane_elements - 1) / run.lane_elements);
