@@ -63,8 +63,8 @@ bool FileTimers::TakeLine(std::string_view line) {
 }
 
 std::vector<FileTimers::Expired> FileTimers::TakeExpired(double now) {
-  // For each process id, the scope and the timer that this function returns if
-  // no further timer has expired.
+  // For each process id, the expired timer that is to be returned, as far as
+  // the loop has come, and the timer's scope.
   std::map<int64_t, std::pair<const std::string*, Timer>> first;
   for (const auto& [key, timer] : timers_) {
     if (timer.expires > now) continue;

@@ -1080,9 +1080,9 @@ TEST_F(FounderTest, BeginsTheJobWithItsFirstNode) {
   EXPECT_EQ(starts_[0].second, "own-tag");
   EXPECT_FALSE(coordinator_.WhereElse().has_value());
   // This coordinator has begun the job. But its process may have been
-  // restarted, and another process may coordinate the job meanwhile. So it does
-  // not announce itself, but asks the other processes who coordinates the job
-  // (kMinority).
+  // restarted, and another process may coordinate the job meanwhile. So its
+  // announcement must say that it has no majority (kMinority): a coordinator
+  // with a majority then answers.
   EXPECT_EQ(coordinator_.Announcing()->backing, Backing::kMinority);
   EXPECT_TRUE(IsFounding(wait.epoch));
 }

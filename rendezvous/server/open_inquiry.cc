@@ -29,9 +29,9 @@ size_t SizeOf(const AnswerPart& part) {
 
 void OpenInquiry::Ask(uint64_t id, const std::string& node_id,
                       const std::string& host) {
-  // If the node was asked before, its earlier answer was lost. Forget the lost
-  // answer, so that a node that reconnects often does not use more and more
-  // memory.
+  // If the node was asked before, its connection has broken since then, and the
+  // rest of its earlier answer will not come. Forget the part that has come, so
+  // that a node that reconnects often does not use more and more memory.
   const auto before = newest_.find(node_id);
   if (before != newest_.end()) answers_.erase(before->second);
   answers_[id] = {.node_id = node_id, .host = host};

@@ -117,9 +117,9 @@ class StragglerWatch {
     bool slow = false;  // whether the rank is persistently slow
   };
 
-  // Adds a window to the rank, from its previous times to `times`. Adds none if
-  // the rank has no previous times, or if the times have advanced by less than
-  // kMinWindow.
+  // Adds a window to the rank: the difference between the rank's newest
+  // cumulative times (`times`) and its previous ones. Adds none if the rank has
+  // no previous times, or if the difference is less than kMinWindow.
   static void Follow(const RankTimes& times, Rank& rank);
   static Window& Newest(Rank& rank);
   static Window Sum(const Rank& rank);

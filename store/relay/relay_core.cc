@@ -219,9 +219,10 @@ void RelayCore::WaitsReplied(WaitsByRequest::iterator waits,
                              const RelayFrame& frame, StoreEffects* effects) {
   std::deque<StoreClientId>& clients = waits->second.clients;
   if (frame.kind == RelayFrameKind::kMessageForOne) {
-    // From now on this channel carries the offer to the first client: a queue
-    // element is reserved for this client. So the relay sends the WAIT of the
-    // other clients again, on another channel. They need not wait until the
+    // Several clients wait for the same key and share this channel. The hub has
+    // reserved a queue element, and the relay offers it to the first client,
+    // which from now on uses the channel alone. For the other clients the relay
+    // sends a new WAIT on another channel, so that they need not wait until the
     // first client has popped its element.
     const StoreClientId first = clients.front();
     clients.pop_front();

@@ -71,8 +71,8 @@ def check(test, what, ours, theirs, limit):
   """
   test.assertEqual(len(ours), len(theirs), what)
   apart = distance(ours, theirs)
-  # With a limit of zero the check would also pass if both outputs were zero by
-  # mistake.
+  # The callers derive `limit` from the size of the outputs. A limit of zero
+  # means that both outputs are zero by mistake, and `apart` would be zero, too.
   test.assertGreater(limit, 0, what)
   if not apart <= limit:
     test.fail('%s: %.4g apart, and rounding explains %.4g' % (

@@ -37,7 +37,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'if kClaim', swap('kClaim', 'kNone')),
     ('a failed request is repeated in the past', _ETCD, 'Leadership::OnFailed',
      'do due_', DROP),
-    # --- decisions that wait until etcd has the record
+    # --- mutants of this rule: a decision is told only once etcd has its record
     ('an undurable decision is told', _JOURNAL, 'PendingRecords::NoteTrouble',
      'if on_trouble', TRUE),
     ('a full disk holds the jobs back', _JOURNAL,

@@ -383,9 +383,9 @@ class Reducer::Body {
     return options_.observer == nullptr ? Instant() : MonotonicNow();
   }
 
-  // Runs `reduce`, which reduces one bucket or exchanges which parameters the
-  // ranks used. Reports to the observer when `reduce` was requested, when it
-  // began and when it ended.
+  // Runs `reduce`: the reduction of one bucket, or the all-reduce by which the
+  // ranks learn which parameters any rank has used. Reports to the observer
+  // when `reduce` was requested, when it began and when it ended.
   template <typename Reduction>
   absl::Status Observed(BucketReduction told, Reduction reduce) {
     if (!device_.is_host()) {

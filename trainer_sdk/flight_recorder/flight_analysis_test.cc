@@ -382,9 +382,9 @@ TEST(FlightAnalysisTest, OnlyALaterGroupOfItsNameMakesAmends) {
   EXPECT_THAT(stuck("world/dp:0", 2), IsEmpty());
   const auto behind = ElementsAre(HasSubstr("rank 2 (node2, pid 102) is beh"));
   EXPECT_THAT(stuck("world/dp", 2), behind);
-  // The barrier failed in the first of two groups named "world/dp:0". The
-  // second of these groups was created before the failure, so it does not
-  // cancel the failure, which must still be reported.
+  // The first of two groups named "world/dp:0" has a failed barrier, and was
+  // not created again after the failure: the second group is older than the
+  // failure. So the failure must still be reported.
   EXPECT_THAT(stuck("other", 1), behind);
 }
 

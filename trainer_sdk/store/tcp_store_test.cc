@@ -285,8 +285,8 @@ TEST(TcpStore, OversizedRequestIsNotSent) {
 }
 
 // A client that waits for the key "k", which is absent until SetKey is called.
-// The server runs the script `line` for each connection on which the client
-// waits (not for its main connection).
+// A client waits on connections of their own (`lines` of them), beside its main
+// connection. On each of these, the simulated server runs the function `line`.
 class WaitingClient {
  public:
   explicit WaitingClient(std::function<void(ScriptedPeer&)> line,

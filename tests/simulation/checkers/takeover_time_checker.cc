@@ -166,7 +166,8 @@ class TakeoverTimeChecker : public Checker {
              (are_few && 2 * elsewhere < found->second.nodes);
     });
   }
-  // Returns the highest possible number of other agents.
+  // Returns the highest possible number of the job's agents besides these
+  // `here` agents.
   int64_t Elsewhere(int64_t here) const {
     return std::max<int64_t>(0, plan().spec.max_nodes - here);
   }

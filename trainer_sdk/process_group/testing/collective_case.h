@@ -10,12 +10,12 @@
 
 // The collectives that the conformance suite runs. A stratum is a combination
 // of kind, type, reduction and length. There are six lengths: 0, 1, 7 and 257
-// elements, large and longest. A large length is about 40,000 elements among
-// all ranks. With the longest length, the longest buffer has about 600 KB, more
-// than any transport stages or sends at once. The variants of a stratum differ
-// in placement (out of place or in place) and parts (equal or uneven). The
-// functions that return lists of cases are pure. They shuffle the cases, and
-// put barriers in between.
+// elements, large and longest. Large: the parts of all ranks have about 40,000
+// elements in total. Longest: the longest buffer has about 600 KB, more than
+// any transport stages or sends at once. The variants of a stratum differ in
+// placement (out of place or in place) and parts (equal or uneven). The
+// functions below return lists of cases in a random order that depends only on
+// their arguments, with barriers in between.
 
 namespace muster {
 
