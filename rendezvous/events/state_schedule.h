@@ -38,8 +38,8 @@ class StateSchedule {
   static constexpr Duration kPause = std::chrono::milliseconds(250);
 
   // Handles a decision about a job. If the decision begins or breaks a round or
-  // ends the job, the next call of TakeDue returns the job, so that its state is
-  // written at once.
+  // ends the job, the next call of TakeDue returns the job, so that its state
+  // is written at once.
   void OnDecision(const std::string& run_id, const std::string& kind,
                   Instant now);
 
