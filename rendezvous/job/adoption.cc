@@ -68,12 +68,14 @@ void Adoption::ForgiveStandstill(Instant now, Duration lease) {
 }
 
 void Adoption::Hear(const Report& report) {
+  recount_.Heard();
   collected_.come[report.node.node_id] = report;
 }
 
 void Adoption::Forget(const std::string& node_id) {
   const auto found = collected_.come.find(node_id);
   if (found == collected_.come.end()) return;
+  recount_.Demand();
   collected_.gone[node_id] = std::move(found->second);
   collected_.come.erase(found);
 }
@@ -85,34 +87,36 @@ bool Adoption::Holds(const std::string& node_id) const {
          found->second.phase != NodePhase::kIdle;
 }
 
-Adoption::Decision Adoption::Decide(Instant now) const {
-  const Progress progress = this->progress();
-  if (2 * progress.come > progress.world) return Decision::kAdopt;
+Adoption::Decision Adoption::Decide(Instant now) {
+  const auto members = NewestWorld(collected_.come);
+  progress_ = {};
+  if (!members.empty()) {
+    const Place& place = *members.begin()->second->place;
+    progress_ = {.round = place.round,
+                 .world = place.group_world_size,
+                 .come = static_cast<int>(members.size()),
+                 .members = place.members};
+  }
+  recount_.Counted(now, progress_.world / 2 + 1 - progress_.come);
+  if (2 * progress_.come > progress_.world) return Decision::kAdopt;
   return now >= deadline_ ? Decision::kGiveUp : Decision::kWait;
-}
-
-Adoption::Progress Adoption::progress() const {
-  const auto members = NewestWorld(collected_.come);
-  if (members.empty()) return {};
-  const Place& place = *members.begin()->second->place;
-  return {.round = place.round,
-          .world = place.group_world_size,
-          .come = static_cast<int>(members.size()),
-          .job_is_over = std::ranges::any_of(members, [](const auto& member) {
-            const std::optional<RoundEnd>& end = member.second->round_end;
-            return end.has_value() && end->exit_code.has_value();
-          })};
-}
-
-std::vector<std::string> Adoption::members() const {
-  const auto members = NewestWorld(collected_.come);
-  if (members.empty()) return {};
-  return members.begin()->second->place->members;
 }
 
 Adoption::Collected Adoption::End() {
   stage_ = Stage::kOver;
   return std::exchange(collected_, {});
+}
+
+const Report* EndOfNewestWorld(const Reports& reports) {
+  const Report* ended = nullptr;
+  for (const auto& [rank, report] : NewestWorld(reports)) {
+    if (!report->round_end.has_value()) continue;
+    if (ended == nullptr ||
+        report->electorate.epoch > ended->electorate.epoch) {
+      ended = report;
+    }
+  }
+  return ended;
 }
 
 World WorldOf(const Reports& reports) {

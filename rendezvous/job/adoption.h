@@ -1,12 +1,14 @@
 #ifndef MUSTER_RENDEZVOUS_JOB_ADOPTION_H_
 #define MUSTER_RENDEZVOUS_JOB_ADOPTION_H_
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/time.h"
+#include "rendezvous/job/recount.h"
 #include "rendezvous/job/world.h"
 #include "rendezvous/protocol/report.h"
 
@@ -42,9 +44,16 @@ class Adoption {
   // adopt.
   bool Holds(const std::string& node_id) const;
 
-  // Returns the decision for the reports so far. O(n), n: the number of
-  // reports.
-  Decision Decide(Instant now) const;
+  // Whether Decide may have a new result (Recount).
+  bool IsDue(Instant now) const {
+    return now >= deadline_ || recount_.IsDue(now);
+  }
+  // The time of the next call of Decide.
+  Instant NextDeadline() const {
+    return std::min(recount_.Deadline().value_or(deadline_), deadline_);
+  }
+  // Returns the decision for the reports so far. O(n log n) for n reports.
+  Decision Decide(Instant now);
   // The result of End: the newest reports by node id. `come`: of nodes that
   // have reported and are still in the job. `gone`: of nodes that were lost or
   // left after their report; a node that returned later is in `come`, too.
@@ -56,19 +65,17 @@ class Adoption {
   };
   Collected End();
 
-  // `round`: the newest round in the reports. `world`: the number of nodes in
-  // that round's world. `come`: the number of these nodes that have reported.
-  // All are 0 if there are no reports. `job_is_over`: whether an earlier
-  // coordinator has told one of these nodes that the job ends with that round.
+  // What the newest call of Decide has counted. `round`: the newest round in
+  // the reports. `world`: the number of nodes in that round's world. `come`:
+  // the number of these nodes that have reported. `members`: the node ids of
+  // that world (Place::members). All are 0 or empty if there are no reports.
   struct Progress {
     int round = 0;
     int world = 0;
     int come = 0;
-    bool job_is_over = false;
+    std::vector<std::string> members;
   };
-  Progress progress() const;
-  // The node ids of the newest round's world (Place::members).
-  std::vector<std::string> members() const;
+  const Progress& progress() const { return progress_; }
 
  private:
   enum class Stage { kNotBegun, kPending, kOver };
@@ -76,11 +83,20 @@ class Adoption {
   Stage stage_ = Stage::kNotBegun;
   Instant deadline_;
   bool forgiven_ = false;
+  Recount recount_;
+  Progress progress_;
   Collected collected_;
 };
 
 // Whether two places belong to one world of one round.
 bool IsSameWorld(const Place& a, const Place& b);
+
+// Returns the report that shows how the newest round of `reports` ended; null:
+// no coordinator has ended it. Several coordinators may have ended the round in
+// different ways, and each may have reached some of the nodes. The result is
+// the report of a node that followed the coordinator with the highest epoch,
+// because only this coordinator can have reached a majority.
+const Report* EndOfNewestWorld(const std::map<std::string, Report>& reports);
 
 // Builds the world of the newest round from the nodes' reports. Members that
 // have not reported have an empty node id; their host is the node id that the

@@ -100,6 +100,13 @@ std::string WaitReason(const JobState& state, const Node* node, Instant now) {
            "follows";
   }
   const Electors* const lacking = LackingWorld(state, Among::kReady);
+  if (state.told_end.has_value() && lacking != nullptr) {
+    return absl::StrCat(
+        "the job had ended (", state.told_end->reason, "), but only ",
+        NodesHere(state, *lacking, Among::kReady), " of the ",
+        Counted(lacking->nodes, "node"), " of round ", lacking->world.round,
+        " are here: it may have gone on elsewhere");
+  }
   if (lacking != nullptr && nodes.ready() >= spec.min_nodes) {
     return absl::StrCat("round ", lacking->world.round,
                         " may go on elsewhere: only ",
@@ -208,7 +215,7 @@ bool TookPart(const JobState& state, const std::string& node_id,
               const std::string& host) {
   // Agents read took_part only in a verdict of success.
   if (state.verdict->outcome != Outcome::kSucceeded) return false;
-  if (state.recalled.has_value()) return true;
+  if (state.recalled.has_value() || state.told_end.has_value()) return true;
   return std::ranges::any_of(
       state.world.members, [&](const World::Member& member) {
         return member.node_id == node_id && member.host == host;

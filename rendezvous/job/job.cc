@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "rendezvous/job/admission.h"
+#include "rendezvous/job/constituency.h"
 #include "rendezvous/protocol/signal_names.h"
 
 namespace muster::rendezvous {
@@ -18,6 +19,12 @@ namespace {
 // normal operation. A longer delay shows that the coordinator's process was
 // suspended: it was stopped, swapped out, or had no CPU time.
 constexpr Duration kMaxLate = std::chrono::milliseconds(100);
+
+// Whether the node knows a newer world than `world`.
+bool KnowsNewer(const Report& report, const Electors& world) {
+  return report.electorate.world > world.world ||
+         (report.place.has_value() && IdOf(*report.place) > world.world);
+}
 
 std::string HeldBy(const Node& holder) {
   return absl::StrCat(holder.identity.host, ", process ", holder.identity.pid);
@@ -196,6 +203,9 @@ void Job::On(const ReportArrived& event) {
   if (state_.adoption.pending()) {
     state_.adoption.Hear(report);
     return;
+  }
+  if (state_.told_end.has_value() && KnowsNewer(report, state_.electors)) {
+    state_.told_end.reset();
   }
   JoinElectors(*node, report);
   if (state_.world.unknown > 0) JoinAdopted(*node, report);

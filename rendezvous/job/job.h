@@ -219,6 +219,12 @@ class Job {
   // Records that this elector's agent has left for good and will not vote for a
   // coordinator any more.
   void CountAsGone(Node& node);
+  // If nodes know that the job ended with the round that is given up, sets
+  // JobState::told_end.
+  void KeepEnd(const Adoption::Collected& collected);
+  // Ends the job as JobState::told_end says, if this coordinator could begin a
+  // round now and no workers are left. Returns whether it did.
+  bool EndsAsTold();
   // Chooses the electors (the nodes that elect a coordinator): the nodes of the
   // current world.
   void Elect();

@@ -26,6 +26,24 @@ constexpr Duration kHostGrace = std::chrono::seconds(2);
 
 constexpr char kSuccess[] = "every worker succeeded";
 
+// Returns the verdict with which an earlier coordinator ended the job by the
+// stop order `end`. nullopt: another round followed, or the job was preempted;
+// then the nodes report their preemption notices again, and these notices end
+// the job as preempted.
+std::optional<Verdict> VerdictOf(const RoundEnd& end,
+                                 const std::map<std::string, Report>& reports) {
+  if (!end.exit_code.has_value()) return std::nullopt;
+  const bool preempted = std::ranges::any_of(reports, [](const auto& one) {
+    return one.second.preemption.has_value();
+  });
+  if (end.exit_code == kPreemptedExitCode && preempted) return std::nullopt;
+  const Outcome outcome = end.exit_code == 0 ? Outcome::kSucceeded
+                          : end.cause == StopCause::kCancelled
+                              ? Outcome::kCancelled
+                              : Outcome::kFailed;
+  return NewVerdict(outcome, *end.exit_code, end.reason);
+}
+
 // Returns the reason of a time-out verdict if no majority of an earlier world
 // was present: enough nodes came within `timeout`, but less than half of that
 // world's nodes.
@@ -90,7 +108,7 @@ bool AllAreHere(const JobState& state) {
     // The wait is also over once all members of that round have joined this
     // coordinator. A member that has joined without reporting a place was
     // started again, and will not report one later.
-    const std::vector<std::string> members = state.adoption.members();
+    const std::vector<std::string>& members = state.adoption.progress().members;
     return !members.empty() &&
            std::ranges::all_of(members, [&state](const std::string& id) {
              return state.nodes.Find(id) != nullptr;
@@ -110,6 +128,7 @@ bool AllAreHere(const JobState& state) {
 }  // namespace
 
 void Job::ConsiderAdoption() {
+  if (!state_.adoption.IsDue(state_.now)) return;
   const Adoption::Decision decision = state_.adoption.Decide(state_.now);
   const bool all_are_here = AllAreHere(state_);
   if (decision == Adoption::Decision::kWait && !all_are_here) return;
@@ -122,24 +141,16 @@ void Job::ConsiderAdoption() {
                                ? "none of its nodes"
                                : absl::StrCat(progress.come, " of its ",
                                               Counted(progress.world, "node"));
-  // If a job with takeovers is over, end it, even without a majority of its
-  // last round: a next round would repeat a job whose end an earlier
-  // coordinator may have told to other nodes. The end still waits for enough
-  // witnesses (AwaitsWitnesses).
-  const bool only_ends = decision != Adoption::Decision::kAdopt &&
-                         progress.job_is_over && !state_.own_endpoint.empty();
-  if (decision == Adoption::Decision::kAdopt || only_ends) {
-    outbox_.Note(
-        "adopt", "",
-        absl::StrCat(
-            "round ", progress.round,
-            only_ends ? " is over, and with it the job: " : " goes on: ", come,
-            " have come to this coordinator, which has no "
-            "record of the job: earlier drains are not "
-            "known"));
+  if (decision == Adoption::Decision::kAdopt) {
+    outbox_.Note("adopt", "",
+                 absl::StrCat("round ", progress.round, " goes on: ", come,
+                              " have come to this coordinator, which has no "
+                              "record of the job: earlier drains are not "
+                              "known"));
     AdoptRound(reports);
   } else {
     KeepElectors(collected);
+    KeepEnd(collected);
     // Skip the last call (the wait for more nodes): either all nodes are here,
     // or the missing nodes had the time of a lease to come.
     state_.gathering.SkipLastCall();
@@ -154,7 +165,8 @@ void Job::ConsiderAdoption() {
                                " nodes here")
                 : absl::StrCat(" came to this coordinator within the lease "
                                "of ",
-                               ToSeconds(state_.spec.lease()), " s")));
+                               ToSeconds(state_.spec.lease()), " s"),
+            state_.told_end.has_value() ? "; the job had ended with it" : ""));
   }
   for (const auto& [id, report] : reports) {
     Node* const node = state_.nodes.Find(id);
@@ -175,12 +187,7 @@ void Job::AdoptRound(const std::map<std::string, Report>& reports) {
   state_.blame.Clear();
   state_.signals.clear();
   state_.restarts_used = state_.world.restart_count;
-  // The report from which the end of the round is taken; null: no coordinator
-  // has ended the round. Several coordinators may have ended the round in
-  // different ways, and each may have reached some of the nodes. Take the
-  // report of a node that followed the coordinator with the highest epoch,
-  // because only this coordinator can have reached a majority.
-  const Report* ended = nullptr;
+  const Report* const ended = EndOfNewestWorld(reports);
   bool is_alive = false;
   for (const World::Member& member : state_.world.members) {
     if (member.node_id.empty()) continue;
@@ -194,9 +201,6 @@ void Job::AdoptRound(const std::map<std::string, Report>& reports) {
     // its failure cost. So take over that count from the report; Apply counts
     // only failures that no coordinator has counted.
     SpendAsTold(report);
-    if (ended == nullptr || report.electorate.epoch > ended->electorate.epoch) {
-      ended = &report;
-    }
   }
   if (!state_.own_endpoint.empty()) Elect();
   ChooseStandbys();
@@ -356,8 +360,13 @@ void Job::ChooseStandbys() {
 
 void Job::ListStandby(const Node& node) {
   const std::string& endpoint = node.standby_endpoint;
-  if (state_.own_endpoint.empty() || state_.round > 0 || node.going ||
-      endpoint.empty() || endpoint == state_.own_endpoint ||
+  // Before the first round of a job that continues from a record, no standby
+  // knows what the record has, such as the job's verdict.
+  const bool continues_record =
+      IsFounding(state_.epoch) &&
+      (state_.recalled.has_value() || state_.claimed_round > 0);
+  if (state_.own_endpoint.empty() || state_.round > 0 || continues_record ||
+      node.going || endpoint.empty() || endpoint == state_.own_endpoint ||
       state_.standbys.size() >= kMaxStandbys ||
       std::ranges::find(state_.standbys, endpoint) != state_.standbys.end()) {
     return;
@@ -380,9 +389,6 @@ void Job::SpendAsTold(const Report& report) {
 
 void Job::EndAdopted(const RoundEnd& end,
                      const std::map<std::string, Report>& reports) {
-  const bool preempted = std::ranges::any_of(reports, [](const auto& one) {
-    return one.second.preemption.has_value();
-  });
   // The earlier coordinator has already recorded why the round ended. So the
   // loss of that coordinator's node (lost_host) must not become the cause.
   state_.lost_host.reset();
@@ -391,19 +397,40 @@ void Job::EndAdopted(const RoundEnd& end,
     return;
   }
   Stopping stopping{.cause = end.cause};
-  if (end.exit_code == kPreemptedExitCode && preempted) {
-    // In this branch the earlier coordinator has ended the job as preempted
-    // (kPreemptedExitCode). Set no verdict: the nodes report their preemption
-    // notices again, and these notices end the job as preempted.
-  } else if (end.exit_code.has_value()) {
-    stopping.consequence = Consequence::End(
-        NewVerdict(end.cause == StopCause::kCancelled ? Outcome::kCancelled
-                                                      : Outcome::kFailed,
-                   *end.exit_code, end.reason));
-  } else if (state_.restarts_used > state_.world.restart_count) {
+  if (const auto verdict = VerdictOf(end, reports); verdict.has_value()) {
+    stopping.consequence = Consequence::End(*verdict);
+  } else if (!end.exit_code.has_value() &&
+             state_.restarts_used > state_.world.restart_count) {
     stopping.consequence = Consequence::Restart();
   }
   BreakRound(end.reason, std::move(stopping));
+}
+
+void Job::KeepEnd(const Adoption::Collected& collected) {
+  const Report* const ended = EndOfNewestWorld(collected.come);
+  if (state_.own_endpoint.empty() || ended == nullptr ||
+      IdOf(*ended->place) != state_.electors.world) {
+    return;
+  }
+  std::vector<const Report*> all;
+  for (const auto& [id, report] : collected.come) all.push_back(&report);
+  for (const auto& [id, report] : collected.gone) all.push_back(&report);
+  // A coordinator that is newer than the one that ended the round may have
+  // ended it in another way.
+  if (NewestElectorate(all).epoch > ended->electorate.epoch) return;
+  state_.told_end = VerdictOf(*ended->round_end, collected.come);
+}
+
+bool Job::EndsAsTold() {
+  if (!state_.told_end.has_value() ||
+      LackingWorld(state_, Among::kReady) != nullptr ||
+      std::ranges::any_of(state_.nodes.nodes(), [](const auto& one) {
+        return HasProcesses(one.second.phase);
+      })) {
+    return false;
+  }
+  Finish(*state_.told_end);
+  return true;
 }
 
 void Job::ConsiderGathering() {
@@ -417,6 +444,7 @@ void Job::ConsiderGathering() {
     if (state_.now >= *PhaseLimit(state_)) Finish(*state_.recalled);
     return;
   }
+  if (EndsAsTold()) return;
   if (state_.check.has_value()) state_.check->EndRoundIfDue(state_.now);
   WaiveFaults();
   const JobSpec& spec = state_.spec;
@@ -443,7 +471,7 @@ void Job::ConsiderGathering() {
     case Gathering::Decision::kWait:
       break;
     case Gathering::Decision::kForm:
-      if (CheckDelaysWorld()) break;
+      if (state_.told_end.has_value() || CheckDelaysWorld()) break;
       if (ConcludeCheck()) {
         // The check has found bad nodes or nodes that are good again, so the
         // number of nodes that can get a place has changed. If it has found
@@ -461,6 +489,12 @@ void Job::ConsiderGathering() {
       }
       break;
     case Gathering::Decision::kTimeOut: {
+      if (const auto& told = state_.told_end; told.has_value()) {
+        Finish(NewVerdict(Outcome::kTimedOut, told->exit_code,
+                          absl::StrCat(told->reason, "; ",
+                                       NoMajority(state_, spec.join_timeout))));
+        break;
+      }
       if (LackingWorld(state_, Among::kReady) != nullptr) {
         Finish(NewVerdict(Outcome::kTimedOut, 1,
                           NoMajority(state_, spec.join_timeout)));

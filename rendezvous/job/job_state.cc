@@ -326,9 +326,8 @@ std::optional<Instant> PhaseDeadline(const JobState& state) {
   switch (state.phase) {
     case JobPhase::kGathering:
       if (state.awaits_judgement) return state.now;
-      if (state.adoption.pending() || state.recalled.has_value()) {
-        return deadline;
-      }
+      if (state.adoption.pending()) return state.adoption.NextDeadline();
+      if (state.recalled.has_value()) return deadline;
       deadline =
           state.gathering.NextDeadline(state.now, state.spec, state.clock);
       if (state.check.has_value()) {

@@ -94,8 +94,8 @@ struct JobState {
   std::set<std::string> no_spares;
   // standbys: HOST:PORT of the processes of the newest world that may take over
   // (Directive::standbys); before this coordinator has a world, of the first
-  // nodes that have come to it. host_rank: the group rank of the node whose process
-  // is this coordinator (Directive::host_rank).
+  // nodes that have come to it. host_rank: the group rank of the node whose
+  // process is this coordinator (Directive::host_rank).
   std::vector<std::string> standbys;
   int host_rank = -1;
   // Group rank of the node whose process coordinated the adopted round, while
@@ -174,6 +174,11 @@ struct JobState {
   // The verdict in the record of an earlier coordinator (Job::Recall). The job
   // ends with it, unless another coordinator deposes this one before.
   std::optional<Verdict> recalled;
+  // The verdict with which an earlier coordinator ended the job, as nodes of
+  // the newest world report it (the world of `electors`), too few of which have
+  // come for an adoption. The job ends with it instead of beginning another
+  // round, unless a node reports a newer world before. nullopt: none.
+  std::optional<Verdict> told_end;
   // Counts the changes of the state that a new coordinator could not learn from
   // the nodes' reports. Whenever this number has changed, a new JobRecord must
   // be written.

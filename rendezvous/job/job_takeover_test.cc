@@ -20,6 +20,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -662,6 +663,7 @@ class JobRecallVerdictTest : public ::testing::Test {
 TEST_F(JobRecallVerdictTest, TheVerdictIsToldOnceNoCoordinatorIsExpected) {
   EXPECT_THAT(job_.told("a").reason, HasSubstr("this job had ended"));
   job_.Join("b");
+  EXPECT_THAT(job_.told("b").standbys, IsEmpty()) << "none knows the verdict";
   for (const char* name : {"a", "b"}) job_.agent(name).silent = true;
   job_.Wait(TimeToLearn(QuickSpec(2, 2)) - milliseconds(1));
   EXPECT_EQ(job_.phase(), JobPhase::kGathering);
@@ -1229,40 +1231,110 @@ TEST(JobTakeoverTest, ARoundIsGivenUpAtOnceIfAllNodesAreHere) {
   EXPECT_EQ(job.round(), 2);
 }
 
-// Only b of the three nodes of round 1 remembers it: a and c were started
-// again. An earlier coordinator has ended the round with an exit code (then the
-// job ends) or without one (then round 1 is given up and another round begins).
+// Returns a job of nodes a to c in which node b knows that an earlier
+// coordinator has ended the job with round 1 (exit code 3). The process of b
+// coordinates the job now, and no node is connected.
+JobFixture JobThatIsOver(Takeover takeover) {
+  JobSpec spec = QuickSpec(2, 3);
+  spec.takeover = takeover;
+  spec.max_restarts = 0;
+  JobFixture job = JobFixture::HostedBy("a", spec);
+  job.StartAll({"a", "b", "c"});
+  job.Fails("b", ExitedWith(1, 3));
+  job.Idle("b");
+  job.TakeOver("b");
+  return job;
+}
+
 TEST(JobTakeoverTest, AJobThatIsOverEndsWithoutAMajorityOfItsLastRound) {
-  for (const bool is_over : {true, false}) {
-    JobSpec spec = QuickSpec(2, 3);
-    spec.takeover = Takeover::kAuto;
-    spec.max_restarts = is_over ? 0 : 1;
-    JobFixture job = JobFixture::HostedBy("a", spec);
-    job.StartAll({"a", "b", "c"});
-    job.Fails("b", ExitedWith(1, 3));
-    job.Idle("b");
-    job.TakeOver("b");
+  JobFixture job = JobThatIsOver(Takeover::kAuto);
+  job.Reconnect("b");
+  // Nodes a and c have forgotten round 1.
+  for (const char* name : {"a", "c"}) job.Restart(name);
+  EXPECT_THAT(job.Decided("adopt"),
+              HasSubstr("round 1 is given up: only 1 of its 3 nodes are among "
+                        "the 3 nodes here; the job had ended with it"));
+  for (const char* name : {"a", "c"}) job.Report(name);
+  ASSERT_EQ(job.phase(), JobPhase::kFinished);
+  EXPECT_EQ(job.status().verdict->outcome, Outcome::kFailed);
+  EXPECT_EQ(job.status().verdict->exit_code, 3);
+}
+
+TEST(JobTakeoverTest, AJobThatIsOverEndsOnceNoWorkersAreLeft) {
+  JobFixture job = JobThatIsOver(Takeover::kAuto);
+  job.agent("b").report.phase = NodePhase::kStopping;
+  job.Reconnect("b");
+  for (const char* name : {"a", "c"}) job.Restart(name);
+  for (const char* name : {"a", "c"}) job.Report(name);
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  job.Idle("b");
+  EXPECT_EQ(job.phase(), JobPhase::kFinished);
+}
+
+// With only nodes b and d at this coordinator, the job may have gone on
+// elsewhere, with nodes a and c. In one of the cases c shows that it has.
+TEST(JobTakeoverTest, AJobThatMayHaveGoneOnIsNotOver) {
+  for (const bool has_gone_on : {false, true}) {
+    JobFixture job = JobThatIsOver(Takeover::kMajority);
     job.Reconnect("b");
-    for (const char* name : {"a", "c"}) job.Restart(name);
-    EXPECT_THAT(job.Decided("adopt"),
-                HasSubstr(is_over ? "round 1 is over, and with it the job: 1 "
-                                    "of its 3 nodes"
-                                  : "round 1 is given up"));
-    for (const char* name : {"a", "c"}) job.Report(name);
-    job.AllStop();
-    if (is_over) {
-      // The restarted nodes are no witnesses of the job's end. So the end waits
-      // for more witnesses until the rejoin time-out.
-      job.Wait(spec.rejoin_timeout);
-      ASSERT_EQ(job.phase(), JobPhase::kFinished);
-      EXPECT_EQ(job.status().verdict->exit_code, 3);
-      EXPECT_THAT(job.status().verdict->reason,
-                  HasSubstr("exit code 3; only 1 of the 3 nodes of round 1 "
-                            "learned of this within"));
-    } else {
-      EXPECT_EQ(job.round(), 2);
+    job.Join("d");
+    job.Wait(seconds(6));
+    ASSERT_THAT(job.Decided("adopt"), HasSubstr("the job had ended with it"));
+    job.Report("b");
+    EXPECT_THAT(job.told("b").reason,
+                HasSubstr("exit code 3), but only 1 of the 3 nodes of round 1 "
+                          "are here: it may have gone on elsewhere"));
+    if (has_gone_on) {
+      Report& report = job.agent("c").report;
+      report.round = report.place->round = 2;
+      report.phase = NodePhase::kIdle;
+      job.Reconnect("c");
+      job.Report("c");
+      EXPECT_EQ(job.phase(), JobPhase::kRunning);
+      continue;
     }
+    job.Wait(QuickSpec(2, 3).join_timeout);
+    ASSERT_EQ(job.phase(), JobPhase::kFinished);
+    EXPECT_EQ(job.status().verdict->outcome, Outcome::kTimedOut);
+    EXPECT_EQ(job.status().verdict->exit_code, 3);
+    EXPECT_THAT(job.status().verdict->reason,
+                HasSubstr("exit code 3; only 1 of the 3 nodes of round 1"));
   }
+}
+
+// Node a knows that its coordinator has ended the job with round 1. Node c
+// knows a newer coordinator, and in one of the cases also that this one has
+// ended the round without ending the job. The other nodes were started again.
+TEST(JobTakeoverTest, TheEndOfAnOlderCoordinatorDoesNotCount) {
+  for (const bool is_told : {false, true}) {
+    JobSpec spec = QuickSpec(3, 5);
+    spec.takeover = Takeover::kAuto;
+    JobFixture job = JobFixture::HostedBy("a", spec);
+    job.StartAll({"a", "b", "c", "d", "e"});
+    for (const char* name : {"a", "c"}) {
+      job.agent(name).report.phase = NodePhase::kIdle;
+    }
+    job.agent("a").report.round_end = RoundEnd{.exit_code = 3, .reason = "a"};
+    Report& report = job.agent("c").report;
+    report.electorate.epoch += kDrawnEpochMask + 1;
+    if (is_told) report.round_end = RoundEnd{.reason = "c"};
+    job.TakeOver("c");
+    job.ReconnectAll({"a", "c"});
+    for (const char* name : {"b", "d", "e"}) job.Restart(name);
+    EXPECT_THAT(job.Decided("adopt"), EndsWith("are among the 5 nodes here"));
+  }
+}
+
+// Node c knows round 2 and is lost before round 1 is given up.
+TEST(JobTakeoverTest, ANodeThatIsLostAgainMayKnowThatTheJobWentOn) {
+  JobFixture job = JobThatIsOver(Takeover::kAuto);
+  Report& report = job.agent("c").report;
+  report.round = report.place->round = 2;
+  job.ReconnectAll({"b", "c"});
+  job.Lose("c");
+  for (const char* name : {"a", "c"}) job.Restart(name);
+  EXPECT_THAT(job.Decided("adopt"), HasSubstr("round 1 is given up"));
+  EXPECT_THAT(job.Decided("adopt"), EndsWith("are among the 3 nodes here"));
 }
 
 TEST(AdoptionTest, TheMembersAreThoseOfTheNewestRound) {
@@ -1272,13 +1344,43 @@ TEST(AdoptionTest, TheMembersAreThoseOfTheNewestRound) {
       .round = 1, .epoch = 5, .group_world_size = 2, .members = {"a", "c"}};
   Adoption adoption;
   adoption.Begin(Instant());
-  EXPECT_THAT(adoption.members(), IsEmpty());
+  adoption.Decide(Instant());
+  EXPECT_THAT(adoption.progress().members, IsEmpty());
   adoption.Hear(report);
   report.node.node_id = "b";
   report.place->round = 2;
   report.place->members = {"b", "d"};
   adoption.Hear(report);
-  EXPECT_THAT(adoption.members(), ElementsAre("b", "d"));
+  adoption.Decide(Instant());
+  EXPECT_THAT(adoption.progress().members, ElementsAre("b", "d"));
+}
+
+// Of 9 nodes, 5 are a majority.
+TEST(AdoptionTest, IsDueWithTheReportThatCompletesAMajority) {
+  const Instant begin{seconds(1)};
+  Report report;
+  report.place = Place{.round = 1, .epoch = 5, .group_world_size = 9};
+  Adoption adoption;
+  adoption.Begin(begin + seconds(5));
+  const auto come = [&](int rank) {
+    report.node.node_id = absl::StrCat("n", rank);
+    report.place->group_rank = rank;
+    adoption.Hear(report);
+  };
+  come(0);
+  EXPECT_TRUE(adoption.IsDue(begin)) << "the size of the world is unknown";
+  EXPECT_EQ(adoption.Decide(begin), Adoption::Decision::kWait);
+  EXPECT_EQ(adoption.NextDeadline(), begin + seconds(5));
+  for (const int rank : {1, 2, 3}) come(rank);
+  EXPECT_FALSE(adoption.IsDue(begin));
+  EXPECT_EQ(adoption.NextDeadline(), begin + Recount::kInterval);
+  EXPECT_TRUE(adoption.IsDue(begin + Recount::kInterval));
+  EXPECT_TRUE(adoption.IsDue(begin + seconds(5)));
+  come(4);
+  EXPECT_TRUE(adoption.IsDue(begin));
+  EXPECT_EQ(adoption.Decide(begin), Adoption::Decision::kAdopt);
+  adoption.Forget("n4");
+  EXPECT_TRUE(adoption.IsDue(begin)) << "a node is lost";
 }
 
 // The job lost node c earlier, so fewer than max_nodes nodes are connected.

@@ -30,18 +30,15 @@ Standby::Step Standby::Hear(Instant now, StreamId stream,
         absl::StrCat("the job is coordinated at ", leader->endpoint));
     moved.standbys = {leader->endpoint};
     step.deliveries.push_back({stream, std::move(moved)});
-    reports_.erase(stream);
+    Remove(stream);
     return step;
   }
   // A node may reconnect before this process notices the end of the node's old
   // connection. Remove the report of the old connection, so that the node votes
   // only once.
-  for (auto it = reports_.begin(); it != reports_.end();) {
-    const Report& other = it->second;
-    if (it->first == stream || other.node.node_id != report.node.node_id) {
-      ++it;
-      continue;
-    }
+  const auto old = streams_.find(report.node.node_id);
+  if (old != streams_.end() && old->second != stream) {
+    const Report& other = reports_.at(old->second);
     const bool is_stale = other.node.incarnation == report.node.incarnation &&
                           other.sequence > report.sequence;
     // All reports of an agent contain the same place key, a secret of this
@@ -51,9 +48,24 @@ Standby::Step Standby::Hear(Instant now, StreamId stream,
         other.node.incarnation == report.node.incarnation &&
         other.place_key != report.place_key;
     if (is_stale || is_stranger) return step;
-    it = reports_.erase(it);
+    Remove(old->second);
   }
   reports_[stream] = report;
+  streams_[report.node.node_id] = stream;
+  recount_.Heard();
+  // The node has promised to obey no coordinator with the epoch of the current
+  // election, so that this election cannot succeed.
+  const bool overrules = report.promised_epoch > epoch_;
+  if (overrules) EndElection();
+  if (recount_.IsDue(now)) Count(now, step);
+  if (step.elected.has_value() || !step.deliveries.empty()) return step;
+  if (epoch_ == 0 || report.promised_epoch != epoch_) {
+    step.deliveries.push_back({stream, StandBy()});
+  }
+  return step;
+}
+
+void Standby::Count(Instant now, Step& step) {
   std::vector<const Report*> all;
   std::vector<const Report*> promised;
   bool all_fresh = true;
@@ -66,36 +78,48 @@ Standby::Step Standby::Hear(Instant now, StreamId stream,
   }
   if (kind_ == Kind::kFounder && all_fresh && !all.empty()) {
     step.elected = std::max<uint64_t>(candidate_ & kDrawnEpochMask, 1);
-    return step;
+    return;
   }
-  const uint64_t highest = HighestPromise();
-  if (highest > epoch_) epoch_ = 0;
-  if (epoch_ != 0 && HaveMajority(promised)) {
+  gathered_ = Gathered();
+  int lacking = 0;
+  const bool is_asking = epoch_ != 0;
+  const bool have_majority = HaveMajority(is_asking ? promised : all, &lacking);
+  recount_.Counted(now, lacking);
+  if (!have_majority) return;
+  if (is_asking) {
     step.elected = epoch_;
-    return step;
+    return;
   }
-  if (epoch_ == 0 && HaveMajority(all)) {
-    const uint64_t above = (highest & ~kDrawnEpochMask) + kDrawnEpochMask + 1;
-    candidate_ = std::max(candidate_, above | (candidate_ & kDrawnEpochMask));
-    epoch_ = candidate_;
-    // candidate_ is the lowest epoch for this standby's next election. Raise
-    // it, because another coordinator may win the current election, and the
-    // next election then needs a new epoch.
-    candidate_ += kDrawnEpochMask + 1;
-    for (const auto& [id, one] : reports_) {
-      step.deliveries.push_back({id, StandBy()});
-    }
-    return step;
+  const uint64_t above =
+      (HighestPromise() & ~kDrawnEpochMask) + kDrawnEpochMask + 1;
+  candidate_ = std::max(candidate_, above | (candidate_ & kDrawnEpochMask));
+  epoch_ = candidate_;
+  // candidate_ is the lowest epoch for this standby's next election. Raise it,
+  // because another coordinator may win the current election, and the next
+  // election then needs a new epoch.
+  candidate_ += kDrawnEpochMask + 1;
+  recount_.Demand();
+  for (const auto& [id, one] : reports_) {
+    step.deliveries.push_back({id, StandBy()});
   }
-  if (epoch_ == 0 || report.promised_epoch != epoch_) {
-    step.deliveries.push_back({stream, StandBy()});
-  }
-  return step;
+}
+
+void Standby::EndElection() {
+  if (epoch_ == 0) return;
+  epoch_ = 0;
+  recount_.Demand();
+}
+
+void Standby::Remove(StreamId stream) {
+  const auto found = reports_.find(stream);
+  if (found == reports_.end()) return;
+  streams_.erase(found->second.node.node_id);
+  reports_.erase(found);
 }
 
 void Standby::Forget(StreamId stream) {
-  reports_.erase(stream);
-  if (reports_.empty()) epoch_ = 0;
+  Remove(stream);
+  if (reports_.empty()) EndElection();
 }
 
 void Standby::Follow(std::optional<Leader> leader) {
@@ -136,7 +160,9 @@ std::optional<Standby::Leader> Standby::Known(Instant now) const {
   return std::nullopt;
 }
 
-bool Standby::HaveMajority(const std::vector<const Report*>& voting) const {
+bool Standby::HaveMajority(const std::vector<const Report*>& voting,
+                           int* lacking) const {
+  *lacking = 1;
   if (voting.empty()) return false;
   std::vector<const Report*> all;
   for (const auto& [stream, report] : reports_) all.push_back(&report);
@@ -152,15 +178,30 @@ bool Standby::HaveMajority(const std::vector<const Report*>& voting) const {
   const JobSpec& spec = reports_.begin()->second.spec;
   const auto here = static_cast<int>(std::ranges::count_if(
       voting, [](const Report* report) { return !IsKnownSpare(*report); }));
+  // A further node may be a voter of each constituency, and no spare.
+  int of_all = 0;
+  for (const Constituency& one : constituencies) {
+    of_all = std::max({of_all, one.nodes / 2 + 1 - one.voters - one.returned,
+                       (one.nodes + 1) / 2 - one.voters});
+  }
+  *lacking =
+      std::max(spec.max_nodes / 2, spec.max_nodes - spec.min_nodes) + 1 - here;
+  if (!before_any_round) *lacking = std::min(*lacking, of_all);
   // An epoch above kDrawnEpochMask comes from an election. If a node has
   // promised such an epoch, another coordinator may have been elected, even if
   // it has not sent an electorate (the nodes whose votes count) yet.
   const bool knows_elected = HighestPromise() > kDrawnEpochMask;
   if (before_any_round && !knows_elected) {
-    if (kind_ == Kind::kFounder && here >= spec.min_nodes) return true;
+    if (kind_ == Kind::kFounder) {
+      *lacking = std::min(*lacking, spec.min_nodes - here);
+      if (here >= spec.min_nodes) return true;
+    }
     // No node here remembers a world, but restarted nodes may have forgotten
     // one. So a job in which two worlds could run at once must not begin here.
-    if (!spec.RestartedAgentsElect()) return false;
+    // The first coordinator must have begun the job: it may have a record of
+    // the job, from which it continues.
+    const bool has_begun = HighestPromise() > 0;
+    if (!has_begun || !spec.RestartedAgentsElect()) return false;
   }
   return OthersAreTooFew(spec, here, constituencies);
 }
@@ -184,6 +225,7 @@ Standby::Step Standby::Meet(Instant now, const Assembly& other,
     Directive moved = NewDirective(DirectiveKind::kMoved, why);
     moved.standbys = {other.endpoint};
     step.deliveries.push_back({it->first, std::move(moved)});
+    streams_.erase(it->second.node.node_id);
     it = reports_.erase(it);
   }
   return step;
@@ -204,6 +246,10 @@ Directive Standby::NewDirective(DirectiveKind kind, std::string reason) {
 }
 
 Directive Standby::StandBy() {
+  return NewDirective(DirectiveKind::kStandBy, gathered_);
+}
+
+std::string Standby::Gathered() const {
   std::vector<const Report*> all;
   for (const auto& [stream, report] : reports_) all.push_back(&report);
   std::string reason =
@@ -219,7 +265,7 @@ Directive Standby::StandBy() {
       !all.front()->spec.RestartedAgentsElect()) {
     absl::StrAppend(&reason, "; ", fresh, " new or restarted, without a vote");
   }
-  return NewDirective(DirectiveKind::kStandBy, std::move(reason));
+  return reason;
 }
 
 std::vector<std::pair<StreamId, Report>> Standby::Replay() const {

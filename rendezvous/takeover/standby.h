@@ -11,6 +11,7 @@
 
 #include "base/time.h"
 #include "rendezvous/job/job_step.h"
+#include "rendezvous/job/recount.h"
 #include "rendezvous/protocol/report.h"
 
 namespace muster::rendezvous {
@@ -37,9 +38,9 @@ namespace muster::rendezvous {
 //   - With Takeover::kAuto: the nodes that are not connected are too few to
 //     form a world (OthersAreTooFew). Known spares do not count.
 //   - At the founder, before any round: at least min_nodes nodes are connected.
-//     (Another standby begins the job before any round only by the second
-//     condition, and only if two worlds can never run at once:
-//     JobSpec::RestartedAgentsElect.)
+//     (Another standby continues a job before its first round only by the
+//     second condition, if a node has met the founder, and if two worlds can
+//     never run at once: JobSpec::RestartedAgentsElect.)
 class Standby {
  public:
   enum class Kind {
@@ -69,7 +70,9 @@ class Standby {
     std::optional<uint64_t> elected;
   };
 
-  // Handles a report from the agent that is connected by `stream`.
+  // Handles a report from the agent that is connected by `stream`. All reports
+  // on a stream are from the same node. O(log n) for most of n reports
+  // (Recount).
   Step Hear(Instant now, StreamId stream, const Report& report);
   // Removes the report of a closed stream.
   void Forget(StreamId stream);
@@ -128,9 +131,22 @@ class Standby {
   std::vector<std::pair<StreamId, Report>> Replay() const;
 
  private:
-  bool HaveMajority(const std::vector<const Report*>& voting) const;
+  // Whether the nodes that send `voting` have a majority. Sets `lacking` to the
+  // least number of further nodes that may complete one. O(n log n).
+  bool HaveMajority(const std::vector<const Report*>& voting,
+                    int* lacking) const;
+  // Counts the connected nodes, and begins an election if they have a majority,
+  // or ends one if a majority has promised its epoch.
+  void Count(Instant now, Step& step);
   Directive NewDirective(DirectiveKind kind, std::string reason);
+  // The directive for nodes that wait here; `gathered_` is its text.
   Directive StandBy();
+  // Returns how many nodes of which world have come. O(n log n).
+  std::string Gathered() const;
+  // Ends the current election without a result.
+  void EndElection();
+  // Removes the node's report from reports_.
+  void Remove(StreamId stream);
 
   Kind kind_;
   // candidate_: the lowest epoch that this standby may use in its next
@@ -145,6 +161,10 @@ class Standby {
   };
   std::optional<Announced> announced_;
   std::map<StreamId, Report> reports_;
+  std::map<std::string, StreamId> streams_;  // of `reports_`, by node id
+  Recount recount_;
+  // How many nodes of which world have come, as of the newest count.
+  std::string gathered_;
   // The nodes that Meet has sent to another standby within the last 10 s
   // (kStaysFor). Key: node id.
   std::map<std::string, Instant> sent_;

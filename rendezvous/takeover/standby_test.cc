@@ -115,6 +115,22 @@ TEST(StandbyTest, IsElectedOnceAMajorityHasPromised) {
   EXPECT_EQ(nodes.standby().reports().size(), 2u);
 }
 
+// With many nodes, not every report is followed by a count of all reports, but
+// the one that completes a majority is: the fifth of nine.
+TEST(StandbyTest, AMajorityIsFoundWithTheReportThatCompletesIt) {
+  Cluster nodes(9);
+  for (int rank = 0; rank < 9; ++rank) nodes.report(rank).spec.min_nodes = 1;
+  for (int rank = 0; rank < 5; ++rank) {
+    nodes.Come(rank);
+    EXPECT_EQ(nodes.told(rank).epoch != 0, rank == 4) << rank;
+  }
+  for (int rank = 0; rank < 5; ++rank) {
+    EXPECT_FALSE(nodes.elected().has_value()) << rank;
+    nodes.Promise(rank);
+  }
+  EXPECT_TRUE(nodes.elected().has_value());
+}
+
 // A stranger may pretend to be several nodes. Nodes that report the same rank
 // have only one vote together.
 TEST(StandbyTest, NodesThatReportTheSameRankAreOneVoter) {
@@ -651,16 +667,18 @@ TEST(StandbyTest, BeforeAnyRoundASuccessorNeedsThatOtherNodesAreTooFew) {
   struct Case {
     Takeover takeover = Takeover::kAuto;
     int min_nodes = 3;
+    uint64_t promised = kOld;  // 0: no node has met the founder
     int needed = 0;  // number of nodes that elect the successor; 0: never
   };
   for (const Case& one :
-       {Case{.needed = 3}, Case{.takeover = Takeover::kMajority},
-        Case{.min_nodes = 2}}) {
+       {Case{.needed = 3}, Case{.promised = 0},
+        Case{.takeover = Takeover::kMajority}, Case{.min_nodes = 2}}) {
     Cluster nodes(7);
     for (int i = 0; i < 5; ++i) {
       Report& report = nodes.report(i);
       report.place.reset();
       report.electorate = Electorate();
+      report.promised_epoch = one.promised;
       report.spec.takeover = one.takeover;
       report.spec.min_nodes = one.min_nodes;
       report.spec.max_nodes = 5;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 
 #include "tests/simulation/checkers/checkers.h"
@@ -251,25 +252,34 @@ TEST_F(TakeoverCheckersTest, ReportsASecondVerdict) {
               HasSubstr("succeeded (0, ) and failed (3, )"));
 }
 
+// Node 0 knows how round 3 ended: with the end of the job, if `exit_code` is
+// set. Node 1 knows either the same round or a later one.
 TEST_F(TakeoverCheckersTest, ReportsAJobThatIsOverAndBeginsAgain) {
-  for (const bool is_over : {false, true}) {
+  struct Case {
+    std::optional<int> exit_code;
+    int round_of_other = 3;
+    bool is_over = false;
+  };
+  for (const Case& one : {Case{}, Case{.exit_code = 1, .is_over = true},
+                          Case{.exit_code = 1, .round_of_other = 4}}) {
     Use(NewAdoptionChecker);
     checker_->OnCoordinatorStarted(2);
     rendezvous::Report report;
     report.sequence = 1;
-    report.place = {.round = 3, .group_world_size = 3};
+    report.place = {.round = one.round_of_other, .group_world_size = 5};
+    checker_->OnReport(kOne, 2, report);
+    report.place->round = 3;
     report.round_end.emplace();
-    if (is_over) report.round_end->exit_code = 1;
+    report.round_end->exit_code = one.exit_code;
     checker_->OnReport(kZero, 1, report);
     Advance(plan_.spec.lease());
     step_.status.nodes = {Node(kZero, {})};
-    step_.decisions = {{"adopt", 3, "", "round 3 is over, and with it the job"},
-                       {"adopt", 3, "", "round 2 is given up: only 1 of 3"}};
+    step_.decisions = {{"adopt", 3, "", "round 3 is given up: only 2 of 5"}};
     checker_->OnStep(step_);
     EXPECT_EQ(checker_->breach(), "");
-    step_.decisions = {{"adopt", 3, "", "round 3 is given up: only 1 of 3"}};
+    step_.decisions = {{"assign", 4, "", ""}};
     checker_->OnStep(step_);
-    EXPECT_EQ(checker_->breach().empty(), !is_over);
+    EXPECT_EQ(checker_->breach().empty(), !one.is_over);
   }
 }
 

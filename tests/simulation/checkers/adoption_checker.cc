@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <map>
 #include <set>
@@ -18,6 +19,7 @@ class AdoptionChecker : public Checker {
   void OnCoordinatorStarted(uint64_t) override {
     started_ = now();
     come_.clear();
+    gave_up_over_ = false;
   }
   void OnReport(AgentName from, rendezvous::StreamId,
                 const rendezvous::Report& report) override {
@@ -28,7 +30,8 @@ class AdoptionChecker : public Checker {
     come = {.is_fresh = come.is_fresh,
             .sequence = report.sequence,
             .job_age = std::max(come.job_age, report.job_age),
-            .node_id = report.node.node_id};
+            .node_id = report.node.node_id,
+            .followed = report.electorate.epoch};
     if (!report.place.has_value()) return;
     come.world = {.epoch = report.place->epoch, .round = report.place->round};
     come.nodes = report.place->group_world_size;
@@ -38,6 +41,10 @@ class AdoptionChecker : public Checker {
   }
   void OnStep(const CoordinatorStepped& step) override {
     for (const rendezvous::Decision& decision : step.decisions) {
+      if (decision.kind == "assign" && gave_up_over_ &&
+          JobIsOver(step.status)) {
+        Fail("a round begins, but a node knows that the job is over");
+      }
       if (decision.kind != "adopt") continue;
       int round = 0;
       int counted = 0;
@@ -50,11 +57,9 @@ class AdoptionChecker : public Checker {
         continue;
       }
       if (now() < started_ + plan().spec.lease() && !AllAreHere()) {
-        Fail(absl::StrCat("round ", round, " is given up or ended too early"));
+        Fail(absl::StrCat("round ", round, " is given up too early"));
       }
-      if (decision.reason.find(" is given up") != std::string::npos) {
-        CheckJobIsNotOver(round, step.status);
-      }
+      gave_up_over_ = JobIsOver(step.status);
     }
   }
 
@@ -74,6 +79,8 @@ class AdoptionChecker : public Checker {
     std::vector<std::string> members;
     // whether the agent knows that the job ends with this world
     bool job_is_over = false;
+    // epoch of the coordinator that the agent followed last
+    uint64_t followed = 0;
   };
   struct World {
     int come = 0;
@@ -139,18 +146,21 @@ class AdoptionChecker : public Checker {
     }
   }
 
-  // Called when a coordinator gives up `round` to begin another round. Checks
-  // that no node knows that the job ended with `round`. Checks only plans with
-  // takeovers: without them, such a node may be wrong, because it has missed
-  // that the job went on.
-  void CheckJobIsNotOver(int round, const rendezvous::JobStatus& status) {
-    if (!plan().takeover) return;
-    for (const rendezvous::NodeStatus& node : status.nodes) {
-      const Come& come = come_[node.node.incarnation];
-      if (come.world.round != round || !come.job_is_over) continue;
-      Fail(absl::StrCat("round ", round, " is given up, but ", come.node_id,
-                        " knows that the job ended with it"));
+  // Whether a node of the job knows that a coordinator has ended the job, and
+  // no agent knows another world or a newer coordinator. Always false without
+  // takeovers: such a node may have missed that the job went on.
+  bool JobIsOver(const rendezvous::JobStatus& status) {
+    std::set<rendezvous::WorldId> worlds;
+    uint64_t newest = 0;
+    for (const auto& [incarnation, come] : come_) {
+      if (come.nodes > 0) worlds.insert(come.world);
+      newest = std::max(newest, come.followed);
     }
+    return plan().takeover && worlds.size() == 1 &&
+           std::ranges::any_of(status.nodes, [&](const auto& node) {
+             const Come& come = come_[node.node.incarnation];
+             return come.job_is_over && come.followed == newest;
+           });
   }
 
   // Checks that the job is at least as old as its nodes have reported. The
@@ -170,6 +180,8 @@ class AdoptionChecker : public Checker {
   Instant started_;
   // newest report of each agent, by incarnation
   std::map<uint64_t, Come> come_;
+  // whether the job was over (JobIsOver) when the coordinator gave a round up
+  bool gave_up_over_ = false;
 };
 
 }  // namespace

@@ -1,0 +1,52 @@
+#ifndef MUSTER_RENDEZVOUS_JOB_RECOUNT_H_
+#define MUSTER_RENDEZVOUS_JOB_RECOUNT_H_
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+
+#include "base/time.h"
+
+namespace muster::rendezvous {
+
+// Decides when the reports of n nodes are counted again to find a majority. A
+// count costs O(n log n), so it must not follow each of n reports. Pure.
+//
+// A count is due once as many reports have arrived as a majority lacks at
+// least, so that the report that completes a majority is counted at once. Other
+// changes may complete one sooner, for instance a report that voids a world. So
+// a count is also due kInterval after the last one.
+class Recount {
+ public:
+  static constexpr Duration kInterval = std::chrono::milliseconds(20);
+
+  // Called for each report.
+  void Heard() { ++heard_; }
+  // Makes a count due at the next call of IsDue.
+  void Demand() { lacking_ = 0; }
+  bool IsDue(Instant now) const {
+    return heard_ >= lacking_ || now >= last_ + kInterval;
+  }
+  // The time at which a count of reports that have arrived since the last one
+  // is due; nullopt: none has arrived.
+  std::optional<Instant> Deadline() const {
+    if (heard_ == 0) return std::nullopt;
+    return last_ + kInterval;
+  }
+  // Called after a count. `lacking`: the least number of further reports that
+  // may complete a majority.
+  void Counted(Instant now, int lacking) {
+    heard_ = 0;
+    lacking_ = std::max(lacking, 1);
+    last_ = now;
+  }
+
+ private:
+  int heard_ = 0;    // number of reports since the last count
+  int lacking_ = 0;  // number of these at which a count is due
+  Instant last_;     // time of the last count
+};
+
+}  // namespace muster::rendezvous
+
+#endif  // MUSTER_RENDEZVOUS_JOB_RECOUNT_H_
