@@ -89,9 +89,9 @@ int NextSignal(const sigset_t& caught, std::optional<Instant> until) {
 // srun's wait status.
 //
 // If a signal could not be sent, it is sent once more after a pause
-// (kBeforeAgain), unless another signal arrives during the pause and takes its
-// place. If srun has exited by then, Slurm itself was ending the job or the
-// step, and no failure is reported.
+// (kBeforeAgain), unless it has arrived and was sent again meanwhile. If srun
+// has exited by then, Slurm itself was ending the job or the step, and no
+// failure is reported.
 int Attend(pid_t srun, const sigset_t& caught, const std::string& job_id,
            const std::string& step_name, const Voice& voice) {
   // The signals that could not be sent, with the times at which they are sent
@@ -104,20 +104,21 @@ int Attend(pid_t srun, const sigset_t& caught, const std::string& job_id,
         failed, {}, [](const auto& signal) { return signal.second; });
     const auto due_at =
         due == failed.end() ? std::nullopt : std::optional(due->second);
-    int number = NextSignal(caught, due_at);
-    const bool is_new = number > 0 && number != SIGCHLD;
-    if (!is_new) {
-      if (!due_at.has_value() || MonotonicNow() < *due_at) continue;
-      if (waitpid(srun, &status, WNOHANG) == srun) return status;
-      number = due->first;
-      failed.erase(due);
-    }
+    // A signal that is due goes first, however many new ones arrive.
+    const bool is_due = due_at.has_value() && MonotonicNow() >= *due_at;
+    const int number = is_due ? due->first : NextSignal(caught, due_at);
+    if (number <= 0 || number == SIGCHLD) continue;
     const std::string reason = SignalStep(job_id, step_name, number);
-    if (reason.empty()) continue;
-    if (is_new) {
+    if (reason.empty()) {
+      failed.erase(number);
+      continue;
+    }
+    if (!is_due) {
       failed.emplace(number, MonotonicNow() + kBeforeAgain);
       continue;
     }
+    failed.erase(number);
+    if (waitpid(srun, &status, WNOHANG) == srun) return status;
     voice.Error(
         absl::StrCat("signal ", number, " did not reach the nodes: ", reason));
     // The tasks cannot be signalled, so the job can only be stopped by ending

@@ -512,6 +512,24 @@ TEST(JobRecallTest, TheNextRoundHasANumberThatNoRoundHad) {
   EXPECT_EQ(again.round(), record.round + 1);
 }
 
+// The record is that of a job that runs its first round, or was cancelled
+// before it.
+TEST(JobRecallTest, StandbysMayNotBeginARecordedJob) {
+  for (const bool has_begun : {true, false}) {
+    JobFixture job = JobFixture::HostedBy("a", QuickSpec(2, 2));
+    job.Join("a");
+    if (has_begun) {
+      job.StartAll({"b"});
+    } else {
+      job.Step(CancelAsked{"enough"});
+    }
+    JobFixture again = JobFixture::HostedBy("a", QuickSpec(3, 3));
+    again.Recall(job.job().Record());
+    for (const char* name : {"a", "b"}) again.Join(name);
+    EXPECT_THAT(again.told("b").standbys, IsEmpty()) << has_begun;
+  }
+}
+
 TEST(JobRecallTest, ARecalledJobYieldsToItsNodes) {
   JobFixture job = RunningJob(2, 3);
   JobFixture again = JobFixture::HostedBy("a", QuickSpec(2, 3));

@@ -83,8 +83,6 @@ ALL = [Mutant(*mutant) for mutant in (
      swap('LackingWorld(state_, Among::kReady) != nullptr ||', '')),
     ('adopt: a job ends beside its workers', _JOB, 'Job::EndsAsTold',
      'if told_end', swap('HasProcesses(one.second.phase)', 'false')),
-    ('adopt: a daemon believes a minority that the job is over', _JOB,
-     'Job::KeepEnd', 'if ended electors', without('own_endpoint')),
     ('adopt: a job that a lost node knows to go on is over', _JOB,
      'Job::KeepEnd', 'if ended electors', without('electors')),
     ('adopt: the end that an older coordinator told is kept', _JOB,
