@@ -53,9 +53,10 @@ class FileQueue {
   bool Do(const std::string& path, std::function<void()> work,
           Duration timeout);
 
-  // HasRoom and RoomAt are FileBacklog's functions at the current time. After
-  // HasRoom has returned false, the callback of SetOnRoom is called, on the
-  // queue's thread, once half of the room is free.
+  // HasRoom and RoomAt return the results of FileBacklog's functions of the
+  // same names at the current time. After HasRoom has returned false, the
+  // callback of SetOnRoom is called, on the queue's thread, once half of the
+  // room is free.
   bool HasRoom();
   std::optional<Instant> RoomAt();
   void SetOnRoom(std::function<void()> on_room);

@@ -21,9 +21,9 @@ constexpr mode_t kFileMode = 0666;  // mode of new files; the umask removes bits
 constexpr int64_t kMaxOverrunBytes = 64 << 10;
 
 // Returns how many of `bytes` are appended to a file of `size` bytes before the
-// file is rotated: all bytes up to the first end of a line at which the file
-// has at least `limit` bytes, but at most as many as make the file `limit` +
-// kMaxOverrunBytes bytes long.
+// file is rotated. The file is rotated at the first end of a line at which it
+// has `limit` bytes or more, but at `limit` + kMaxOverrunBytes bytes at the
+// latest.
 size_t BytesBeforeRotation(std::string_view bytes, int64_t size,
                            int64_t limit) {
   int64_t room = std::max<int64_t>(limit - size, 1);

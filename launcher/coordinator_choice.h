@@ -69,12 +69,13 @@ absl::StatusOr<Meeting> DecideMeeting(const RunOptions& options,
 //   rendezvousd daemons (coordinators that run as separate programs). If a
 //   `launch` has started this agent over ssh, they may also belong to other
 //   nodes, one of which has taken over as coordinator.
-// - If --rdzv-conf gives is_host, its value decides.
+// - If is_host is given, in --rdzv-conf or by the cluster's defaults, its value
+//   decides.
 // - In a static job (--master-addr) whose nodes have a --node-rank, node rank 0
-//   hosts.
-// - The owner of the address hosts. The owner is the machine that has one of
-//   the addresses of the endpoint's host. If that host does not resolve, the
-//   owner is the machine of that name.
+//   hosts the coordinator.
+// - The machine that has one of the addresses of the endpoint's host hosts the
+//   coordinator. If the endpoint's host does not resolve, this is the machine
+//   that has its name.
 // `resolved` is not used for a lone node, nor if several endpoints are given.
 //
 // Pure. Unavailable: the host does not resolve, and this node would have to

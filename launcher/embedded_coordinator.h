@@ -38,8 +38,9 @@ class EmbeddedCoordinator {
     // none.
     std::string on_quarantine;
     std::string token;
-    // The folders for the file in which this user's other processes find the
-    // token (local_token.h); empty: the token is not stored in a file.
+    // The folders in which the coordinator tries, in this order, to create the
+    // file with its token for this user's other processes (local_token.h).
+    // Empty: the token is not stored in a file.
     std::vector<std::string> token_parents;
     rendezvous::TlsFiles tls;
     rendezvous::GrpcServer::SetUp set_up =

@@ -1,4 +1,4 @@
-// The program `launch`, which runs a job's part on this node; see docs/CLI.md.
+// The program `launch`, which runs this node's part of a job; see docs/CLI.md.
 #include <algorithm>
 #include <cstdlib>
 #include <map>

@@ -23,8 +23,8 @@ namespace {
 constexpr Duration kFirstPause = std::chrono::milliseconds(100);
 constexpr Duration kLongestPause = std::chrono::seconds(2);
 
-// The signals that end PlanMeeting's wait until the host name of the
-// coordinator resolves.
+// The signals on which PlanMeeting stops waiting for the coordinator's host
+// name to resolve.
 class EndingSignals {
  public:
   explicit EndingSignals(const RunOptions& options) : options_(options) {

@@ -245,7 +245,7 @@ struct LifecycleStep {
   std::optional<rendezvous::Report> report;
   std::optional<Reconnect> reconnect;
   // The endpoints of the standbys; nullopt: unchanged. If the coordinator is
-  // lost, the link tries these endpoints besides the configured ones.
+  // lost, the agent tries these endpoints besides the configured ones.
   std::optional<std::vector<std::string>> standbys;
   // All exits of workers so far in a round that has broken, in the order of
   // their arrival, without the last lines of the workers' output. Empty:

@@ -36,7 +36,7 @@ class NodeLedger {
   // Lets the workers' steps (Hear) determine the activity from `now` on, until
   // the next call of Enter. `reached`: the highest step that earlier rounds
   // have reached; -1: none. No effect if the workers' steps already determine
-  // it.
+  // the activity.
   void Train(Instant now, int64_t reached);
   // Records a worker's progress report. Has an effect only after Train, until
   // the next call of Enter.
@@ -46,7 +46,8 @@ class NodeLedger {
   // this end, until the workers make a step that no earlier round has reached.
   void Break(Instant now, int round);
 
-  // Returns the times so far, as if the current activity ended at `now`.
+  // Returns how long the node has spent on each activity since its start, as if
+  // the current activity ended at `now`.
   rendezvous::NodeTime Read(Instant now) const;
 
  private:

@@ -75,7 +75,8 @@ class LogRouter {
   // The terminal to which the stream is passed unchanged; nullopt: the stream
   // uses SinksFor's console sink instead. A stream is passed on if its worker
   // is the node's only one, the console is a terminal, and the stream is shown
-  // and not teed. The caller passes an empty text at the end of each stream.
+  // and not teed. At the end of a stream that is passed on, the caller calls
+  // Passage::console with an empty text.
   std::optional<Passage> PassageOf(const LoggedWorker& worker,
                                    StreamSet stream) const;
 

@@ -41,8 +41,9 @@ void FolderRemover::Remove(const std::string& folder) {
     std::thread([work = work_] { Run(work); }).detach();
     work_->running = true;
   } catch (const std::system_error&) {
-    // The system cannot create a thread now. The folder stays in the queue, and
-    // the next call of Remove tries again to create a thread.
+    // The system cannot create a thread now. The folder stays in the queue. The
+    // next call of Remove tries again to create a thread, unless the queue is
+    // full (kMaxWaiting).
   }
 }
 

@@ -42,7 +42,7 @@ void RecentOutput::Append(const Worker& worker, Stream stream,
   if (bytes.size() > kMaxBytesPerWorker) {
     const size_t skipped = bytes.size() - kMaxBytesPerWorker;
     kept.offset += skipped;
-    // Only the last kMaxBytesPerWorker of these bytes are kept; the bytes
+    // Only the last kMaxBytesPerWorker bytes of `bytes` are kept; the bytes
     // before them are skipped. Skipped bytes must lie just before the oldest
     // block, because readers look for missing bytes only there. So all older
     // blocks are removed.

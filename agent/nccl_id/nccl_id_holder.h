@@ -72,9 +72,10 @@ class NcclIdHolder {
   // A descriptor that is readable when LookAtRoot must be called; -1 while this
   // node hosts no root of a round.
   int root_fd() const;
-  // If the root process of the round's id has died, returns once how it died:
-  // "the process that hosts the root of this round's NCCL id (pid 7) was killed
-  // by SIGKILL".
+  // The first call after the death of the process that hosts the root of the
+  // round's NCCL id says how the process died: "the process that hosts the root
+  // of this round's NCCL id (pid 7) was killed by SIGKILL". Any other call
+  // returns nullopt.
   std::optional<std::string> LookAtRoot();
   // Releases the id for the next round and ends its process.
   void Discard();
@@ -91,7 +92,7 @@ class NcclIdHolder {
   Instant deadline_;
   std::unique_ptr<ChildProgram> in_use_;
   // number of NCCL ids that were lost before a round used them, because the
-  // process that made the id died; counted anew when a round uses an id
+  // process that made the id died; reset to 0 when a round uses an id
   int losses_ = 0;
   bool failed_ = false;
 };

@@ -20,13 +20,14 @@ namespace muster::agent {
 // (launcher/gpu_pair/gpu_pair_process.h). The lines between agent and program:
 //
 //   program  "gpus N KIND"  the number of GPUs that it can measure, and their
-//                           model and NCCL's version; or "gpus 0" and the end,
-//                           if there is no CUDA driver or no NCCL
+//                           model and NCCL's version. If there is no CUDA
+//                           driver or no NCCL, the program writes "gpus 0" and
+//                           exits.
 //   agent    "alone N", "root N" or "join N ID"
 //                           measure N GPUs, alone or together with the partner;
 //                           the root makes the NCCL id, which the partner's
-//                           program gets
-//   program  "id ID"        only the root
+//                           program gets by "join"
+//   program  "id ID"        the NCCL id; sent by the root's program only
 //   program  "values BYTES_PER_S COMPUTE_S"
 //   program  "failed WHY"   instead of any other line: CUDA or NCCL has failed
 inline constexpr char kGpuPairArgument[] = "--gpu-pair-process";
@@ -38,9 +39,10 @@ inline constexpr char kGpuPairId[] = "id ";
 inline constexpr char kGpuPairValues[] = "values ";
 inline constexpr char kGpuPairFailed[] = "failed ";
 
-// Time limits. kGpuPairStart: from the program's start until it has counted the
-// GPUs. kGpuPairTimeout: of its measurement. kGpuPairEnd: of its end, until the
-// GPUs are free again. kGpuPairLimit: of all that precedes the program's end.
+// Time limits of the child program. kGpuPairStart: for its start, until it has
+// counted the GPUs. kGpuPairTimeout: for its measurement. kGpuPairEnd: for its
+// exit, until the GPUs are free again. kGpuPairLimit: for everything before its
+// exit.
 inline constexpr Duration kGpuPairStart = std::chrono::seconds(12);
 inline constexpr Duration kGpuPairTimeout = std::chrono::seconds(20);
 inline constexpr Duration kGpuPairEnd = std::chrono::seconds(10);

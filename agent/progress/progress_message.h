@@ -26,17 +26,18 @@ namespace muster::agent {
 //   OWN_NS=81000000       total time outside of collectives until now, in ns
 //   BLOCKED_NS=9000000    total time inside of collectives until now, in ns
 //   DATA_NS=2000000       total time spent waiting for data until now, in ns
-//   LINKS_NS=3:70,11:0    the time for which the network limited sends to other
-//                         ranks of the world, in nanoseconds; RANK:TIME, at
-//                         most rendezvous::kMaxLinksPerRank, no rank twice
-//   SENT_BYTES=900        bytes sent to other hosts, over all links
+//   LINKS_NS=3:70,11:0    total time until now for which the network limited
+//                         sends to other ranks of the world, in nanoseconds;
+//                         RANK:TIME, at most rendezvous::kMaxLinksPerRank, no
+//                         rank twice
+//   SENT_BYTES=900        total bytes sent to other hosts until now
 //   WATCHDOG_S=30         from now on a silence of this many seconds is a
 //                         hang; 0: never, whatever the agent's own setting
 //
 // Each valid line counts as a sign of life and starts the hang watch, except
-// lines with the key SENT_BYTES or a key that ends with _NS. The SDK sends the
-// excepted lines by itself. They must not start the hang watch for a program
-// that reports no progress.
+// lines with the key SENT_BYTES or a key that ends with _NS. The SDK sends
+// these excepted lines even for a program that reports no progress, and the
+// hang watch must not start for such a program.
 struct ProgressMessage {
   bool alive = false;
   std::optional<int64_t> step;
@@ -49,8 +50,8 @@ struct ProgressMessage {
   std::optional<Duration> own;      // time outside of collectives (OWN_NS)
   std::optional<Duration> blocked;  // time inside of collectives (BLOCKED_NS)
   std::optional<Duration> data;     // time spent waiting for data (DATA_NS)
-  // for each rank, the time for which the network limited sends to it
-  // (LINKS_NS)
+  // for each receiving rank, the total time until now for which the network
+  // limited sends to that rank (LINKS_NS)
   std::optional<std::vector<rendezvous::LinkTime>> links;
   std::optional<int64_t> sent;  // bytes sent to other hosts (SENT_BYTES)
 

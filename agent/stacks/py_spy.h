@@ -23,9 +23,9 @@ std::string FindPySpy();
 
 // Reads the Python frames of all threads of process `pid` from its memory
 // (process_vm_readv). The process is neither stopped nor signalled, so its
-// system calls are not interrupted. Returns at the deadline, after three
-// seconds, or when `cancel_fd` becomes readable. The dump has at most
-// `max_bytes`.
+// system calls are not interrupted. Blocks for at most three seconds, and no
+// longer than until `deadline`, or until `cancel_fd` becomes readable. The dump
+// has at most `max_bytes`.
 PythonStacks ReadPythonStacks(int64_t pid, Instant deadline, int cancel_fd,
                               size_t max_bytes);
 

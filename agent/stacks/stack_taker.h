@@ -17,8 +17,9 @@ namespace muster::agent {
 enum class NativeFrames { kOmit, kRead };
 
 // Reads the stacks of process `pid`: Python frames by py-spy, native frames by
-// gdb, and the description from /proc. Returns at `deadline`, or when `cancel`
-// becomes readable, unless a read of /proc blocks. Any thread.
+// gdb, and the description from /proc. Blocks until the stacks are read, but no
+// longer than until `deadline`, or until `cancel` becomes readable. Exception:
+// a read of /proc may block longer. Any thread.
 StackTexts ReadStacks(int64_t pid, NativeFrames native, Instant deadline,
                       int cancel);
 
@@ -27,12 +28,12 @@ StackTexts ReadStacks(int64_t pid, NativeFrames native, Instant deadline,
 // process, and always the description from /proc. No code is executed in the
 // processes; gdb stops a process while gdb reads its frames.
 //
-// Limits: ten seconds for all processes, six seconds for the first process, one
-// MiB of text per process. A read of /proc itself may block if the process is
-// in an uninterruptible system call and holds the lock of its own memory map.
-// The thread that is blocked in the read is then abandoned. The tools are child
-// processes of the agent, and may be killed at any time, for example after the
-// death of the guardian (the workers' parent process).
+// Limits: six seconds for the first process, ten seconds for all processes
+// together, one MiB of text per process. A read of /proc itself may block if
+// the process is in an uninterruptible system call and holds the lock of its
+// own memory map. The thread that is blocked in the read is then abandoned. The
+// tools are child processes of the agent, and may be killed at any time, for
+// example after the death of the guardian (the workers' parent process).
 //
 // Not thread-safe.
 class StackTaker {

@@ -126,8 +126,9 @@ void TerminalBridge::Stop() {
     stopped_ = true;
     RestoreLocked();
   }
-  // SIGTSTP is raised instead of SIGSTOP, because the kernel ignores SIGTSTP if
-  // no process of the session could continue this process (Stop).
+  // SIGTSTP is raised instead of SIGSTOP: the kernel ignores SIGTSTP if no
+  // process of the session could continue this process, which would otherwise
+  // stay stopped forever.
   sigset_t stop;
   sigemptyset(&stop);
   sigaddset(&stop, SIGTSTP);

@@ -63,8 +63,9 @@ bool FileTimers::TakeLine(std::string_view line) {
 }
 
 std::vector<FileTimers::Expired> FileTimers::TakeExpired(double now) {
-  // For each process id, the expired timer that is to be returned, as far as
-  // the loop has come, and the timer's scope.
+  // For each process id, the expired timer to return, and the timer's scope.
+  // During the loop, the choice is among the timers that the loop has examined
+  // so far.
   std::map<int64_t, std::pair<const std::string*, Timer>> first;
   for (const auto& [key, timer] : timers_) {
     if (timer.expires > now) continue;

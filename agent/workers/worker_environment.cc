@@ -45,8 +45,9 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
   };
   // Sets the variable `name` to `path`, which is empty if the worker has no
   // file of this kind. An empty path is set only if the agent itself has
-  // inherited the variable, for instance as a worker of an outer job. Otherwise
-  // its workers would use the file of the outer worker.
+  // inherited the variable, for instance as a worker of an outer job. Without
+  // the empty value, the agent's workers would use the file of the outer
+  // worker.
   auto set_unless_absent = [&](const char* name, const std::string& path) {
     if (!path.empty() || inherited.count(name) > 0) set(name, path);
   };

@@ -394,8 +394,8 @@ size_t TlsStream::EncryptRecord(const void* data, size_t bytes) {
   }
   size_t count = 0;
   if (SSL_write_ex(ssl_, data, bytes, &count) != 1) {
-    // The output buffer accepts a record of any size, so SSL_write_ex does not
-    // fail for lack of space. The failure is permanent.
+    // This failure is permanent. It cannot be a lack of space, because the
+    // output buffer accepts a record of any size.
     broken_ = EPROTO;
     errno = broken_;
     return 0;

@@ -69,9 +69,10 @@ int DoctorCommand(const std::vector<std::string>& arguments,
     return voice.Refuse(code.status(), "doctor");
   }
   voice.Error(absl::StrCat("doctor: ", std::string(code.status().message())));
-  // Without --nodes, the checks could not start, hung or crashed. This counts
-  // as an unhealthy node, with the exit code for errors. With --nodes, the
-  // doctor's job has failed, and the exit code is 1.
+  // Without --nodes, the checks hung, crashed or could not be started. The node
+  // then counts as unhealthy: the exit code is that of a finding with the
+  // severity kError. With --nodes, the doctor's job has failed, and the exit
+  // code is 1.
   return request->way == DoctorRequest::Way::kHere
              ? ExitCodeOf(agent::Severity::kError)
              : 1;

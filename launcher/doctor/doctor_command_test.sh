@@ -48,8 +48,10 @@ FAKE_NVML_INIT=18 expect 4 '*Driver/library version mismatch*nvml-mismatch*'
 CUDA_VISIBLE_DEVICES=0,5 expect 4 '*names 5; there are 2 GPUs*'
 NCCL_SOCKET_IFNAME=nosuch expect 4 '*nccl-interface-missing*'
 FAKE_NVML_GPUS=0 expect 4 '*driver is loaded and shows no GPU*gpu-none-shown*'
-# `launch --health-checks` reads the GPUs from the stand-in library, too. An
-# unhealthy node is rejected, with the reason, once join_timeout has passed.
+# checked NAME WORKERS: runs `launch --health-checks`, which reads the GPUs from
+# the stand-in library, with its output in the file checked.NAME. On an
+# unhealthy node, launch prints the reason and fails once join_timeout has
+# passed.
 checked() {
   timeout 60 "$launch" --nproc-per-node="$2" --health-checks=gpu \
     --rdzv-conf=join_timeout=10 --no-python true >"checked.$1" 2>&1 </dev/null
@@ -73,13 +75,15 @@ output=$(MUSTER_TOKEN=secret timeout 60 "$launch" --standalone --no-python \
 [[ $output == *error*'has another token'*coordinator-token* ]] ||
   fail "a wrong token: $output"
 
-# Starts the doctor on three nodes, one of them with a different GPU. The port
-# is free, and below 32768, so that the kernel does not give it to a connection.
+# The doctor on three nodes, one of them with a different GPU. The coordinator's
+# port is free, and below 32768, so that the kernel does not use it for an
+# outgoing connection of another program.
 port=$(python3 -c 'import random, socket; s = socket.socket()
 while s.connect_ex(("127.0.0.1", p := random.randrange(10000, 32000))) == 0: pass
 print(p)')
-# nodes FORMAT...: runs the doctor with the flags FORMAT on nodes 0 to 2. Writes
-# the output of node N to out.N, and its exit code to code.N.
+# nodes FLAGS...: runs the doctor on nodes 0 to 2 with FLAGS, such as --json, in
+# addition to the flags below. Writes the output of node N to out.N, and its
+# exit code to code.N.
 nodes() {
   local node
   for node in 0 1 2; do

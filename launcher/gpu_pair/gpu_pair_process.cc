@@ -21,7 +21,8 @@ namespace muster::launcher {
 namespace {
 
 [[noreturn]] void Exit(int code) {
-  // Exits without joining the threads of CUDA and NCCL.
+  // Not exit(), which would destroy static objects while threads of CUDA and
+  // NCCL may still use them.
   _exit(code);
 }
 

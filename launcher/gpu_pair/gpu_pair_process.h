@@ -7,10 +7,11 @@
 
 namespace muster::launcher {
 
-// Whether the arguments of main ask for a GPU pair process: the child program
-// of an agent that measures this node's GPUs together with those of another
-// node, for the check by pairs (agent/pair_check/gpu_pair.h has the lines that
-// the two exchange). Call it before main does anything else.
+// Whether the arguments of main ask for a GPU pair process. An agent starts
+// such a process for the check by pairs, to measure this node's GPUs together
+// with those of another node. agent/pair_check/gpu_pair.h describes the lines
+// that the agent and the process exchange. Must be called before main does
+// anything else.
 bool IsGpuPairProcess(int argc, char** argv);
 
 struct GpuPairProcessOptions {

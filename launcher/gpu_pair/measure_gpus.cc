@@ -183,10 +183,11 @@ absl::StatusOr<GpuValues> MeasureGpus(
     const std::shared_ptr<const CudaDriver>& cuda,
     const std::shared_ptr<const nccl::NcclLibrary>& nccl,
     const nccl::NcclUniqueId& id, const GpuRanks& ranks, Instant deadline) {
-  // The threads of the GPUs meet at this barrier before and after the
-  // arithmetic. So all GPUs compute at the same time, and none while another
-  // one is prepared, which holds the driver's locks. `meetings`, below: how
-  // many times a thread has yet to meet the others.
+  // The GPUs' threads meet at this barrier before and after the arithmetic. So
+  // all GPUs compute at the same time, and none computes while another GPU is
+  // prepared: the preparation holds locks of the driver, which would delay the
+  // arithmetic. `meetings`, below: how many of its two meetings a thread still
+  // has to attend; a thread that fails earlier leaves the barrier.
   std::barrier meeting(ranks.count);
   const auto measure = [&](int device,
                            int& meetings) -> absl::StatusOr<GpuValues> {

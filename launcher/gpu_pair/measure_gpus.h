@@ -20,7 +20,8 @@ struct GpuRanks {
   int first = 0;
   int count = 1;
   int size = 1;
-  // The data of each rank in the all-reduce; a multiple of 4.
+  // Number of bytes that each rank contributes to the all-reduce; a multiple of
+  // 4.
   size_t reduced_bytes = 64 << 20;
 };
 

@@ -38,11 +38,12 @@ agent::CommandRequest AskedCommand(const RunOptions& options,
   return request;
 }
 
-// Chooses the name of the run's log folder, which no other run uses. If a run
-// may have several nodes, the coordinator chooses a tag for the name and sends
-// it to all nodes. Nodes with a common file system thus use one folder. With
-// --state-dir the coordinator also chooses the tag, because a continued run
-// must keep the tag of its journal.
+// Chooses a name for the run's log folder that no other run uses: the run id,
+// followed by a tag if --log-dir is given and the run id is not random. In two
+// cases the coordinator chooses the tag; otherwise this function does. First,
+// the run may have several nodes: the coordinator sends all of them the same
+// tag, so that nodes with a common file system use one folder. Second,
+// --state-dir is given: a continued run must keep the tag in its journal.
 void NameRun(const RunOptions& options, const MachineFacts& facts,
              const Meeting& meeting, agent::LogPlan& logs) {
   logs.run_name = meeting.run_id;

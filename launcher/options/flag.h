@@ -34,9 +34,8 @@ enum class FlagUser { kLaunchAndAgent, kLaunchOnly };
 // Whether the environment variable PET_<NAME> gives a default for the flag.
 enum class PetVariable { kRead, kNone };
 
-// Whether `launch --hostfile` passes a flag that the user gave to the agents
-// that it starts on the hosts. (`launch --slurm` passes on every flag except
-// --slurm.)
+// Whether `launch --hostfile` passes the user's flag on to the agents that it
+// starts on the hosts. (`launch --slurm` passes on every flag except --slurm.)
 enum class OnHosts {
   kSent,  // every agent gets the flag with its value
   // The flag is not sent as the user gave it: only this process uses the flag,

@@ -87,9 +87,9 @@ std::vector<std::string> Row(const RankProgress& rank,
           PrintableLine(said.status)};
 }
 
-// Removes each column, from the column with the index `first` on, in which all
-// cells from the row with the index `row` on are empty. (The rows before may be
-// headings.)
+// Removes every column whose cells are all empty. Cells in rows before the
+// index `row`, such as headings, do not count. Columns before the index `first`
+// are kept.
 void DropEmptyColumns(std::vector<std::vector<std::string>>& rows, long row,
                       size_t first) {
   for (size_t column = rows[0].size(); column-- > first;) {

@@ -119,8 +119,9 @@ std::string Notes(const rendezvous::JobStatus& job,
         std::string(rendezvous::HostStateText(node.judgement.state)) + ": " +
         Shorten(PrintableLine(node.judgement.reason), kMaxReasonColumns));
   }
-  // A healthy machine has faults only with --quarantine=off: the coordinator
-  // then counts faults, but quarantines no machine.
+  // With --quarantine=off the coordinator counts faults, but no number of
+  // faults changes a machine's state. So show the faults of a machine in the
+  // state kHealthy.
   if (node.judgement.state == rendezvous::HostState::kHealthy &&
       node.judgement.score > 0) {
     notes.push_back("faults: " + Shorten(PrintableLine(node.judgement.reason),

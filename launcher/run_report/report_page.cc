@@ -86,8 +86,8 @@ class Page {
   void Add(const Parts&... parts) {
     absl::StrAppend(&html_, parts...);
   }
-  // Begins a section with the heading. The navigation that Head() writes links
-  // to `id`.
+  // Begins a section with the heading. `id`: the section's anchor; the
+  // navigation bar, which Head() writes, has a link to this anchor.
   void Begin(absl::string_view id, absl::string_view heading) {
     Add("<section id=\"", id, "\"><h2>", heading, "</h2>\n");
   }

@@ -218,7 +218,7 @@ void ReportBuilder::AddSample(const RecordedEvent& event,
     return;
   }
   if (samples.size() == RunReport::kMaxSamples) {
-    // If the list of samples is full, drops every second sample.
+    // The list of samples is full: drop every second sample.
     for (size_t i = 0; i < RunReport::kMaxSamples / 2; ++i) {
       samples[i] = samples[2 * i];
     }

@@ -31,8 +31,9 @@ class HostPlace {
     kClaimed,  // Another process claims the host. Returned once.
   };
   // Must be called once after the constructor, and then whenever fd() is
-  // readable. If the socket cannot be used, returns kTaken, although other
-  // processes may then run an agent on the host as well.
+  // readable. If the socket cannot be used, this process may start an agent
+  // nevertheless: returns kTaken, although another process may be running an
+  // agent on the host.
   Event Serve();
 
   // The descriptor to poll: when it becomes readable, call Serve. -1: there is

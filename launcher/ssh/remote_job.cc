@@ -41,8 +41,9 @@ constexpr int kMaxDeaths = 10;
 constexpr Duration kSoughtFor = std::chrono::minutes(10);
 constexpr Duration kFirstWait = std::chrono::seconds(1);
 constexpr Duration kLongestWait = std::chrono::seconds(16);
-// If the user runs the coordinator: time for which a job that has too few hosts
-// left waits until a lost host is connected again.
+// Time for which a job that cannot continue without a lost host waits until the
+// host is connected again, in addition to kVerdictSlack. Used if the plan has
+// no rejoin timeout, because the user runs the coordinator.
 constexpr Duration kSoughtForVerdict = std::chrono::seconds(10);
 
 std::string HowEnded(int exit_code) {
@@ -291,9 +292,9 @@ void RemoteJob::On(Instant now, const AgentEnded& message) {
     return;
   }
   if (!message.verdict.empty() || message.exit_code == 0) return;
-  // The exit code tells whether the agent was part of the job. Code 1: it was,
-  // and is lost. Any other code: the agent never joined the job, because it
-  // rejected its flags or could not start the program.
+  // Exit code 1 without a verdict means that the agent was part of the job: the
+  // job has lost a node. With any other exit code the agent never joined the
+  // job, because it rejected its flags or could not start the program.
   const std::string how = HowEnded(message.exit_code);
   if (message.exit_code != 1 && IsNeeded(message.host) && !verdict_code_) {
     Stop(now, message.exit_code, absl::StrCat(Name(message.host), ": ", how));

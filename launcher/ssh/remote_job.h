@@ -70,7 +70,7 @@ class RemoteJob {
   std::vector<FrontEffect> Step(Instant now, const UpMessage& message);
   std::vector<FrontEffect> SignalCaught(Instant now, int signal);
   std::vector<FrontEffect> TimePassed(Instant now);
-  // Called when all connections are closed, so that no message will arrive.
+  // Called when all connections are closed. No further message can arrive.
   std::vector<FrontEffect> AllClosed(Instant now);
 
   // Extends the deadlines by `time`, during which no messages were read because
@@ -155,7 +155,9 @@ class RemoteJob {
   std::vector<std::string> MeetingFlagsOf(uint32_t host) const;
   void Start(uint32_t host, std::vector<std::string> flags);
   void GiveUpStarting(Instant now);
-  // Stops all agents for a reason that the coordinator does not know.
+  // Stops all agents by SIGTERM, for a reason that the coordinator does not
+  // know. Prints the reason `why` unless it is empty. The exit code of this
+  // process will be `exit_code`.
   void Stop(Instant now, int exit_code, const std::string& why);
   // Stops all agents because a host was lost and the coordinator gives no
   // verdict. This process makes the verdict.

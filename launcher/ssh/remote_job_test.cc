@@ -214,8 +214,8 @@ TEST_F(RemoteJobTest, AllFailedHostsAreNamedOnceEveryHostHasAnswered) {
 TEST_F(RemoteJobTest, AnElasticJobStartsWithMinHosts) {
   Begin(4, 2);
   EXPECT_THAT(Up(2), IsEmpty());
-  // Hosts 1 and 2 are enough, but host 0, the first in the list, has not
-  // answered yet: no agent starts.
+  // The job needs two hosts, and hosts 1 and 2 are up. But host 0, the first in
+  // the list, has not answered yet, so no agent starts.
   EXPECT_THAT(Up(1), IsEmpty());
   EXPECT_THAT(Failed(0),
               ElementsAre("error h0: no way; the job starts without it",

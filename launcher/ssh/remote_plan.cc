@@ -16,12 +16,12 @@ namespace muster::launcher {
 namespace {
 
 constexpr Duration kRejoinTimeout = std::chrono::seconds(10);
-// kCoordinatorTimeout: minimum time for which an agent tries to find a
-// coordinator that another agent hosts. It is enough for a killed agent to be
-// started again, or for a successor to take over. Without a successor, the
-// coordinator's host may come back until the end of the rejoin timeout, and
-// then needs kCoordinatorSlack to start a coordinator. If the sum of these two
-// times is longer than kCoordinatorTimeout, agents try for the longer time.
+// If another agent hosts the coordinator, an agent's search for the coordinator
+// has the longer of two time limits. The first is kCoordinatorTimeout: enough
+// for a killed agent to be started again, or for a successor to take over. The
+// second is the sum of the rejoin timeout, within which the coordinator's lost
+// host may come back, and kCoordinatorSlack, which this host needs to start a
+// coordinator.
 constexpr Duration kCoordinatorTimeout = std::chrono::seconds(60);
 constexpr Duration kCoordinatorSlack = std::chrono::seconds(10);
 

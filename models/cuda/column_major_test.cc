@@ -60,8 +60,8 @@ TEST(ColumnMajorTest, OtherAddendGivesAnotherPlan) {
   EXPECT_NE(InColumnMajor(product), plain);
   EXPECT_EQ(InColumnMajor(product).bias_alignment, 4);
   // The plan must not depend on Product::factor, nor on the address of `a` as
-  // long as its alignment is the same. (The bias is removed, so that only these
-  // two differ from `plain`.)
+  // long as its alignment is the same. The bias is removed, because `plain` is
+  // the plan of a product without a bias.
   product.bias = nullptr;
   product.factor = 2;
   product.a.data = At(65536);

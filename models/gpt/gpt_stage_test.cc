@@ -89,10 +89,10 @@ TEST_P(AnyBiases, DescendingLowersTheLoss) {
     }
     loss = WholePass(&weights, &gradients, GptStage::Checkpointing::kNone);
   }
-  // The loss must have decreased. A step of gradient descent with a learning
-  // rate of 0.01 reduces the loss by about 0.01 times the square of the
-  // gradient's norm, which is larger than 1. So 30 steps reduce it by far more
-  // than rounding errors.
+  // A step of gradient descent with a learning rate of 0.01 reduces the loss by
+  // about 0.01 times the square of the gradient's norm. The norm is larger than
+  // 1, so 30 steps must reduce the loss by more than 0.1, which is far more
+  // than the rounding errors.
   EXPECT_LT(loss, first - 0.1);
 }
 

@@ -182,9 +182,10 @@ TEST_F(PipelineCheckpoint, TheSameRanksGoOnAsIfNothingHadHappened) {
   }
 }
 
-// Over a network, the order in which three ranks' gradients are added depends
-// on the gradients' position in a bucket. So a resumed training gets the
-// weights of an uninterrupted training only if it forms the same buckets.
+// The weights of a resumed training must be bit-identical to those of an
+// uninterrupted training. Over a network, the order in which the gradients of
+// three ranks are added depends on the gradients' positions in a bucket. So the
+// resumed training must form the same buckets.
 TEST_F(PipelineCheckpoint, SoTheyDoOverANetwork) {
   PipelineTrainingOptions options = OptionsOf({.ranks = 1});
   options.training.model.width = 64;

@@ -92,11 +92,11 @@ class AdminClient {
   //
   // Inquire asks the nodes of a job for output or stacks (`question.kind`). It
   // calls `on_update` on the calling thread for each part of their answers.
-  // `node`: a node id or host name; empty: all nodes. Returns OK once each node
-  // has answered, or an update has said why a node did not answer, or
-  // `on_update` has returned kEnough. NotFound: no such job. InvalidArgument:
-  // no such node or rank. FailedPrecondition: the job has no workers, or the
-  // peer is no Muster coordinator.
+  // `node`: a node id or host name; empty: all nodes. Returns OK in two cases:
+  // each node has answered, or an update has said why that node did not answer;
+  // or `on_update` has returned kEnough. NotFound: no such job.
+  // InvalidArgument: no such node or rank. FailedPrecondition: the job has no
+  // workers, or the peer is no Muster coordinator.
   //
   // If `question` follows the output, Inquire does not end when the coordinator
   // is lost. It asks the next coordinator, or the same one again, and then

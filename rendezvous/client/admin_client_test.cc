@@ -214,8 +214,8 @@ TEST_F(AdminClientTest, WatchesUntilTheJobIsOver) {
       b = Join("job", "node-b", 2);
       b->WaitFor(DirectiveKind::kRun);
       EXPECT_TRUE(coordinator_.CancelJob("job", "enough").ok());
-      // No node has started workers. So each node can report at once that it
-      // has no workers any more.
+      // The job was cancelled before any node started workers. So each node can
+      // answer the stop order at once with a report that it has no workers.
       for (auto* node : {a.get(), b.get()}) {
         node->WaitFor(DirectiveKind::kStop);
         node->Tell([](Report* report) {
@@ -297,9 +297,10 @@ TEST_F(AdminClientTest, AWatcherGoesOnAtTheNextCoordinator) {
       server_->Shutdown(Duration::zero());
       return Watching::kGoOn;
     }
-    // The client reconnects twice. The first time it meets another coordinator,
-    // whose decisions are all new to it. The second time it meets this
-    // coordinator again, which must not repeat decisions.
+    // The client reconnects twice. First it reaches another coordinator
+    // (`next`), whose decisions are all new to the client. Then the server of
+    // `next` is restarted, and the client reaches `next` again, which must not
+    // repeat its decisions.
     for (const Decision& decision : update.decisions) {
       kinds.push_back(decision.kind);
     }

@@ -22,14 +22,14 @@ class Channel;
 
 namespace muster::rendezvous {
 
-// Tells other coordinators and standbys what this process knows about the job's
-// coordinator, or asks them: sends the messages that Coordinator::Announcing
-// describes. While there is such a message, the announcer sends it to the job's
-// configured endpoints and to the standbys once per `interval`. It passes their
-// answers, the endpoint of the job's coordinator, to the coordinator in this
-// process. Failed calls are ignored, because the next call follows soon. A host
-// name is called at each of its addresses: while a Kubernetes pod is replaced,
-// its name resolves to the old and the new pod. Owns one thread.
+// Exchanges messages about who coordinates the job with the other coordinators
+// and standbys. Once per `interval`, while Coordinator::Announcing returns a
+// message, the announcer sends it to the job's configured endpoints and to the
+// standbys. Each receiver answers with the endpoint of the job's coordinator,
+// as far as it knows; the announcer passes this endpoint to the coordinator in
+// this process. Failed calls are ignored, because the next call follows soon. A
+// host name is called at each of its addresses: while a Kubernetes pod is
+// replaced, its name resolves to the old and the new pod. Owns one thread.
 class Announcer {
  public:
   struct Options {

@@ -34,13 +34,15 @@ absl::Status ExplainCallError(const absl::Status& status,
 
 // The delays between attempts to reach the coordinator. Pure.
 //
-// During the first ten seconds: 5 ms, doubling to 100 ms. A job's nodes start
-// at about the same time as the coordinator, which one of them may host.
+// Before the first stream, for at most ten seconds: 5 ms, doubling to 100 ms. A
+// job's nodes start at about the same time as the coordinator, which one of
+// them may host.
 //
 // If a stream breaks after it was up for a second or more, it is opened again
-// at once. For the next five seconds: 50 ms, doubling to 200 ms, since another
-// coordinator takes over or the coordinator is restarted. Later: doubling to 1
-// s, since the coordinator is down and thousands of nodes may be retrying.
+// at once. During the five seconds after that break: 50 ms, doubling to 200 ms,
+// since another coordinator takes over or the coordinator is restarted. At all
+// other times: 50 ms, doubling to 1 s, since the coordinator is down and
+// thousands of nodes may be retrying.
 class RetryPace {
  public:
   explicit RetryPace(Instant start) : start_(start) {}

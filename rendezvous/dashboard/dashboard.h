@@ -60,16 +60,16 @@ struct DashboardInquirer {
 // Used by the thread of one ProbeServer only.
 class Dashboard {
  public:
-  // Maximum number of streams at a time. A page that gets no stream requests
-  // the state every few seconds instead.
+  // Maximum number of open streams of jobs' states, for all clients together. A
+  // page that gets no stream requests the state every few seconds instead.
   static constexpr int kMaxStreams = 16;
   // Maximum duration of a stream. After this time the page opens a new stream
   // with its token, so that an expired token is noticed.
   static constexpr Duration kStreamTime = std::chrono::minutes(10);
-  // Maximum number of streams of output at a time. It is less than
-  // JobInquiries::kMaxFollowers, a job's limit for the dashboard and all
-  // operators together. So the dashboard never keeps an operator from following
-  // the job's output (`launch logs -f`).
+  // Maximum number of open streams of output, for all clients and jobs
+  // together. It is less than JobInquiries::kMaxFollowers, a job's limit for
+  // the dashboard and all operators together. So the dashboard never keeps an
+  // operator from following the job's output (`launch logs -f`).
   static constexpr int kMaxOutputStreams = 8;
 
   struct Clock {

@@ -58,13 +58,14 @@ class StateSchedule {
   // Forgets a job that no longer exists.
   void Forget(const std::string& run_id) { jobs_.erase(run_id); }
 
-  // When the state of any job is due next; nullopt: no state is planned.
+  // The earliest time at which the state of any job must be written; nullopt:
+  // no state is planned.
   std::optional<Instant> NextDue() const;
 
  private:
   struct Plan {
-    // When the job's next state is due; nullopt: not planned yet, because
-    // TakeDue has returned the job.
+    // When the job's next state must be written; nullopt: not planned yet,
+    // because TakeDue has returned the job.
     std::optional<Instant> due;
     StateDetail detail = StateDetail::kSummary;
   };

@@ -64,17 +64,18 @@ bool IsStopped(const Failure& hang);
 // the round stops, a later message may show that another event is the cause:
 //
 //   the loss of a node      The node died first. The failure came from a worker
-//                           whose connection to the node broke. LossExplains.
-//   a node that leaves      Its workers were signalled before its agent.
-//                           LeaveExplains.
+//                           whose connection to the node broke (LossExplains).
+//   a node that leaves      The workers of the leaving node were signalled
+//                           before its agent, or its guardian died
+//                           (LeaveExplains).
 //   a preemption            The cluster's scheduler signalled the workers
-//                           before their agent. PreemptionExplains.
-//   an earlier exception    The worker raised it, then needed seconds to exit.
-//                           MovesTo.
+//                           before their agent (PreemptionExplains).
+//   an earlier exception    Another worker raised an exception earlier, and
+//                           then needed seconds to exit (MovesTo).
 //   a killed worker         The failure came from a worker whose connection to
-//                           the killed worker broke. MovesTo.
-//   a likelier hang         A worker that fell silent earlier, or that is
-//                           stopped by a signal. MovesTo.
+//                           the killed worker broke (MovesTo).
+//   a likelier hang         Another hung worker fell silent earlier, or is
+//                           stopped by a signal (MovesTo).
 //
 // The order in which the coordinator reads messages of several nodes proves
 // nothing. If a node has answered the order to stop, it outlived the failure,

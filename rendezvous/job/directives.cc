@@ -34,16 +34,17 @@ bool PrintsForJob(const JobState& state, const Node& node,
     case DirectiveKind::kRun:
       return node.group_rank == 0;
     case DirectiveKind::kStop:
-      // If only this node still runs a round that the others have left, the
-      // stop order concerns this node alone, so the node prints the reason
-      // itself. A new coordinator may also stop a round later than the newest
-      // one that it knows (key.round > state.round). That order goes to every
-      // node, so only the speaker, the node that prints for the whole job,
-      // prints the reason.
+      // The speaker, the node that prints for the whole job, prints the reason.
+      // Another node prints it only if its stop order concerns no other node:
+      // the node runs an earlier round, or was removed from the newest round.
+      // But a new coordinator may stop a round later than the newest one that
+      // it knows (key.round > state.round). Every node gets that order, so only
+      // the speaker prints the reason.
       return is_speaker || key.round < state.round ||
              (key.round == state.round && state.phase != JobPhase::kStopping);
     case DirectiveKind::kWait:
-      // While a round runs, only spares wait, and each prints its own reason.
+      // While a round runs, only spares wait, and each spare prints the reason
+      // why it waits.
       return is_speaker || state.phase == JobPhase::kRunning;
     case DirectiveKind::kHold:
     case DirectiveKind::kStandBy:
@@ -310,8 +311,8 @@ Directive DirectiveFor(const JobState& state, const Node& node) {
             "the machine of this node is banned: ", node.judgement.reason, " (",
             directive.reason, ")");
       } else if (node.kept_out_by_check()) {
-        // While a round runs, omit the reason that other spares get: it
-        // promises a place in the next round, which this node may not get.
+        // The check by pairs has found this node bad. While a round runs, omit
+        // directive.reason, which says only how many nodes run.
         directive.reason =
             state.phase == JobPhase::kRunning
                 ? absl::StrCat("this node is not let in: ", node.check_fault)

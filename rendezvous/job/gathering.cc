@@ -49,10 +49,11 @@ Gathering::Decision Gathering::Decide(Instant now, const JobSpec& spec,
     } else if (first_) {
       form = form || now >= LastCallEnd(spec);
     } else if (nodes.broken == 0) {
-      // A node whose stream has just broken either returns within its short
-      // reconnect grace or is lost. While there is such a node, form no world.
-      // If the node returned later, that world would have to be broken in order
-      // to include it.
+      // Form a world if as many nodes are ready as the previous world had, or
+      // if the wait for a replacement is over. But form none while a node whose
+      // stream has broken may still return within its short reconnect grace
+      // (nodes.broken > 0): the new world would have to be broken to include
+      // that node.
       form = form || nodes.ready >= nodes.previous_world ||
              now >= clock.since + spec.wait_for_replacement;
     }

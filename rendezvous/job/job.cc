@@ -61,9 +61,10 @@ void Job::Recall(const JobRecord& record, Duration elapsed) {
   state_.nodes.Remember(record.past);
   state_.ledger = JobLedger(record.time);
   state_.reached_step = record.world.reached_step;
-  // If the job was being stopped because of a cancel, keep the verdict of the
-  // cancel, because the operator has been told of it. Any other planned verdict
-  // is dropped: it may still change until a majority of the nodes has seen it.
+  // While a job's last round stops, the record has a planned verdict, with
+  // which the job is to end. Keep the planned verdict of a cancel, because the
+  // operator has been told of it. Drop any other planned verdict: it may still
+  // change until a majority of the nodes has seen it.
   std::optional<Verdict> verdict = record.verdict;
   const std::optional<Verdict>& planned = record.stopping.consequence.verdict();
   if (record.phase == JobPhase::kStopping && planned.has_value() &&
@@ -217,9 +218,9 @@ void Job::On(const ReportArrived& event) {
 void Job::Apply(Node& node, const Report& report) {
   const auto take_leave = [&] {
     if (!report.leave.has_value()) return;
-    // A node that leaves counts as a departed elector once its workers have
-    // ended. While they run, the node remains an elector, because its round may
-    // continue while another round begins.
+    // A node that leaves counts as a departed elector only once its workers
+    // have ended. A departed elector does not hold up the next world, so
+    // otherwise another round could begin while the workers run the old one.
     if (!HasProcesses(report.phase)) CountAsGone(node);
     if (node.going || finished()) return;
     LeaveOut(node, *report.leave);
@@ -734,8 +735,9 @@ void Job::On(const DrainAsked& event) {
 
 void Job::On(const CoordinatorTold& event) {
   if (state_.own_endpoint.empty() || event.epoch <= state_.epoch) return;
-  // A restarted coordinator that has begun no round knows less than any other
-  // coordinator, even one without a majority.
+  // Whether this coordinator has begun no round and may have been restarted. If
+  // so, it knows less than any newer coordinator, and gives way even to one
+  // without a majority.
   const bool knows_nothing = IsFounding(state_.epoch) && state_.round == 0;
   switch (event.backing) {
     case Backing::kMajority:
@@ -862,14 +864,15 @@ void Job::LeaveOut(Node& node, const std::string& why) {
   state_.world.RememberDeparture(node.identity.node_id, node.group_rank,
                                  absl::StrCat("left: ", node.going_why));
   if (state_.phase == JobPhase::kRunning && node.part == Part::kSucceeded) {
-    // The node's workers have succeeded, so the other members need not be
-    // stopped.
+    // End the node's membership in the round without a break of the round: the
+    // node's workers have succeeded, so the other members need not be stopped.
     state_.nodes.Update(node, [](Node& n) { n.part = Part::kNone; });
     outbox_.Tell(node);
   } else if (state_.phase == JobPhase::kRunning && node.part != Part::kNone) {
-    // If the node is in phase kIdle, its guardian process (the parent of its
-    // workers) has died, and it has no processes left. The stop cause is then
-    // kBroken, because waiting for the node's workers would be pointless.
+    // If the leaving node is in phase kIdle, its guardian process (the parent
+    // of its workers) has died, and it has no processes left. The stop cause is
+    // then kBroken: the workers of the other nodes can no longer communicate
+    // with its workers, for example to agree on a last checkpoint.
     BreakRound(absl::StrCat(node.identity.host, " (group rank ",
                             node.group_rank, ") goes: ", why),
                {.cause = node.phase == NodePhase::kIdle ? StopCause::kBroken

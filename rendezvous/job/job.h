@@ -21,16 +21,19 @@ namespace muster::rendezvous {
 // Membership and rounds of one job, as a pure state machine:
 //
 //   phase      ends when                                        next phase
-//   gathering  max nodes are ready; or min nodes are, and the   running
-//              last call (first gathering) or the wait for a
-//              replacement (later ones) is over
-//              the join time-out has passed; or (later ones)    finished
-//              the rejoin time-out with fewer than min nodes;
-//              or on a cancel or a preemption
+//   gathering  max_nodes nodes are ready; or min_nodes are      running
+//              ready, and the last call (the first gathering's
+//              wait for more nodes) or the wait for a
+//              replacement (in later gatherings) is over
+//              the join time-out passes with fewer than         finished
+//              min_nodes nodes ready; or, in a later gathering,
+//              fewer than min_nodes nodes have been present for
+//              the rejoin time-out; or the job is cancelled or
+//              preempted
 //   running    all workers of all members have succeeded        finished
-//              a worker failed, a node was lost or leaves, a    stopping
-//              waiting node is let in, a cancel, or the grace
-//              of a preemption is over
+//              a worker fails; a node is lost or leaves; a      stopping
+//              waiting node is let in; the job is cancelled;
+//              or the grace of a preemption is over
 //   stopping   no member has a process of the round left, or    gathering or
 //              members were given up after the grace. If a      finished
 //              worker's SIGKILL is about to end the job, the

@@ -68,8 +68,8 @@ TEST(JobAdoptionTest, ARoundGoesOnOnceAMajorityOfItsNodesHasCome) {
 
 TEST(JobAdoptionTest, TheNewestCoordinatorsRoundGoesOnWhateverItsNumber) {
   // Node c was the only node of a round 1 that an older coordinator (epoch 6)
-  // began. The round 1 of nodes a and b is that of the newest coordinator
-  // (epoch 7), so theirs goes on.
+  // began. Nodes a and b run a round 1 that the newest coordinator (epoch 7)
+  // began, so their round is adopted.
   JobFixture job(QuickSpec(2, 2));
   job.StartAll({"a", "b"});
   job.Create("c").report.round = 1;
@@ -133,8 +133,8 @@ TEST(JobAdoptionTest, AJobIsAsOldAsItsNodesKnow) {
   EXPECT_EQ(job.told("a").job_age, seconds(100));
   job.Wait(seconds(10));
   EXPECT_EQ(job.status().age, seconds(110));
-  // The job has begun under this coordinator, so a node that joins later does
-  // not change the job's age.
+  // This coordinator has adopted round 1. A node that joins after that does not
+  // change the job's age.
   job.Create("c").report.job_age = seconds(500);
   job.Join("c");
   EXPECT_EQ(job.status().age, seconds(110));
@@ -359,7 +359,8 @@ TEST(JobAdoptionTest, AMajorityOfAnOlderRoundIsNotAdopted) {
 }
 
 // Node c has been told that the job ends with round 1. This coordinator is a
-// daemon, which was restarted. The job may have gone on without c.
+// daemon, which was restarted. The job may have gone on without c, so the
+// coordinator must not end the job: it gives round 1 up.
 TEST(JobAdoptionTest, TheEndThatAMinorityKnowsIsNoEndAtADaemon) {
   JobWithoutRecord job(QuickSpec(2, 3), {"a", "b", "c"});
   job.agent("c").report.round_end = RoundEnd{.exit_code = 3, .reason = "c"};

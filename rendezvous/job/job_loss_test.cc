@@ -348,7 +348,8 @@ class JobGatheringStandstillTest : public ::testing::Test {
     return spec;
   }
   // Suspends the coordinator's process for longer than the last call and the
-  // lease. Then handles the deadline, and node "a" reports at once.
+  // lease. Then the job handles the deadline that has passed meanwhile, and
+  // node "a" reports at once.
   void StandStill() {
     job_.StandStill(Spec().last_call + Spec().lease() + seconds(1));
     job_.Step(TimePassed());

@@ -15,8 +15,9 @@
 namespace muster::rendezvous {
 namespace {
 
-// Two workers count as silent since the same time if the starts of their
-// silences differ by at most a tenth (1/kTogetherDivisor) of the silence.
+// A worker counts as silent since the same time as the hung worker that is
+// blamed if the starts of their silences differ by at most a tenth
+// (1/kTogetherDivisor) of the blamed worker's silence.
 constexpr int kTogetherDivisor = 10;
 
 // Minimum gain that StragglerText mentions. The gain is the fraction by which a

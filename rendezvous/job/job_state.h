@@ -92,10 +92,11 @@ struct JobState {
   // connected to this coordinator, at most max_nodes - n nodes (not counting
   // spares) can be connected to another coordinator.
   std::set<std::string> no_spares;
-  // standbys: HOST:PORT of the processes of the newest world that may take over
-  // (Directive::standbys); before this coordinator has a world, of the first
-  // nodes that have come to it. host_rank: the group rank of the node whose
-  // process is this coordinator (Directive::host_rank).
+  // standbys: HOST:PORT of the processes that may take over
+  // (Directive::standbys): those of the newest world or, before this
+  // coordinator has a world, those of the first nodes that have reported to it.
+  // host_rank: the group rank of the node whose process is this coordinator
+  // (Directive::host_rank).
   std::vector<std::string> standbys;
   int host_rank = -1;
   // Group rank of the node whose process coordinated the adopted round, while

@@ -60,8 +60,8 @@ using JobEvent =
     std::variant<ReportArrived, StreamClosed, AgentDied, CancelAsked,
                  DrainAsked, CoordinatorTold, HostsJudged, TimePassed>;
 
-// A directive to be sent. The coordinator carries out the actions of a step in
-// the order of the fields of JobStep.
+// An action of a step: the coordinator sends a directive to one agent. The
+// actions of a step are carried out in the order of the fields of JobStep.
 struct Delivery {
   StreamId stream = 0;
   Directive directive;

@@ -154,7 +154,9 @@ TEST(JobTakeoverTest, BeforeTheFirstRoundTheFirstNodesAreTheStandbys) {
   EXPECT_THAT(job.told("a").standbys, ElementsAre("e", "b"));
 }
 
-// Until its first round begins, an elected coordinator has no world of its own.
+// An elected coordinator that gives up the earlier round has no world. Until
+// its first round begins, it names as standbys the connected nodes whose
+// processes can take over.
 TEST(JobTakeoverTest, ACoordinatorThatGivesUpARoundNamesStandbys) {
   JobFixture job = RunningJob(2, 4);
   job.TakeOver("b");
@@ -317,9 +319,10 @@ TEST(JobTakeoverTest, RestartedAgentsElectIfTwoGroupsCannotExist) {
 }
 
 TEST(JobTakeoverTest, RestartedAgentsSufficeIfTooFewNodesAreElsewhere) {
-  // Each case: the nodes that are restarted, and whether a world forms. If only
-  // b and c are restarted, the other two nodes could form a world under another
-  // coordinator (min_nodes = 2).
+  // The job has five nodes, a to e, and min_nodes is 2. Each case: the nodes
+  // that are restarted, and whether a world forms. If only b and c are
+  // restarted, d and e could form a world under another coordinator, so none
+  // forms here.
   using Case = std::pair<std::vector<std::string>, bool>;
   for (const auto& [restarted, forms] :
        {Case{{"b", "c"}, false}, Case{{"b", "c", "d"}, true}}) {
@@ -329,8 +332,9 @@ TEST(JobTakeoverTest, RestartedAgentsSufficeIfTooFewNodesAreElsewhere) {
     job.Wait(seconds(1));
     job.AllStop();
     for (const std::string& name : restarted) job.Restart(name);
-    // The spares f and g must not count: spares run in addition to the
-    // max_nodes nodes, so they do not show how many nodes are elsewhere.
+    // The spares f and g are connected, too, but run in addition to the job's
+    // max_nodes nodes. So they must not reduce the number of nodes that may be
+    // connected to another coordinator.
     for (const char* name : {"f", "g"}) job.Join(name);
     job.Wait(seconds(5));
     EXPECT_EQ(job.round() > 1, forms) << job.status().reason;
@@ -689,8 +693,8 @@ TEST_F(JobRecallVerdictTest, TheVerdictIsToldOnceNoCoordinatorIsExpected) {
   EXPECT_EQ(job_.kind("b"), DirectiveKind::kFinished);
   const Verdict& verdict = job_.told("a").verdict;
   EXPECT_EQ(job_.kind("a"), DirectiveKind::kFinished);
-  // The job had ended before this coordinator began, so an agent that connects
-  // counts as one that took part.
+  // This coordinator knows the job's end only from the job's record, so it
+  // counts every agent that connects as one that took part.
   EXPECT_TRUE(job_.told("a").took_part);
   EXPECT_EQ(record_.verdict->rounds, 1);
   EXPECT_EQ(verdict.outcome, Outcome::kSucceeded);
@@ -758,8 +762,9 @@ TEST(JobRecallTest, AJobWhoseNodesDidNotComeBeginsAgain) {
   EXPECT_EQ(again.round(), 1);
 }
 
-// After a suspension, announcements of other coordinators may be unread. So a
-// recalled verdict must not end the job at once.
+// If the coordinator's process was suspended, announcements of other
+// coordinators may still be unread. So the verdict that the coordinator has
+// taken from the job's record must not end the job at once.
 TEST_F(JobRecallVerdictTest, ASuspensionPostponesTheVerdict) {
   const JobSpec spec = QuickSpec(2, 2);
   job_.StandStill(TimeToLearn(spec) + seconds(1));
@@ -837,9 +842,10 @@ TEST(JobTakeoverTest, ItYieldsToAMinorityUnlessARoundHasBegun) {
   EXPECT_TRUE(again.last_step().deposed);
 }
 
-// Before its first world, a coordinator gathers for at least TimeToLearn. In
-// this time it receives announcements of other coordinators, and the nodes stop
-// obeying orders from before its restart.
+// Before its first world, a coordinator gathers for at least TimeToLearn,
+// unless max_nodes nodes are present. In this time it receives announcements of
+// other coordinators, and the nodes stop obeying orders from before its
+// restart.
 TEST(JobTakeoverTest, TheFirstWorldWaitsUnlessItIsFull) {
   JobSpec spec = QuickSpec(2, 3);
   spec.last_call = Duration::zero();
@@ -1135,11 +1141,11 @@ TEST(JobTakeoverTest, AWorldThatIsGivenUpElectsNevertheless) {
 }
 
 // The job has max_nodes 5 and min_nodes 3, and the nodes a, b, c and d elect
-// its coordinator. Nodes b, e, f and g are connected to this coordinator, so at
-// most one other node runs. That is too few for a round under another
-// coordinator, so a round begins here. With `leave`, node b is lost, so two
-// other nodes may run. These may be half of the nodes that elect a coordinator,
-// so no round begins here.
+// its coordinator. In the first case (`leave` is false), nodes b, e, f and g
+// are connected to this coordinator. So at most one other node runs, too few
+// for a round under another coordinator, and a round begins here. In the second
+// case, node b is lost, so two other nodes may run. They may be half of the
+// nodes that elect a coordinator, so no round begins here.
 TEST(JobTakeoverTest, NodesThatGoElsewhereMayBeginARoundThere) {
   for (const bool leave : {false, true}) {
     JobSpec spec = QuickSpec(2, 5);
@@ -1188,8 +1194,9 @@ TEST(JobTakeoverTest, AKnownSpareDoesNotCountAsOneOfTheNodes) {
 
 // The job has at most four nodes and min_nodes 3. Nodes b, e and f are
 // connected to this coordinator, so a round begins here: the one other node is
-// too few for a round under another coordinator. Node f counts although it
-// joins only after the adoption of the earlier round has been given up.
+// too few for a round under another coordinator. Node f joins only after the
+// adoption of the earlier round has been given up, and must nevertheless count
+// as one of the job's four nodes.
 TEST(JobTakeoverTest, ANodeThatComesLaterCountsAsOneOfTheNodes) {
   JobSpec spec = QuickSpec(3, 4);
   spec.takeover = Takeover::kAuto;
@@ -1505,13 +1512,15 @@ TEST(JobTakeoverTest, ANodeThatIsGoneIsCountedOnce) {
   job.agent("b").report.leave = "SIGTERM";
   job.Report("b");
   // Node b leaves but receives no further directive, so its reports continue to
-  // say that it is an elector. It must be counted only once.
+  // say that it elects the coordinator. It counts as an elector that has left,
+  // and must not count once more as a connected one.
   job.agent("b").deaf = true;
   for (const char* name : {"c", "d", "e"}) job.Lose(name);
   job.AllStop();
   job.Report("b");
   job.Wait(seconds(20));
-  // Only two of five electors (a and b) count, so no new world forms.
+  // Two of the five electors count: a, which is connected, and b, which has
+  // left. They are less than half, so no new world forms.
   EXPECT_EQ(job.phase(), JobPhase::kGathering);
 }
 

@@ -75,10 +75,10 @@ class MoverQueue {
 TopologyGroups::TopologyGroups(
     const std::vector<std::vector<std::string>>& keys) {
   constexpr size_t kNoGroup = static_cast<size_t>(-1);
-  // The number of each group of nodes that share a switch. Key: the number of
-  // the surrounding group (kNoGroup: none) and the group's topology key,
-  // because equal topology keys in different surrounding groups are different
-  // switches.
+  // The group numbers, from 0. Nodes that share a switch are one group. Key:
+  // the number of the surrounding group (kNoGroup: none) and the group's
+  // topology key. The topology key alone does not suffice, because equal keys
+  // in different surrounding groups are different switches.
   std::map<std::pair<size_t, std::string>, size_t> numbers;
   for (const std::vector<std::string>& node : keys) {
     std::vector<size_t>& own = groups_.emplace_back();

@@ -31,11 +31,11 @@ class Consequence {
   // Whether the cause of the break is final. A provisional cause is a failure
   // that another event may still replace (Blame::provisional).
   enum class Cause { kProvisional, kFinal };
-  // Records that the job was cancelled. `verdict` ends the job, unless a
-  // verdict is already set. If `cause` is provisional, the earlier verdict may
-  // be dropped later (Withdraw); for that case, `verdict` is kept as
-  // otherwise(). Only the first cancel counts. Returns whether `verdict` was
-  // recorded.
+  // Records that the job was cancelled, and returns whether `verdict` was
+  // recorded. `verdict` ends the job, unless an earlier verdict is set. If
+  // `cause` is provisional, Withdraw may drop the earlier verdict later;
+  // `verdict`, which is kept as otherwise(), then ends the job. Only the first
+  // cancel counts.
   bool Cancel(const Verdict& verdict, Cause cause);
   // Undoes the consequence of a worker's failure, because another event is the
   // cause: replaces the failure's verdict by otherwise(). Returns the number of

@@ -1343,7 +1343,8 @@ TEST_P(CrashTest, BeforeAnyWriteKeepsWhatWasReported) {
     };
     EXPECT_GE(stored("a"), reported['a']) << steps;
     // Job b's record is written after the first record of job a, and removed
-    // before the second record of a.
+    // before the second record of a. So b has a record only while a has its
+    // first one.
     EXPECT_TRUE(stored("b") == 0 || stored("a") == 1) << steps;
   }
   EXPECT_GT(steps, 10);

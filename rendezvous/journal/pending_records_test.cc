@@ -243,8 +243,8 @@ TEST_F(PendingRecordsTest, TheTroubleBeginsWithTheFirstFailure) {
   pending_.Failed(kBegin + 2 * kRetryAfter, "Input/output error");
   EXPECT_EQ(pending_.trouble()->since, kBegin);
   EXPECT_EQ(Why(), "Input/output error");
-  // The third attempt hangs as well. It counts as hung already, so no further
-  // Look is needed.
+  // The third attempt hangs as well. Hang has already called Look, so the
+  // attempt counts as hung, and no further Look is needed.
   Hang(kBegin + 3 * kRetryAfter);
   EXPECT_EQ(pending_.NextLook(), std::nullopt);
 }

@@ -31,13 +31,13 @@ struct GpuFinding {
 
 // JudgeGpus judges the GPUs of the nodes that were measured in pairs
 // (PairMeasurement::gpu_kind and the fields after it), by the limits kMinNodes,
-// kSlowRateFactor and kSlowKernelFactor. Key of the result: node id. A node
-// without a value or an error of its GPUs has no finding. Pure. O(n log n) for
-// n pairs.
+// kSlowRateFactor and kSlowKernelFactor. Key of the result: node id. A node has
+// no finding if its GPUs have no measured value, and CUDA and NCCL have failed
+// in none of its pairs. Pure. O(n log n) for n pairs.
 //
 // Values are compared only with those of nodes of the same kind (number and
 // model of GPUs, version of NCCL), and only if at least kMinNodes nodes of this
-// kind have one. A pair is good if its rate is at least the median of the
+// kind have a value. A pair is good if its rate is at least the median of the
 // nodes' best rates, divided by kSlowRateFactor. A pair is bad if its rate is
 // lower, or if CUDA or NCCL has failed on one of its nodes. A node is good if
 // one of its pairs is good. It is bad if none is good and two partners of its

@@ -39,8 +39,8 @@ GpuPairing Pair(int one, const PairMeasurement& of_one, int other,
           {absl::StrCat("n", other), absl::StrCat("h", other), of_other}};
 }
 
-// The pairs of nodes 0 to 5 in two rounds; node 0 has met nodes 1 and 3. All
-// are good.
+// Returns good pairs of nodes 0 to 5 in two rounds. Node 0 has met nodes 1 and
+// 3.
 std::vector<GpuPairing> GoodPairs() {
   std::vector<GpuPairing> pairs;
   for (const auto& [one, other] :
@@ -50,7 +50,8 @@ std::vector<GpuPairing> GoodPairs() {
   return pairs;
 }
 
-// Replaces the results of the pairs of node 0.
+// Returns GoodPairs, but with other results in the two pairs of node 0: `own`
+// for node 0, and `partners` for its partners, nodes 1 and 3.
 std::vector<GpuPairing> PairsOfNode0(const PairMeasurement& own,
                                      const PairMeasurement& partners) {
   std::vector<GpuPairing> pairs = GoodPairs();

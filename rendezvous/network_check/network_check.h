@@ -155,9 +155,10 @@ class NetworkCheck {
     // shortest time of the node's compute kernel so far; 0: unknown
     double compute_s = 0;
   };
-  // Medians over all nodes. `network`: of each node's shortest round trip and
-  // highest rate. `compute_s`: of each node's shortest time of the compute
-  // kernel. A median is 0 if no node has a value.
+  // The medians over all nodes. `network`: the median of the nodes' shortest
+  // round trips, and that of their highest rates. `compute_s`: the median of
+  // the nodes' shortest times of the compute kernel. A median is 0 if no node
+  // has a value.
   struct Medians {
     Values network;
     double compute_s = 0;

@@ -91,7 +91,7 @@ constexpr auto kWithoutDescriptors = std::chrono::milliseconds(500);
 constexpr auto kTick = std::chrono::seconds(1);
 // Limits of responses without an end (ProbeAnswer::more). kMorePause: the
 // interval between two calls of `more`. kPieceTime: the time that a client may
-// take to read a piece.
+// take to read one piece of the response.
 constexpr auto kMorePause = std::chrono::milliseconds(100);
 constexpr auto kPieceTime = std::chrono::seconds(10);
 constexpr size_t kMaxPeers = 64;

@@ -568,7 +568,7 @@ class AdminService : public AdminMethods {
   }
 
   // Returns the caller's principal if it has `role` for the job. Errors: those
-  // of Identify and CheckAccess, and those of CheckCoordinates.
+  // of Identify, CheckName, CheckAccess and CheckCoordinates.
   absl::StatusOr<Principal> Check(grpc::CallbackServerContext* context,
                                   Role role, const std::string& run_id) const {
     absl::StatusOr<Principal> principal = Identify(*context);
@@ -581,9 +581,9 @@ class AdminService : public AdminMethods {
   }
 
   // Returns the caller's principal if it has `role` for every job of this
-  // coordinator, because the state of a machine concerns all of them. Errors:
-  // those of Check; PermissionDenied: the caller's roles are valid for some of
-  // the jobs only.
+  // coordinator. Used for requests about machines, whose state concerns all
+  // jobs. Errors: those of Identify, CheckRole and CheckCoordinates;
+  // PermissionDenied: the caller's roles are valid for some of the jobs only.
   absl::StatusOr<Principal> CheckForAllJobs(
       grpc::CallbackServerContext* context, Role role) const {
     absl::StatusOr<Principal> principal = Identify(*context);

@@ -20,10 +20,10 @@ using Id = ConnectionPool::Id;
 
 class ConnectionPoolTest : public ::testing::Test {
  protected:
-  // A pool for 6 connections that wait for the hand-over to gRPC, 16 on trial
-  // (gRPC serves them, but they have made no valid call yet), and 3 callers
-  // (they have made a valid call). The fair share of a network is 16 / 8 = 2
-  // connections on trial.
+  // The limits of the pool: 6 connections that wait for the hand-over to gRPC,
+  // 16 connections on trial (gRPC serves them, but they have made no valid call
+  // yet), and 3 callers (connections that have made a valid call). The fair
+  // share of each network is 16 / 8 = 2 connections on trial.
   ConnectionPool pool_{
       {.waiting = 6, .on_trial = 16, .callers = 3, .nodes = 100}};
   Instant now_{seconds(1000)};

@@ -368,9 +368,10 @@ class Coordinator::Impl {
       if (!options_.takeover.has_value() || run_id != options_.only_run_id) {
         return absl::NotFoundError("no such job");
       }
-      // Ignore the announcement if the agent in this process is connected to
-      // the coordinator at `endpoint`. If that coordinator is lost, the end of
-      // the connection shows the loss sooner than missing announcements do.
+      // Ignore an announcement that names this coordinator's own endpoint. Also
+      // ignore one of the coordinator to which the agent in this process is
+      // connected: the end of this connection shows the loss of that
+      // coordinator sooner than missing announcements do.
       if (endpoint == options_.takeover->own_endpoint ||
           FollowsOneAt(endpoint)) {
         return absl::OkStatus();

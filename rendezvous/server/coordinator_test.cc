@@ -1241,8 +1241,8 @@ TEST_F(TakeoverTest, SendsNodesToTheCoordinatorOfItsOwnAgent) {
   const absl::Status asked = coordinator_.CancelJob("job", "ada");
   EXPECT_TRUE(absl::IsFailedPrecondition(asked));
   EXPECT_EQ(asked.message(), "job \"job\" is coordinated at node-a:1");
-  // The agent in this coordinator's process is connected to this coordinator,
-  // which is only a standby. So no coordinator of the job is known.
+  // The agent in this coordinator's process is connected to this coordinator
+  // (node-b:1), which is only a standby. So no coordinator of the job is known.
   coordinator_.Follow(Standby::Leader{"node-b:1", kOldEpoch});
   EXPECT_TRUE(absl::IsUnavailable(coordinator_.WhereElse()->why));
   coordinator_.Follow(std::nullopt);

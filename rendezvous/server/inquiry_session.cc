@@ -14,8 +14,9 @@ void InquirySession::Apply(Change change) {
   on_news_();
 }
 
-// If the buffer of parts that the operator has not read has room now, calls the
-// `on_room` (see Begin) of each node that waits to send its next part.
+// Calls the `on_room` (see Begin) of each node that waits to send its next
+// part, if the buffer has room now. The buffer contains the parts that the
+// operator has not read.
 void InquirySession::WakeWaiting() {
   std::vector<std::function<void()>> wake;
   {

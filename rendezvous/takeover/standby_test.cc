@@ -229,8 +229,9 @@ TEST(StandbyTest, DrawsAboveEveryPromise) {
   nodes.Come(2);
   const uint64_t expected = (uint64_t{10} << kDrawnEpochBits) | 99;
   EXPECT_EQ(nodes.told(1).epoch, expected);
-  // Node 0 connects only now, and has promised a higher epoch to another
-  // standby.
+  // Node 0 connects only now. It has promised another standby a higher epoch
+  // than this standby has requested so far. So this standby must request a
+  // still higher epoch from all nodes.
   nodes.report(0).promised_epoch = uint64_t{20} << kDrawnEpochBits;
   nodes.Come(0);
   EXPECT_EQ(nodes.told(0).epoch, (uint64_t{21} << kDrawnEpochBits) | 99);
@@ -387,9 +388,9 @@ TEST(StandbyTest, EnoughNodesReplaceNoMajorityThatHalfOfTheWorldMayDeny) {
     }
     // The job has at most 4 nodes, and 3 of them are connected to this standby.
     // So at most one node of the world can be connected to another standby. In
-    // a world of two, one node is half of the world, so this standby must not
-    // be elected. In a world of three, one node is less than half, so this
-    // standby is elected.
+    // a world of two, one node is half of the world, so this standby must ask
+    // for no promise (epoch 0). In a world of three, one node is less than
+    // half, so this standby asks the nodes to promise an epoch.
     EXPECT_EQ(nodes.told(1).epoch != 0, world == 3) << world;
   }
 }
@@ -478,9 +479,10 @@ TEST(StandbyTest, ANodeThatWasStartedAgainVotesInARoundThatMayHaveBegun) {
     nodes.Come(1);
     // Round 2 has two nodes, and node 1 is one of them. If node 1's report
     // lists the members of round 2 (is_listed), node 0 is known to be the other
-    // one, and nodes 0 and 1 elect a coordinator. Without the list, the other
-    // node of round 2 may be connected to another standby, so nodes 0 and 1
-    // elect no coordinator.
+    // one. Nodes 0 and 1 then suffice for an election, so the standby asks them
+    // to promise an epoch. Without the list, the other node of round 2 may be
+    // connected to another standby, so this standby asks for no promise (epoch
+    // 0).
     EXPECT_EQ(nodes.told(1).epoch != 0, is_listed);
   }
 }
@@ -501,7 +503,8 @@ TEST(StandbyTest, AReturnedNodeWhoseRankHasVotedIsNoVoter) {
   stranger.electorate.rank = 0;
   nodes.Come(2);
   // Node 2 claims the rank of node 0, so only one of nodes 0 and 2 may vote. If
-  // both voted, 3 of the 4 nodes would vote, which would be a majority.
+  // both voted, 3 of the 4 nodes would vote, which would be a majority. So the
+  // standby must ask for no promise (epoch 0).
   EXPECT_EQ(nodes.told(2).epoch, 0u);
 }
 
@@ -661,8 +664,11 @@ TEST(StandbyTest, BeforeAnyRoundEnoughNodesAreAMajorityAtTheFounder) {
   }
 }
 
-// Nodes of a job with 3 to 5 nodes have lost their coordinator before any round
-// and come to a successor. With three of them, at most two nodes are elsewhere.
+// Nodes of a job with max_nodes 5 have lost their coordinator before any round,
+// and connect to a successor. If min_nodes is 3, three nodes suffice to elect
+// it: the other nodes are at most two, too few for a world. It is never elected
+// if min_nodes is 2 (two worlds could run at once), or with
+// Takeover::kMajority.
 TEST(StandbyTest, BeforeAnyRoundASuccessorNeedsThatOtherNodesAreTooFew) {
   struct Case {
     Takeover takeover = Takeover::kAuto;

@@ -580,8 +580,9 @@ void ToWire(const Report& report, v1::Report* wire) {
   wire->set_place_key(report.place_key);
   const size_t failures =
       std::min<size_t>(report.failures.size(), kMaxFailuresPerReport);
-  // A report holds at most a fixed number of failures. If there are more, keep
-  // the first ones, because the cause may be among them.
+  // A message holds at most kMaxFailuresPerReport failures. If the report has
+  // more, keep the earliest ones, because later failures are often consequences
+  // of an earlier one.
   for (size_t i = 0; i < failures; ++i) {
     ToWire(report.failures[i], wire->add_failures());
   }

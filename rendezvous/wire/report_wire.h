@@ -46,8 +46,9 @@ void FromWire(const v1::Electorate& wire, BoundedReader* reader,
 void ToWire(const Place& place, v1::Place* wire);
 void FromWire(const v1::Place& wire, BoundedReader* reader, Place* place);
 
-// Conversions of v1::NodePhase, v1::Health and v1::StopOrder::Cause; as int,
-// since protobuf enums cannot be forward-declared.
+// Conversions to and from the protobuf enums v1::NodePhase, v1::Health and
+// v1::StopOrder::Cause. These have the type int here, since protobuf enums
+// cannot be forward-declared.
 int ToWire(NodePhase phase);
 void FromWire(int wire, BoundedReader* reader, NodePhase* phase);
 int ToWire(Health health);

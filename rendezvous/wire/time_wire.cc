@@ -11,8 +11,8 @@
 namespace muster::rendezvous {
 namespace {
 
-// Upper limit of each time in the message. The times have been summed since an
-// agent's start, so real ones are far below the limit.
+// Upper limit of each time that a node reports. Such a time is summed up since
+// the start of the node's agent, so real times are far below the limit.
 constexpr Duration kMaxOfNode = std::chrono::hours(24 * 365 * 100);
 
 // Maximum number of activities in a message. A later version of Muster may have

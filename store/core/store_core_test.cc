@@ -528,9 +528,9 @@ TEST_F(StoreLimitsTest, AnOfferNeedsRoomToo) {
   core.Apply(1, {.command = C::kWait, .keys = {"q"}}, &effects_);
   EXPECT_THAT(Take(), ElementsAre(HasSubstr("1!the store is full")));
   EXPECT_EQ(core.bytes(), before);
-  // In this second store the WAIT comes before the push. The limit of 1300
-  // bytes then suffices: the end of the WAIT frees memory, which the offer
-  // takes.
+  // In this second store client 1 sends its WAIT before the push. The push ends
+  // the WAIT, and the offer takes the memory that the WAIT occupied. So 1300
+  // bytes suffice for the element and the offer.
   StoreCore other(1300);
   other.Apply(1, {.command = C::kWait, .keys = {"q"}}, &effects_);
   other.Apply(0, {.command = C::kQueuePush, .key = "q"}, &effects_);

@@ -42,7 +42,7 @@ class WaitingList {
 
   bool Waits(StoreClientId client) const { return waits_.contains(client); }
   size_t clients() const { return waits_.size(); }
-  // Whether no client waits. O(1), since it is called on every change.
+  // Whether no client waits. O(1), since it is called on every change of a key.
   bool empty() const { return queues_.empty(); }
   // Approximate memory of all waits in bytes.
   size_t bytes() const { return bytes_; }
@@ -54,7 +54,7 @@ class WaitingList {
   using Queues = std::map<std::string, Queue, std::less<>>;
   struct Wait {
     uint64_t ticket;
-    // The awaited keys that have not existed since the wait began.
+    // The awaited keys that have not existed at any time since the wait began.
     std::map<std::string_view, Queues::iterator> missing;
   };
 
@@ -166,7 +166,8 @@ class WatchList {
   void Add(StoreClientId client, std::string_view key);
   void Remove(StoreClientId client);
 
-  // Whether there are no watches. O(1), since it is called on every change.
+  // Whether there are no watches. O(1), since it is called on every change of a
+  // key.
   bool empty() const { return keys_.empty(); }
   // Returns the clients that are notified of each change of `key`.
   const std::set<StoreClientId>& WatchersOf(std::string_view key) const;

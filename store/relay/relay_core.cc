@@ -219,11 +219,11 @@ void RelayCore::WaitsReplied(WaitsByRequest::iterator waits,
                              const RelayFrame& frame, StoreEffects* effects) {
   std::deque<StoreClientId>& clients = waits->second.clients;
   if (frame.kind == RelayFrameKind::kMessageForOne) {
-    // Several clients wait for the same key and share this channel. The hub has
-    // reserved a queue element, and the relay offers it to the first client,
-    // which from now on uses the channel alone. For the other clients the relay
-    // sends a new WAIT on another channel, so that they need not wait until the
-    // first client has popped its element.
+    // Several clients wait for the same key and share this channel. The store
+    // server has reserved a queue element, and the relay offers it to the first
+    // client, which from now on uses the channel alone. For the other clients
+    // the relay sends a new WAIT on another channel, so that they need not wait
+    // until the first client has popped its element.
     const StoreClientId first = clients.front();
     clients.pop_front();
     waiting_.erase(first);

@@ -31,8 +31,8 @@ namespace muster::store {
 class RelayCore {
  public:
   struct Limits {
-    // Limit of the memory for shared waits and reads that are pending, in
-    // bytes.
+    // Limit, in bytes, of the memory for all shared waits and reads that are
+    // pending.
     size_t held_bytes;
     // Limit, in bytes, of all copies of the reply to one shared read: its size
     // times the number of clients that get it. Further clients get the reply to

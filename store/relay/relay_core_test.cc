@@ -258,8 +258,8 @@ TEST_F(RelayCoreTest, AnOfferEndsTheWaitOfItsClient) {
               ElementsAre("2 CANCEL_WAIT", "1 gone"));
 }
 
-// Muster's store never makes two offers on one channel. A relay must ignore the
-// second offer of a store that does.
+// Muster's store never makes two offers on one channel. If another store does,
+// the relay must ignore the second offer.
 TEST_F(RelayCoreTest, ASecondOfferWithoutAWaiterIsDropped) {
   Wait(1, {"q"});
   Wait(2, {"q"});

@@ -117,7 +117,8 @@ absl::StatusOr<StreamSocket> ConnectUpstream(
 
 namespace {
 
-// Limit of the memory for pending waits and reads, in bytes.
+// Limit, in bytes, of the memory for all of a relay's shared waits and reads
+// that are pending.
 constexpr size_t kMaxHeldBytes = size_t{256} << 20;
 
 // Connects a RelayCore to a StoreHub.

@@ -60,8 +60,8 @@ struct StoreRelayOptions {
   // Client addresses from which connections are accepted. A connection from any
   // other address is closed before anything is read from it.
   AddressSet clients = AddressSet::Loopback();
-  // Limit of all buffers in bytes. Must exceed twice the largest reply, because
-  // a buffer doubles its size when it grows.
+  // Limit, in bytes, of the buffers of all connections in total. Must exceed
+  // twice the largest reply, because a buffer doubles its size when it grows.
   size_t max_buffer_bytes = size_t{1} << 30;
   // Time for which clients that do not read may delay the others. It must be
   // shorter than StoreServerOptions::timeout: while the relay waits for its

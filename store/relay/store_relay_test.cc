@@ -113,7 +113,8 @@ TEST_F(StoreRelayTest, EachElementOfAQueueGoesToOne) {
     clients.push_back(
         std::make_unique<RawClient>(i % 2 == 0 ? a_->port() : b_->port()));
     clients.back()->StartWait("q");
-    // The reply to ADD shows that the WAIT has been sent upstream.
+    // The relay handles a client's requests in order. So the reply to ADD shows
+    // that it has handled the client's WAIT.
     clients.back()->Add("n", 1);
   }
   RawClient pusher(server_->port());

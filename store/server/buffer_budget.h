@@ -15,8 +15,9 @@ struct BufferShare {
   size_t bytes = 0;  // the memory of the connection's buffers, in bytes
   // The part of `bytes` that holds replies which the client has not read.
   size_t outgoing = 0;
-  // The newest period (BufferBudget::wait_) in which this client has read a
-  // reply; 0: it has read none in any period.
+  // The number (BufferBudget::wait_) of the latest period in which this client
+  // has read data; 0: it has read none yet. A new period begins whenever
+  // IsOverdue begins to measure anew how long almost nothing is read.
   uint64_t read_in = 0;
 };
 

@@ -114,8 +114,9 @@ TEST_F(BufferBudgetTest, AClientThatDoesNotReadBlocksBeforeOneThatReads) {
   const BufferShare idle;
   EXPECT_TRUE(budget_.BlocksBefore(a_, idle));
   EXPECT_FALSE(budget_.BlocksBefore(idle, a_));
-  // Client a_ has read data only while earlier requests waited. During the
-  // current wait it has read nothing, so the connection of a_ is not spared.
+  // The next calls end the wait of the requests and begin a new one, in which
+  // client a_ reads nothing. The connection of a_ is no longer spared: what a_
+  // has read during the earlier wait does not count.
   Send(b_, 0);
   Send(c_, 0);
   Send(c_, kHalf - 1);

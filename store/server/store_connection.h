@@ -157,8 +157,8 @@ class ChannelTable {
 };
 
 // A hub's connections by id. The low bits of an id are the descriptor, so a
-// look-up needs no hashing. The high bits are a serial number, so an id is
-// never reused with its descriptor. No id is below 2^24.
+// look-up needs no hashing. The high bits are a serial number, so a connection
+// that reuses a descriptor has a new id. No id is below 2^24.
 class ConnectionTable {
  public:
   StoreConnection& Add(StreamSocket socket, StoreConnection::Role role);

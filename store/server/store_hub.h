@@ -48,8 +48,9 @@ struct StoreHubOptions {
   std::optional<TlsContext> tls;
   AddressSet clear_text_clients = AddressSet::Loopback();
   size_t max_connections = 0;
-  // Limit of all buffers, in bytes. `timeout` is the time for which clients
-  // that do not read may delay others. See BufferBudget.
+  // Limit, in bytes, of the buffers of all connections in total. `timeout` is
+  // the time for which clients that do not read may delay others. See
+  // BufferBudget.
   size_t max_buffer_bytes = 0;
   Duration timeout = std::chrono::seconds(5);
   // Interval of calls of StoreService::OnTick.

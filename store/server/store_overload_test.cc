@@ -27,8 +27,9 @@ const StoreRequest kGetLarge = {.command = C::kGet, .key = "large"};
 
 class StoreOverloadTest : public testing::Test {
  protected:
-  // Starts a server whose limit for unread replies is four times the value of
-  // the key "large".
+  // Starts a server in which requests wait once the unread replies of all
+  // clients together exceed about four times the size of the value of the key
+  // "large".
   void Start(Duration timeout) {
     StoreServerOptions options;
     options.max_buffer_bytes = 8 * kMaxStoreValueBytes + 4096;

@@ -38,9 +38,11 @@ struct StoreServerOptions {
   // Limit of the memory for keys, values, queues and waits, in bytes. A request
   // that exceeds the limit closes its connection; other connections stay open.
   size_t max_store_bytes = size_t{1} << 30;
-  // Limit of all bytes that were received but not handled, or sent but not
-  // read. Beyond it, connections with large buffers are closed. If unread
-  // replies exceed half of it, new requests wait until clients have read.
+  // Limit, in bytes, of the buffers of all connections in total. They hold
+  // requests that are not handled yet, and replies that are not read yet.
+  // Beyond the limit, connections with large buffers are closed. If unread
+  // replies exceed half of the limit, new requests wait until clients have
+  // read.
   size_t max_buffer_bytes = size_t{2} << 30;
   // Time for which clients that do not read their replies may delay the
   // requests of others. After that, the connections of these clients are

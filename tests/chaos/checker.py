@@ -105,9 +105,10 @@ def _rounds(group):
   if not 0 <= after - before <= allowed:
     yield (f'round {before} before and round {after} after {group}, which '
            f'explains {allowed} new rounds')
-  # `payable`: the maximum number of restarts that the faults of the group may
-  # use up. A round that breaks because a worker failed uses up one; a lost node
-  # uses up none. _may_name_victim: whether a failed worker may be the cause.
+  # `payable`: the maximum number of the job's restarts that the faults of this
+  # group may use up. A round that breaks because a worker failed uses up one; a
+  # round that breaks because a node was lost uses up none. So if no failed
+  # worker can be named as the cause (_may_name_victim), `payable` is 0.
   payable = allowed if _may_name_victim(group) else 0
   if not 0 <= group.used_after - group.used_before <= payable:
     yield (f'{group.used_before} restarts were used before and '

@@ -20,8 +20,8 @@ import launched
 import xml_main
 
 _PAGE = os.path.realpath('docs/MIGRATING.md')
-# Code that prints [[option strings], takes a value] for each flag of an
-# argparse parser.
+# Code that prints a list [option strings, takes_value] for each flag of an
+# argparse parser. takes_value: whether the flag takes a value.
 _LIST = '''
 import argparse, json
 def flags(parser):

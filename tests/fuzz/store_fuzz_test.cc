@@ -36,9 +36,9 @@ std::string FuzzInput(uint64_t seed) {
     std::string& unsent = pending[client];
     unsent += bytes.Request();
     const size_t size = std::min<size_t>(bytes.Below(256), unsent.size());
-    // The first byte of a turn of the fuzz input is 4 * round + client. If
-    // `round` is 63, the turn disconnects the client. That happens in one of
-    // 500 turns on average.
+    // In the fuzz input, a client's turn begins with the byte 4 * round +
+    // client. `round` is a random number; 63 means that the client disconnects,
+    // which happens in one of 500 turns on average.
     const uint64_t round = bytes.Below(500) == 0 ? 63 : bytes.Below(63);
     input.push_back(static_cast<char>(round * 4 + client));
     input.push_back(static_cast<char>(size));

@@ -287,7 +287,8 @@ void FuzzFlightJson(std::string_view input) {
   CheckFlight(*std::move(log));
 }
 
-// Returns the file image of a flight recorder's ring as a process writes it.
+// Returns a valid file of a flight recorder: the bytes of a RingImage, as a
+// process writes them.
 const std::string& SoundRing() {
   static const std::string& ring = *[] {
     auto* bytes = new std::string(sizeof(RingImage), '\0');

@@ -129,9 +129,9 @@ class JobLife(pod_case.PodCase):
         stopped.stop_agent()
         passed = job.killed_as_silent(victim, pod_spec)
         self.assertIsNotNone(passed)
-        # A limit of 90 s is enough, because the liveness probe has its own
-        # grace period. With the pod's terminationGracePeriodSeconds the kill
-        # would take four minutes.
+        # The kubelet must kill the silent pod within 90 s. This needs a grace
+        # period of the liveness probe itself: with the pod's
+        # terminationGracePeriodSeconds, the kill would take four minutes.
         self.assertLessEqual(passed, 90.0)
         self.assertEqual(stopped.exit_code(), 128 + signal.SIGKILL)
         made, _ = job.make_what_is_due()

@@ -279,8 +279,8 @@ class State(unittest.TestCase):
       with self.subTest(name):
         pod = pod_of(deployment)
         probe = pod['containers'][0]['startupProbe']
-        # rendezvousd reads its journal before it answers probes. So the startup
-        # probe must allow enough time for that.
+        # rendezvousd answers probes only after it has read its journal. So the
+        # startup probe must allow enough time for reading the journal.
         self.assertGreaterEqual(
             probe['periodSeconds'] * probe['failureThreshold'],
             limits['open_within'] + 10)

@@ -219,8 +219,9 @@ class PodLife(pod_case.PodCase):
     for turn, end in enumerate([pods.Pod.kill, pods.Pod.evict]):
       end(leader)
       leader.exit_code()
-      # The standby must take over even while the name "rendezvousd" still
-      # resolves to the lost pod, which remove_name ends below.
+      # The standby must take over although the name "rendezvousd" still
+      # resolves to the lost pod. (The test removes this address later, with
+      # remove_name.)
       standby.wait_for('listening on')
       self.assertIn('goes on with 1 job of etcd://etcd:2379/muster/default/',
                     standby.log())

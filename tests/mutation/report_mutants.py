@@ -20,7 +20,8 @@ ALL = [Mutant(*mutant) for mutant in (
      'if kFinished', FALSE),
     ('a decision during a read is lost', _EVENTS, 'StateSchedule::OnState',
      'if has_value', FALSE),
-    # --- whether a cause that replaces a worker's failure is a failure itself
+    # --- mutants of this rule: if another event replaces a worker's failure as
+    # the cause of a break, this event is a failure only if a node was lost
     ('a drain is blamed as a failure', 'rendezvous/job', 'Job::Excuse',
      'do is_loss Reblame', swap('is_loss ? cause : std::nullopt', 'cause')),
     # --- secrets in command lines

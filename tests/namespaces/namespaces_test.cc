@@ -259,7 +259,8 @@ TEST_P(Namespaces, NoRankHangsWhenTheWireIsCut) {
     return UntilItFails(transport, place,
                         {.kind = OperationKind::kAllReduce, .count = 4096});
   });
-  // Cut the network once all ranks have started.
+  // Each rank sets a key after its second operation. Wait for the keys of all
+  // ranks, and then cut the network.
   std::vector<std::string> keys;
   for (int rank = 0; rank < size(); ++rank) {
     keys.push_back(absl::StrCat("goes/", rank));

@@ -20,7 +20,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// The limits of rendezvousd (docs/SECURITY.md).
+// Two limits of rendezvousd (docs/SECURITY.md): the number of unfinished jobs
+// that one peer may have begun, and the time for which a job may wait for its
+// nodes.
 constexpr int kMaxJobsPerPeer = 1000;
 constexpr std::chrono::hours kMaxJoinTimeout(24);
 

@@ -186,8 +186,8 @@ sys.stdout.flush()
 class Token(Ownership):
 
   def test_environ_of_a_process_is_cleared(self):
-    # `launch` must have removed the token from its environment, because root
-    # may read the environment of every process.
+    # Once the worker runs, the file /proc/PID/environ of `launch` must not
+    # contain the token, because root can read this file of every process.
     with self.running(_LAUNCH, '--standalone', *_WAITING,
                       MUSTER_TOKEN=_SECRET) as job:
       self.line(job, 'at=')
@@ -285,9 +285,9 @@ class LogFolder(Ownership):
     with self.running(_LAUNCH, '--standalone', f'--log-dir={logs}', '--tee=3',
                       '--max-restarts=1', *_TWICE) as job:
       worker = int(self.line(job, r'worker=(\d+)').group(1))
-      # The owner of the log folder may replace the folder of a run at any time.
-      # Here the new folder has links to the file `victim`, into which `launch`
-      # must not write.
+      # Replace the folder of the run, as the owner of the log folder may do at
+      # any time. The new folder has links to the file `victim`, and `launch`
+      # must not write to this file.
       run = os.path.realpath(os.path.join(logs, 'latest'))
       os.rename(run, run + '.away')
       rank = os.path.join(run, 'attempt_1', '0')

@@ -30,8 +30,9 @@ constexpr std::chrono::milliseconds kQuiet(100);
 
 bool SaysSomething(Guardian& guardian) {
   const Instant end = MonotonicNow() + kQuiet;
-  // PollUntil also returns after a keep-alive of the guardian, for which Next
-  // returns no event. So poll until kQuiet has passed.
+  // PollUntil returns true for any message of the guardian. A keep-alive is
+  // such a message, but Next returns no event for it. So poll again until
+  // kQuiet has passed.
   while (PollUntil(guardian.fd(), POLLIN, end)) {
     if (!guardian.Next().empty()) return true;
   }
@@ -107,9 +108,10 @@ TEST_F(PassingFailures, AWorkerThatIsTriedAgainEndsBySignals) {
 constexpr uid_t kUser = 54321;
 
 // Tests a guardian that has reached its limit of processes, so that it cannot
-// fork a worker. A signal must end the worker that waits for its start. Once
-// the limit is raised, the guardian must start the worker. Exits with 0 if all
-// steps succeed, otherwise with the number of the failed step.
+// fork a worker. A signal must cancel the pending start: the guardian reports a
+// worker that this signal has ended. After a second request, and once the limit
+// is raised, the guardian must start the worker. Exits with 0 if all steps
+// succeed, otherwise with the number of the failed step.
 [[noreturn]] void StartWithoutAFreeProcess() {
   if (setuid(kUser) != 0) _exit(10);
   auto guardian = *Guardian::Fork();

@@ -53,8 +53,9 @@ class StatusCostTest : public ::testing::Test {
 
 // The coordinator reuses a computed status for 20 times as long as its
 // computation took. A request takes about as long as a computation, so most of
-// 40 successive requests must get a status that was computed before. The test
-// recognises a newly computed status by its new value for the age of the job.
+// 40 successive requests must get a status that was computed for an earlier
+// request. The test recognises a newly computed status by its new value for the
+// age of the job.
 TEST_F(StatusCostTest, QuestionsAboutALargeJobShareAnswers) {
   AdminClient::Options options;
   options.endpoints = {server_->address()};

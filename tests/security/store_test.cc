@@ -207,8 +207,9 @@ TEST(StoreOfOneNode, RefusesAnotherAddressAndListensOnLoopbackAlone) {
   const std::string line = LineOf(*job, 0);
   const int port = PortIn(line);
   EXPECT_EQ(Field(line, "host"), "127.0.0.1");
-  // ListeningAddresses reads the descriptors of `launch`. Only root may read
-  // them, because `launch` holds a token.
+  // ListeningAddresses reads the descriptors of `launch` in /proc. Only root
+  // may read them, because `launch` hides them from its own user
+  // (HideFromOtherProcesses).
   const bool may_look = geteuid() == 0;
   const std::vector<std::string> listens =
       may_look ? ListeningAddresses(job->pid()) : std::vector<std::string>();
@@ -253,8 +254,8 @@ TEST(StoreOfOneNode, MemoryIsBoundedByTheJobAndReturned) {
   for (int i = 0; i < keys; ++i) {
     EXPECT_TRUE(cleaner.Delete(absl::StrCat("/k", i)));
   }
-  // The store handles requests in order, so once Settle returns, it has freed
-  // the memory.
+  // The store handles requests in order. So once Settle returns, the store has
+  // freed the memory of all deleted values.
   EXPECT_TRUE(cleaner.Settle());
   // The allocator does not return all freed memory to the system. So require
   // only that the resident memory has shrunk by more than half of the values'
@@ -316,8 +317,9 @@ TEST_F(StoreOnHosts, RefusesAHostThatHasNoNodeOfTheRound) {
 }
 
 // A stranger sets the key "forged" before the next round, on each port on which
-// the store of that round might listen. The network namespace of the test has
-// only 64 such ports. The workers of the next round must not find the key.
+// the store of that round might listen. The test can try all of these ports,
+// because it limits its network namespace to 64 of them. The workers of the
+// next round must not find the key.
 TEST_F(StoreOnHosts, AKeyThatIsSetBeforeItsRoundIsNotRead) {
   constexpr int kFirstPort = 40'000;
   constexpr int kPorts = 64;

@@ -334,8 +334,9 @@ TEST_F(CheckersTest, ReportsSuccessWithoutAllMembers) {
 TEST_F(CheckersTest, AcceptsAVerdictForAMemberOfTheOldRound) {
   Use(NewVerdictChecker);
   checker_->OnStep(Begin(1));
-  // In one step, the coordinator forwards a signal to n0 in round 1, lets n0
-  // leave, and starts round 2 with n1 alone.
+  // In one step, the coordinator sends n0 a directive of round 1, for example
+  // to forward a signal, and then starts round 2 with n1 alone, because n0
+  // leaves.
   CoordinatorStepped step = Begin(2);
   step.sent = {Run(kZero, 1, 0), Run(kOne, 2, 0)};
   checker_->OnStep(step);

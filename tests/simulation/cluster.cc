@@ -189,7 +189,7 @@ void Cluster::Tick() {
   stage_.queue.In(kTick, [this] { Tick(); });
 }
 
-// Starts agents until the job has as many as it needs. In a real cluster, an
+// Starts agents until at least min_nodes agents run. In a real cluster, an
 // operator or an autoscaler does this.
 void Cluster::ReplaceTheMissing() {
   if (Finished()) return;

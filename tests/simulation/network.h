@@ -42,8 +42,8 @@ class Network {
   void SendUp(rendezvous::StreamId stream, const rendezvous::Report& report);
   void SendDown(rendezvous::StreamId stream,
                 const rendezvous::Directive& directive);
-  // Closes the agent's end of the stream after the messages that the agent has
-  // sent.
+  // Closes the agent's end of the stream at once. The coordinator's end closes
+  // later, once the messages that the agent has sent have arrived.
   void HangUp(rendezvous::StreamId stream);
   // Resets the connection. The agent and the coordinator each notice the reset
   // after a random delay.

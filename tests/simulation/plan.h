@@ -93,8 +93,8 @@ struct Plan {
   // (SIGUSR2). After SIGUSR2, workers soon end successfully.
   int preempt_signal = 15;
 
-  // --- health checks of nodes, and announcements of preemptions by commands;
-  // probabilities per mille
+  // --- health checks of nodes, and commands that announce preemptions
+  // Whether the agents check the health of their nodes.
   bool checked = false;
   // share (per mille) of the health checks that fail
   int unhealthy = 0;

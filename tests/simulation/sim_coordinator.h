@@ -167,9 +167,10 @@ class SimCoordinator {
   std::optional<rendezvous::JobRecord> recalled_;
   // The highest epoch in the directives that were passed to Learn.
   uint64_t learned_epoch_ = 0;
-  // The newest round and the highest number of used restarts in directives that
-  // Learn got after this coordinator last wrote its record. When a job is
-  // continued from the record, the record must have at least these numbers.
+  // The newest round and the highest number of used restarts in the directives
+  // that Learn got after this coordinator last wrote its record. Learn adds
+  // what it gets to the record. So when a job is continued from the record, the
+  // record must have at least these numbers.
   int learned_round_ = 0;
   int learned_restarts_ = 0;
   std::optional<Moment> crash_at_;

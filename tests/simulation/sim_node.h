@@ -107,7 +107,7 @@ class SimNode {
   Up talking_on_;
   Duration backoff_ = Duration::zero();
   bool knows_round_ = false;
-  // The epoch of the coordinator that sent the newest directive. But if that
+  // The epoch of the coordinator that sent the newest directive or, if that
   // coordinator continues the journal of an earlier one, the epoch of the
   // coordinator that began this journal. Not used in plans with takeovers.
   uint64_t told_epoch_ = 0;

@@ -326,8 +326,10 @@ TEST_F(TakeoverTimeCheckerTest, ReportsThatNobodyTakesOver) {
   EXPECT_THAT(checker_->breach(), HasSubstr("nobody has taken over within"));
 }
 
-// Before the first round, two of at most three nodes have lost the coordinator.
-// They know a living standby only if the endpoint is that of node 1.
+// A job of three nodes has lost its coordinator before the first round. Only
+// the nodes 0 and 1 run, and both know one standby's endpoint. If it is that of
+// node 1 ("c1"), the standby is alive, so the nodes must elect a coordinator.
+// Node 2 does not run, so with its endpoint ("c2") no election is required.
 TEST_F(TakeoverTimeCheckerTest, NodesThatKnowAStandbyElectBeforeTheFirstRound) {
   for (const char* endpoint : {"c1", "c2"}) {
     plan_.spec.takeover = rendezvous::Takeover::kAuto;

@@ -92,9 +92,9 @@ class SlurmTest(unittest.TestCase):
     cls.folder = folder.name
     cls.slurm = slurm_cluster.SlurmCluster(folder.name, gpus=_GPUS)
     cls.addClassCleanup(cls.slurm.stop)
-    # Start the job `timed`, which reaches its time limit, before all tests:
-    # Slurm checks time limits only every 30 s. The job writes to the file
-    # `told`.
+    # Start the job `timed` before all tests, so that it approaches its time
+    # limit while they run: Slurm checks time limits only every 30 s. The job's
+    # --on-preempt command writes to the file `told`.
     cls.told = os.path.join(folder.name, 'told')
     cls.timed = cls.slurm.sbatch(
         f"exec {_LAUNCH} --slurm --on-preempt='echo $MUSTER_PREEMPTION_SIGNAL "

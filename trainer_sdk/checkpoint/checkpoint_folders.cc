@@ -268,7 +268,8 @@ void PruneCheckpoints(FileSystem& files, const std::string& directory,
   const auto readable = std::count_if(
       entries->begin(), entries->end(),
       [](const CheckpointEntry& entry) { return entry.manifest.ok(); });
-  // number of intact checkpoints found so far, `newest` included
+  // number of checkpoints found so far that count towards `keep`, `newest`
+  // included
   int kept = 1;
   for (const CheckpointEntry& entry : *entries) {
     absl::Status status = entry.manifest.status();
@@ -276,8 +277,9 @@ void PruneCheckpoints(FileSystem& files, const std::string& directory,
       if (status.ok()) whole.emplace(entry.name, entry.manifest->serial);
       continue;
     }
-    // Read the files of a checkpoint only if more than `keep` checkpoints are
-    // readable. Otherwise all of them stay, intact or not.
+    // Read the files of a checkpoint only if more than `keep` checkpoints have
+    // a readable manifest. Otherwise all checkpoints with a readable manifest
+    // stay, intact or not.
     if (status.ok() && kept < keep && readable > keep) {
       status = FindWhole(files, directory, entry, whole);
     }

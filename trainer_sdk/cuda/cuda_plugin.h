@@ -11,9 +11,9 @@
 namespace muster {
 
 // The functions of libmuster_cuda.so, the only file of the SDK that contains
-// CUDA's runtime. Only C types and plain structs cross this boundary, because
-// the plugin and the program may have different copies of Abseil and of the C++
-// library.
+// CUDA's runtime. The program and this plugin pass only C types and plain
+// structs to each other, because the plugin and the program may have different
+// copies of Abseil and of the C++ library.
 //
 // A function that returns int32_t returns a cudaError_t; 0 is success. The
 // functions act on the calling thread's current GPU.

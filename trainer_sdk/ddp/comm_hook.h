@@ -25,8 +25,8 @@ class CommHook {
   // ranks. The reducer's thread calls Reduce during the backward pass, for one
   // bucket after another in the same order on every rank. No other code uses
   // `group` meanwhile. An error breaks the reducer. On a device, Reduce
-  // enqueues work on the stream for communication and does not wait for it, as
-  // GradientBucket::Run does.
+  // enqueues its work on the stream for communication, for example by
+  // GradientBucket::Run, and does not wait until the work is done.
   virtual absl::Status Reduce(GradientBucket& bucket, ProcessGroup& group) = 0;
 
   // Whether Reduce accepts buckets in device memory (GradientBucket::device).

@@ -418,7 +418,8 @@ class Reducer::Body {
     }
     absl::Status status = options_.hook->Reduce(bucket, group_);
     // Copy the averages back to the tensors. If share_use_ is set, ShareUse
-    // does so later, after the ranks have exchanged which parameters they used.
+    // copies them later, when this rank knows which parameters were used on at
+    // least one rank.
     if (status.ok() && !share_use_) CopyBack(bucket);
     return status;
   }
@@ -515,8 +516,8 @@ class Reducer::Body {
   DdpOptions options_;
   BackwardTracker tracker_;
   GradientSync sync_ = GradientSync::kReduce;
-  // Whether, at the end of this pass, the ranks exchange which parameters they
-  // used; set when the pass begins.
+  // Whether the ranks tell each other, at the end of this pass, which
+  // parameters they have used (ShareUse); set when the pass begins.
   bool share_use_ = false;
   std::vector<GradientBucket> buckets_;
   // Indices of the buckets that are to be reduced now; filled by the last call

@@ -47,8 +47,8 @@ enum class GradientPlace {
 struct DdpOptions {
   // The device whose memory holds the gradients; it must outlive the reducer.
   // Null: the host. The group's operations must accept the device's memory, as
-  // NCCL's do for a GPU. Every option works on a device, but a hook only if its
-  // CommHook::takes_device_memory is true.
+  // NCCL's do for a GPU. Every option works on a device. A hook works on a
+  // device only if its method CommHook::takes_device_memory returns true.
   Device* device = nullptr;
   BucketLimits limits = {};
   ParameterUse use = ParameterUse::kAll;
@@ -128,14 +128,15 @@ class Reducer {
   // Ends the pass. Blocks until pending reductions are done (on a device: until
   // they are enqueued). If the pass has kReduce, each gradient that at least
   // one rank produced in this step becomes the average over all ranks. A rank
-  // that did not produce it counts as 0. Gradients that no rank produced stay
-  // unchanged (those in buckets become 0).
+  // that did not produce the gradient contributes zeros. Gradients that no rank
+  // produced stay unchanged (those in buckets become 0).
   absl::Status Finish();
   // Blocks until the device has done all enqueued work. Returns OK if all
-  // averages since the last call of Confirm are correct; if the group broke or
-  // the device failed, averages are undefined. Collective. Call it before
-  // averages, or weights computed from them, leave the device. For gradients in
-  // host memory, Finish has already returned any error.
+  // averages since the last call of Confirm are correct. Returns an error if
+  // the group broke or the device failed; the averages are then undefined.
+  // Collective. Call it before averages, or weights computed from them, leave
+  // the device. For gradients in host memory, Finish has already returned any
+  // error.
   absl::Status Confirm();
 
   // The address to which the backward pass writes the parameter's gradient.

@@ -241,8 +241,9 @@ const char* VerbOf(HowEnded how) {
   return how == HowEnded::kNotStarted ? "could not be started" : InAWord(how);
 }
 
-// Describes the position of a rank: " in barrier #2 in group world", or its
-// last completed operation.
+// Describes the position of a rank: " in barrier #2 in group world" if this
+// operation is stuck or failed; otherwise " in no operation", followed by the
+// rank's last operation.
 std::string WhereWas(const FlightLog& log, const FlightMoment& moment) {
   const FlightRecord* const stuck = StuckRecord(log, moment);
   if (stuck != nullptr) {

@@ -62,9 +62,9 @@ struct FlightAnalysis {
 // in seconds since 1970 (UTC); nullopt if no process writes the logs any more.
 // If `clock` is set and nothing has failed, a rank counts as waiting only after
 // one second. Findings are given in this order:
-//  - ranks whose processes ended by themselves, as seen by their agents, and
-//    not because an operation had failed; ranks that were stopped in
-//    consequence are listed only as stopped;
+//  - ranks whose processes ended by themselves, as their agents report, except
+//    processes that exited after a failed operation; ranks that agents stopped
+//    because of these ends are listed in FlightAnalysis::stopped instead;
 //  - ranks that called different operations under one sequence number;
 //  - idle ranks for which other ranks wait, and ranks that are still in a
 //    collective that needs every rank and that other ranks have finished;

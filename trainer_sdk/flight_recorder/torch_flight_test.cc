@@ -125,7 +125,8 @@ TEST(TorchFlightTest, BytesAreThoseOfPyTorchsTypes) {
   }
 }
 
-// The number of bytes fits into 64 bits, whatever the sizes.
+// The parser counts at most 10^17 elements, so that a size in bytes cannot
+// overflow 64 bits.
 TEST(TorchFlightTest, BytesOfAHugeTensorDoNotOverflow) {
   Json entry = Entry("nccl:all_reduce", 1, "completed");
   entry["input_sizes"] = {{int64_t{1} << 62, int64_t{1} << 62}};

@@ -139,8 +139,8 @@ TEST(GlooDeaths, DeathInAnyCollectiveIsNamedByAll) {
     for (int kind = 0; kind < kOperationKinds; ++kind) {
       Death death;
       death.kind = static_cast<OperationKind>(kind);
-      // Skip single sends and receives, which involve only two ranks. The batch
-      // contains a send and a receive on every rank.
+      // Skip single sends and receives, because all ranks must take part in the
+      // operation. A batch is not skipped: every rank sends and receives in it.
       if (death.kind == OperationKind::kSend ||
           death.kind == OperationKind::kReceive) {
         continue;

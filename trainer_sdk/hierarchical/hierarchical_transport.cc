@@ -87,12 +87,11 @@ class HierarchicalTransport final : public Transport {
     const bool found_by_another = !absl::StartsWith(message, heading);
     if (absl::IsDeadlineExceeded(s)) {
       const std::string silent = Silent(Describe(signature));
-      // If `silent` is empty, every rank of the group has reported that it is
-      // late: the ranks of this host as a whole wait for another host. If this
-      // rank has waited only for ranks of its own host (failed_on_host), it
-      // does not know which other host is late. But another rank of this host
-      // waits for the late host itself: wait until that rank has written the
-      // cause.
+      // If every rank of the group has reported that it is late (`silent` is
+      // empty), this host waits for another host. A rank that has waited only
+      // for ranks of its own host (failed_on_host) does not know which host is
+      // late. Another rank of this host waits for the late host itself: wait
+      // until that rank has written the cause.
       if (silent.empty() && tiers_.failed_on_host) {
         record_.AwaitCause(kOthersAreLate);
         if (tiers_.compared) message += OtherHosts();

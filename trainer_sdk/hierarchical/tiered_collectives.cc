@@ -195,8 +195,9 @@ class TieredOperation {
     const int64_t count = operation_.count;
     const int root_host = layout_.host_of(operation_.root);
     const int root_place = layout_.place_of(operation_.root);
-    // The buffer for the sum over this host's ranks, used by the host's first
-    // rank: its output buffer if it is the root, else scratch memory.
+    // The buffer for the sum over this host's ranks; only the host's first rank
+    // uses it. If that rank is the root, the buffer is its output buffer,
+    // otherwise scratch memory.
     char* const whole = tiers_.leads() && tiers_.rank != operation_.root
                             ? tiers_.scratch.Get(count * element_)
                             : static_cast<char*>(operation_.output);

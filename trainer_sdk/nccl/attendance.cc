@@ -62,9 +62,9 @@ absl::Status RecordArrival(const Meeting& meeting, const GroupPlace& place) {
 
 absl::Status WithAbsent(const absl::Status& late, const Meeting& meeting,
                         const GroupPlace& place, Duration timeout) {
-  // Add nothing if the creation of the group has already failed. In this case
-  // another rank's deadline passed before this rank's, and that rank's error
-  // names the absent ranks.
+  // Do not add the absent ranks to the message if the creation of the group has
+  // already failed: then another rank's deadline has passed earlier, and that
+  // rank's error names the absent ranks.
   if (!absl::IsDeadlineExceeded(late) || !FormationStatus(place).ok()) {
     return late;
   }

@@ -15,8 +15,8 @@ namespace muster {
 // missing. So each rank records its arrival in the store.
 struct Meeting {
   std::string name;  // name of the step; part of its keys in the group's store
-  // The number of this meeting among the meetings with the same name, counted
-  // from 1; equal on every rank.
+  // How many times the ranks have waited for each other in the step `name`,
+  // including this time; equal on every rank.
   uint64_t turn = 1;
 };
 

@@ -13,8 +13,8 @@ struct FakeNcclControl {
   std::atomic<int> devices = 1;
   std::atomic<int> init_result = 0;       // result that cuInit returns
   std::atomic<int> unique_id_result = 0;  // result that ncclGetUniqueId returns
-  // The number of times that a communicator returns ncclInProgress before a
-  // call is done.
+  // For each call of NCCL, how many times the communicator returns
+  // ncclInProgress before the call is done.
   std::atomic<int> polls = 0;
   // The rank on which initialising a communicator fails with ncclSystemError;
   // -1: none.

@@ -418,9 +418,9 @@ TEST_F(NcclFailureTest, AnAbortThatNeverComesBackHoldsNobodyUp) {
     group[0]->Abort("enough");
   }
   control().abort_hangs = false;
-  // The transport's destructor does not wait for the transport's thread, which
-  // hangs in ncclCommAbort. Once abort_hangs is false, the thread must return
-  // and free everything.
+  // The transport's destructor has not waited for the transport's thread, which
+  // hangs in ncclCommAbort. Now abort_hangs is false, so the thread must return
+  // and free everything; wait at most 30 seconds for this.
   const Instant end = MonotonicNow() + seconds(30);
   while (MonotonicNow() < end &&
          (control().live_communicators > 0 || control().live_allocations > 0)) {

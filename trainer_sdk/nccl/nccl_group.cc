@@ -201,8 +201,9 @@ absl::Status NcclGroup::Split(int color, int key, NcclCommunicator* part,
     meeting.turn = ++splits_;
   }
   // In a split all ranks of the parent group wait for each other, so errors
-  // must name ranks of the parent: use the parent's place. Its `formation` is
-  // that of the new groups, which reports failures.
+  // must name ranks of the parent group. Failures are reported through
+  // `formation`, the creation of the new groups. So combine the parent's place
+  // with this formation.
   GroupPlace whole = place_;
   whole.formation = formation;
   absl::Status split;
@@ -215,7 +216,8 @@ absl::Status NcclGroup::Split(int color, int key, NcclCommunicator* part,
       split = communicator_.Split(color, key, part, what, deadline);
     }
   }
-  // Wake the watching thread: the group may have broken during the split.
+  // Wake the watching thread: if the group has broken during the split, this
+  // thread must abort the communicator.
   Wake();
   return WithAbsent(split, meeting, whole, kStoreTimeout);
 }

@@ -97,9 +97,10 @@ class NcclGroup {
   absl::Status Explained(
       const absl::Status& cause,
       const std::optional<OperationSignature>& current) const;
-  // Returns the cause for which the group is broken. Its message compares the
-  // ranks' unfinished operations (see Explained) if the watching thread, which
-  // makes this comparison after the abort, has finished it in time.
+  // Returns the cause for which the group is broken. After the abort, the
+  // watching thread adds a comparison of the ranks' unfinished operations to
+  // the cause's message (see Explained). Waits for the comparison for a limited
+  // time; after that, returns the cause without it.
   absl::Status ExplainedCause();
   void Wake();
   // Marks, while this object lives, that the launch of an operation is in

@@ -106,8 +106,8 @@ class Channel {
   void* handle_ = nullptr;
 };
 
-// Simulates ten training steps, in each of which the rank works for 70 ms and
-// an operation in two channels takes 30 ms.
+// Simulates ten training steps. In each step, an operation in two channels
+// takes 30 ms, and then the rank works for 70 ms.
 template <typename Type>
 void Train(const ProfilerCalls<Type>& calls) {
   for (uint64_t step = 0; step < 10; ++step) {
@@ -120,8 +120,9 @@ void Train(const ProfilerCalls<Type>& calls) {
 
 // The last report during Train. A report is sent when a channel ends and the
 // previous report is at least 500 ms old: here at 529 ms, when the first
-// channel of step 5 ends. Until then the rank worked for 5 * 70 ms and was
-// blocked for 5 * 30 + 29 ms.
+// channel of step 5 ends. Steps are counted from 0 and begin with the
+// operation. So until then the rank has worked for 5 * 70 ms and was blocked
+// for 5 * 30 + 29 ms.
 constexpr char kTrained[] = "OWN_NS=350000000\nBLOCKED_NS=179000000\n";
 
 TEST_F(NcclProfiler, EachVersionReportsTheTimeOfItsKernels) {

@@ -39,9 +39,9 @@ class SquareSum {
 
  private:
   // `sums_` holds sums of squared mantissas that are not in `words_` yet,
-  // indexed by lane and by the float's exponent field. There are several lanes,
-  // so that successive additions for the same exponent do not wait for each
-  // other.
+  // indexed by lane and by the float's exponent field. Successive additions use
+  // different lanes, so that the processor can overlap additions for the same
+  // exponent.
   static constexpr int kLanes = 4;
   static constexpr int kExponents = 256;
 

@@ -36,8 +36,8 @@ absl::Status CheckMesh(const std::vector<MeshDimension>& dimensions,
           absl::StrCat("mesh dimension ", dimension.name, " of ",
                        dimension.size, " in a group of ", ranks));
     }
-    // The multiplication cannot overflow: `product` and the size of the
-    // dimension were checked to be at most `ranks`.
+    // The multiplication cannot overflow an int64_t: both factors were checked
+    // to be at most `ranks`, which is an int.
     product *= dimension.size;
     absl::StrAppend(&shape, shape.empty() ? "" : " x ", dimension.name, "=",
                     dimension.size);

@@ -147,9 +147,10 @@ class ProcessGroup {
   // Splits the group: ranks that pass the same `color` form a new group,
   // ordered by `key`, then by rank in this group. Collective and blocking; runs
   // after all queued operations. A rank with a negative color gets null.
-  // `label` names the new groups: "world" makes "world/LABEL:COLOR"; an empty
-  // label becomes "splitN". A failure breaks this group, like the failure of an
-  // operation.
+  // `label` names the new groups: the groups of "world" are called
+  // "world/LABEL:COLOR". An empty label is replaced by "split" and the number
+  // of this Split among the group's splits. A failure breaks this group, like
+  // the failure of an operation.
   absl::StatusOr<std::unique_ptr<ProcessGroup>> Split(
       int color, int key, const std::string& label = "",
       CallOptions options = {});

@@ -15,7 +15,8 @@ namespace {
 
 constexpr size_t kStatusBytes = 256;
 
-// Truncates `text` to at most `bytes` bytes, between two UTF-8 characters.
+// Truncates `text` to at most `bytes` bytes, without splitting a UTF-8
+// character.
 std::string Cut(const std::string& text, size_t bytes) {
   if (text.size() <= bytes) return text;
   while (bytes > 0 && (text[bytes] & 0xC0) == 0x80) --bytes;

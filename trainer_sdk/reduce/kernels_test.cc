@@ -118,8 +118,8 @@ TEST_P(Conversions, RoundsToNearestEven) {
       for (int low = 0; low < infinity; ++low) {
         const double a = Meaning(format, static_cast<uint16_t>(low));
         // The value of the 16-bit number that follows `a`. If that number is
-        // infinity, use instead the value that a format with larger exponents
-        // has at this place, because rounding treats infinity like this value.
+        // infinity, use instead `a` plus the distance from the previous number
+        // to `a`: rounding treats infinity like this value.
         const double b =
             low + 1 == infinity
                 ? 2 * a - Meaning(format, static_cast<uint16_t>(low - 1))

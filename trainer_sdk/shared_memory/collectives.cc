@@ -293,10 +293,11 @@ int64_t ShareBegin(int64_t count, int rank, int size, int64_t per_line) {
 
 namespace {
 
-// The smallest size in bytes for which buffers in the symmetric heap are used
-// without copies to staging slots. Direct use saves these copies but needs a
-// second synchronization of all ranks. If ranks share cores, a synchronization
-// is slower, and the larger limit kDirectFromIfCrowded applies.
+// If a rank sends or receives at least this many bytes in a collective, buffers
+// in the symmetric heap are used directly, without copies to staging slots.
+// Direct use saves these copies but needs a second synchronization of all
+// ranks. If ranks share cores, a synchronization is slower, and the larger
+// limit kDirectFromIfCrowded applies.
 constexpr int64_t kDirectFrom = 1 << 10;
 constexpr int64_t kDirectFromIfCrowded = 16 << 10;
 // The smallest size in bytes, summed over the inputs of all ranks, for which
@@ -435,7 +436,8 @@ void Collectives::CopyIn(const Run& run, int64_t round) const {
   int64_t offset = 0;
   for (int lane = 0; lane < lanes; ++lane) {
     const int64_t count = run.flow.SendCount(lane);
-    // Elements that a rank sends to itself are not copied to the slot.
+    // Every receiver reads the same lane, or there is one lane per receiver. In
+    // the second case, the lane for this rank itself is not copied to the slot.
     if (lanes == 1 || lane != peers_->rank()) {
       Copy(slot + lane * lane_bytes,
            Bytes(run.operation.input) + (offset + begin) * run.element_bytes,
@@ -508,8 +510,9 @@ absl::Status Collectives::Shared(const Run& run) {
     for (int sender = 0; sender < size; ++sender) {
       sources[sender] = Slot(sender, round) + share * run.element_bytes;
     }
-    // Write the result into this rank's own slot, over this rank's share of its
-    // input. No other rank reads this share as input.
+    // Each rank reduces one share, and reads only this share of the input in
+    // every slot. So the result may overwrite this rank's share of the input in
+    // its own slot.
     void* const to = Slot(rank, round) + share * run.element_bytes;
     Reduce(operation.dtype, operation.reduce_op, sources.data(), size, &to, 1,
            ShareBegin(count, rank + 1, size, per_line) - share);

@@ -37,7 +37,8 @@ std::optional<int64_t> NumberIn(const std::string& path) {
 }
 
 // Checks `bytes` against the limits of the control group `group` and of all
-// groups above it, up to `root`. All these limits apply to `group`.
+// groups above it; the limits of all these groups apply to `group`. `root`: the
+// folder of the topmost group.
 absl::Status CheckGroups(const std::string& root, std::string group,
                          const char* limit_file, const char* usage_file,
                          int64_t bytes) {

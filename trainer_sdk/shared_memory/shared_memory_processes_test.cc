@@ -174,8 +174,8 @@ std::vector<std::string> SharedMappings() {
   std::ifstream maps("/proc/self/maps");
   std::vector<std::string> found;
   for (std::string line; std::getline(maps, line);) {
-    // Only mappings that are shared (by their permissions) and of a file (with
-    // an inode number) are listed.
+    // List a mapping only if it is shared (according to its permissions) and
+    // maps a file (its inode number is not 0).
     std::istringstream fields(line);
     std::string range, permissions, offset, device, number, file;
     fields >> range >> permissions >> offset >> device >> number;

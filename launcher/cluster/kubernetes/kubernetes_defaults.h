@@ -13,8 +13,8 @@ namespace muster::launcher {
 // Whether this process runs in a pod.
 bool InKubernetes(const std::map<std::string, std::string>& environment);
 
-// Reads the defaults of flags that `given` does not contain from a pod's
-// environment. Kubernetes sets JOB_COMPLETION_INDEX, HOSTNAME and, if a device
+// Reads, from a pod's environment, the defaults of the flags that `given` does
+// not contain. Kubernetes sets JOB_COMPLETION_INDEX, HOSTNAME and, if a device
 // plugin assigned GPUs, NVIDIA_VISIBLE_DEVICES. The manifests in
 // deploy/kubernetes set the MUSTER_ variables with the downward API.
 // docs/KUBERNETES.md lists all these variables.

@@ -16,8 +16,9 @@ class Message;
 namespace muster::rendezvous {
 
 // Each function returns a message for tests. Every field of the message differs
-// from its default, except a group rank in FullJob. So a test notices a field
-// that ToWire or FromWire, the conversions to and from protobuf, omits.
+// from its default, so a test notices a field that ToWire or FromWire, the
+// conversions to and from protobuf, omits. The one exception is the group rank
+// of the only member in FullJob, which is 0.
 WorkerProgress FullProgress(int seed);  // `seed`: the local rank
 Failure FullFailure(int seed);
 Report FullReport();

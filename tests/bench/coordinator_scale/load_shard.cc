@@ -27,9 +27,10 @@ namespace {
 
 constexpr std::chrono::seconds kEventTimeout(300);
 constexpr int kWorkers = 8;  // workers of each node
-// Maximum number of agents that wait for the coordinator's first answer. All
-// agents have one IP address, and the coordinator limits the connections of an
-// address that have not made a valid call yet (ConnectionLimits::on_trial).
+// Maximum number of this process's agents that may wait for the coordinator's
+// first answer at the same time. All agents have one IP address, and the
+// coordinator limits the connections of an address that have not made a valid
+// call yet (ConnectionLimits::on_trial).
 constexpr int kMaxConnecting = 200;
 
 int64_t Now() {
@@ -124,8 +125,9 @@ rendezvous::Report FirstReport(const LoadShard& shard, int index) {
   return report;
 }
 
-// Adds to `report` the progress of each worker: one more step, which took a
-// second, about a third of it inside of collectives.
+// Adds to `report` what `reports` selects for each worker: one more step, and
+// the times of this step, which took a second, about a third of it inside of
+// collectives. Before the first round, adds nothing.
 void AddProgress(Reports reports, rendezvous::Report& report) {
   if (reports == Reports::kNodes || report.round == 0) return;
   report.progress.resize(kWorkers);

@@ -36,8 +36,8 @@ class Measurements:
     self.first_loss = ready['loss']
     self.contender.take_steps(_WARM_UP - 1)
     self.seconds = []
-    # For each turn and each rank: the exposed communication time (waiting for
-    # gradients) as a share of the time of the steps.
+    # For each turn and each rank: the fraction of the steps' time for which the
+    # rank waited for gradients (exposed communication time).
     self.exposed = []
     self.peak_mib = 0
 
@@ -52,8 +52,8 @@ class Measurements:
 
 def race(binaries, text, ranks, rounds):
   with tempfile.TemporaryDirectory(prefix='muster-bench-') as start:
-    # There are as many micro-batches as ranks, so each rank trains on one
-    # micro-batch, which has 12 windows of the text, in each step.
+    # Each step has as many micro-batches as there are ranks. So in each step,
+    # each rank trains on one micro-batch, which has 12 windows of the text.
     options = ['--data', text, '--micro-batches', str(ranks), '--steps', '1000']
     subprocess.run([os.path.join(binaries, 'start'), start, *options],
                    check=True)

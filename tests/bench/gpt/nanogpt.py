@@ -40,8 +40,8 @@ def train(binaries, text, ranks, folder):
   """Runs Muster's training and PyTorch's, in parallel if there are cores for
   both."""
   os.mkdir(folder)
-  # With any number of ranks, each step uses 12 windows of the text, and each
-  # validation 240.
+  # Whatever the number of ranks, all ranks together use 12 windows of the text
+  # in each step, and 240 in each validation.
   options = ['--data', text, '--batch', str(12 // ranks), '--micro-batches',
              str(ranks), '--validation-batches', str(20 * ranks)]
   here = os.path.dirname(os.path.realpath(__file__))

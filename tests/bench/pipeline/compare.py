@@ -29,9 +29,9 @@ def samples(binary, case):
 
 def over(found, column):
   # step[0] is the measured time of a step. step[column] is one of the step's
-  # two ideal times (see samples), computed from passes that were timed at
-  # nearly the same moment. A disturbance of the machine affects both times, so
-  # it affects their ratio less.
+  # two ideal times (see samples), computed from passes that were timed just
+  # before the step or in it. A disturbance of the machine affects both times,
+  # so it affects their ratio less.
   ratios = sorted(step[0] / step[column] - 1 for step in found)
   quarter = len(ratios) // 4
   return '%+.1f %% (%+.1f to %+.1f)' % (

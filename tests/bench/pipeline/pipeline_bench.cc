@@ -9,6 +9,7 @@
 // IDEAL_OF_ITS_OWN_PASSES uses the times of the passes in the step itself.
 //
 // usage: pipeline_bench RANKS CHUNKS SCHEDULE MICRO_BATCHES STEPS
+// CHUNKS: number of pipeline stages of each rank
 
 #include <sched.h>
 

@@ -180,9 +180,10 @@ class Takeover(unittest.TestCase):
     self.assert_job_succeeds()
 
   def test_before_the_first_round_the_other_nodes_go_on(self):
-    # Once node a is lost, at most two of the five nodes are not among b, c and
-    # d: too few for a round elsewhere. Nodes e and a find the new coordinator
-    # through the endpoint of node a, which is started again.
+    # Node a, which hosts the coordinator, is killed. Nodes b, c and d may then
+    # have a new coordinator, because the other two of the five nodes are too
+    # few for a round without them. Nodes e and a (started again) find the new
+    # coordinator through the endpoint of node a.
     for name in 'abcd':
       self.start_node(name, '--nnodes=5')
       self.nodes[name].wait_for('waiting: %d of 5 nodes' % _number(name))

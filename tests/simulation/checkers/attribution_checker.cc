@@ -124,9 +124,10 @@ class AttributionChecker : public Checker {
     } else if (is_adopted_ &&
                (why.find("a new coordinator does not know it") == 0 ||
                 why.find("the job went on without this node") == 0)) {
-      // Report no breach: an earlier coordinator told the agent to stop,
-      // because "a new coordinator does not know it" or "the job went on
-      // without this node". Such a break needs no fault of the node.
+      // This branch is empty, because such a break is no breach: an earlier
+      // coordinator told the agent to stop, because "a new coordinator does not
+      // know it" or "the job went on without this node". No fault of the node
+      // is needed for this.
     } else if (!Troubled(SlotOf(why)) && now() > resumed_ + kMaxLate) {
       Fail("nothing had happened to it: " + why);
     }

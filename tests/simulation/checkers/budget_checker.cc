@@ -56,10 +56,10 @@ class BudgetChecker : public Checker {
     // the nodes' reports how many restarts earlier coordinators have spent. So
     // take over the number that its status shows.
     if (!had_begun) {
-      // `is_end`: whether the worker's failure ends the job, which uses no
-      // restart: the coordinator sends a stop order with an exit code. A cancel
-      // in the same step also puts an exit code into the stop order. In that
-      // case the failure may have used a restart.
+      // A failure of a worker that ends the job (`is_end`) uses no restart. The
+      // checker recognises such a failure by a stop order with an exit code.
+      // But a cancel in the same step also puts an exit code into the stop
+      // order. So after a cancel, the failure may have used a restart.
       const bool is_cancelled = std::ranges::any_of(
           step.decisions,
           [](const auto& decision) { return decision.kind == "cancel"; });
@@ -102,9 +102,9 @@ class BudgetChecker : public Checker {
  private:
   // Decides from the status's `restarts_used` whether the failure that broke
   // the adopted round has used up a restart. It has used none if an earlier
-  // coordinator had already broken the round for another cause. The node then
-  // still reports the failure, because it has missed that coordinator's
-  // directive.
+  // coordinator had already broken the round for another cause. In that case,
+  // the node with the failure reports it nevertheless, because the node has
+  // missed the directive of the earlier coordinator.
   void Settle(int restarts_used) {
     if (!std::exchange(is_unsettled_, false)) return;
     spent_ = std::clamp(restarts_used, spent_, spent_ + 1);

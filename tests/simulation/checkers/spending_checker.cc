@@ -66,9 +66,10 @@ class SpendingChecker : public Checker {
                                 spec.takeover == rendezvous::Takeover::kAuto &&
                                 2 * spec.min_nodes > spec.max_nodes;
     if (count_suffices && witnesses <= spec.max_nodes - spec.min_nodes) {
-      // Up to max_nodes agents may run. So there may be min_nodes agents that
-      // do not know how many restarts are used, and these suffice to elect a
-      // coordinator.
+      // With Takeover::kAuto, min_nodes agents suffice to elect a coordinator.
+      // Up to max_nodes agents may run, and only `witnesses` of them know how
+      // many restarts are used. So min_nodes agents that do not know this
+      // number may elect a coordinator.
       return false;
     }
     return 2 * witnesses > newest_nodes_;

@@ -171,7 +171,9 @@ class TakeoverTimeChecker : public Checker {
   int64_t Elsewhere(int64_t here) const {
     return std::max<int64_t>(0, plan().spec.max_nodes - here);
   }
-  // Whether there can be fewer other agents than `here` and than min_nodes.
+  // Whether agents may elect without a majority (Takeover::kAuto) and the
+  // highest possible number of agents besides these `here` agents is less than
+  // `here` and less than min_nodes.
   bool OthersAreFew(int64_t here) const {
     return plan().spec.takeover == rendezvous::Takeover::kAuto &&
            Elsewhere(here) < here && Elsewhere(here) < plan().spec.min_nodes;
@@ -201,7 +203,8 @@ class TakeoverTimeChecker : public Checker {
 
   // time at which the last coordinator was lost; nullopt: a coordinator runs
   std::optional<Instant> lost_since_;
-  // time of the last fault, or of the last start or end of an agent
+  // latest time at which a fault happened, or an agent started, began to leave,
+  // ended or continued after a suspension
   Instant troubled_;
   bool over_ = false;
   std::map<rendezvous::WorldId, World> worlds_;

@@ -39,10 +39,10 @@ std::string_view ScheduleName(ScheduleKind kind);
 absl::StatusOr<ScheduleKind> ParseScheduleName(std::string_view name);
 
 // Makes a schedule. InvalidArgument: a number in `shape` is below 1; the
-// pipeline is too large; GPipe or 1F1B is to have several stages per rank; or
-// there are several stages per rank, and the micro-batches cannot be divided
-// into equal groups. With p ranks and m micro-batches there are max(1, m / p)
-// groups, where m / p is rounded down.
+// pipeline is too large; `kind` is GPipe or 1F1B, and `shape` has several
+// stages per rank; or there are several stages per rank, and the micro-batches
+// cannot be divided into equal groups. With p ranks and m micro-batches there
+// are max(1, m / p) groups, where m / p is rounded down.
 absl::StatusOr<PipelineSchedule> MakeSchedule(ScheduleKind kind,
                                               const PipelineShape& shape);
 

@@ -100,9 +100,10 @@ class Walk {
 };
 
 // Simulates the schedule: every rank performs its actions in order, each as
-// soon as its inputs are available. Every action must fit the schedule's shape.
-// InvalidArgument: ranks deadlock; the message names the ranks and the action
-// at which each is blocked.
+// soon as its inputs are available. `delivery`: when a result becomes available
+// on another rank. Every action must fit the schedule's shape. InvalidArgument:
+// ranks deadlock; the message names the ranks and the action at which each is
+// blocked.
 absl::Status WalkToTheEnd(const PipelineSchedule& schedule, Arrival delivery) {
   return Walk(schedule, delivery).ToTheEnd();
 }

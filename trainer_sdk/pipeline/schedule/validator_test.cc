@@ -142,9 +142,9 @@ TEST_F(Lowered, ReceiveAfterItsUseIsRefused) {
 }
 
 TEST_F(Lowered, ReceivesHaveTheOrderOfTheSends) {
-  // Rank 1 posts the receives of two messages before it needs them, but in the
-  // reverse order of their sends. So each receive would get the message that
-  // belongs to the other receive.
+  // Move the receives of messages 0 and 1 to the beginning of rank 1's actions,
+  // in the reverse order of their sends. So each receive would get the message
+  // that belongs to the other receive.
   Remove({1, ActionKind::kRecvForward, 0});
   Remove({1, ActionKind::kRecvForward, 1});
   schedule_.ranks[1].insert(
@@ -161,8 +161,9 @@ TEST_F(Lowered, UnusedSendIsRefused) {
 }
 
 TEST_F(Lowered, ASendBehindWhatWaitsForItIsADeadlock) {
-  // A deadlock: rank 0 sends its first output only after its first backward
-  // pass, but this pass needs a gradient that rank 1 computes from that output.
+  // Move the send of rank 0's first output to the end of rank 0's actions. This
+  // is a deadlock: rank 0 reaches the send only after its first backward pass,
+  // which needs a gradient that rank 1 computes from that output.
   Remove({0, ActionKind::kSendForward, 0});
   schedule_.ranks[0].push_back({0, ActionKind::kSendForward, 0});
   EXPECT_THAT(Complaint(), HasSubstr("wait for each other for ever: rank 0 at "

@@ -10,9 +10,8 @@ namespace muster {
 namespace {
 
 // A stratum of the test cases: a combination of kind, type, reduction and
-// length in elements. Instead of the exact length, a stratum with a large
-// length has the number kLarge, and a stratum whose buffer is longer than
-// kLongestBytes has the number kLongestBytes.
+// length in elements. All lengths above 257 are replaced by kLarge or, if the
+// longer buffer exceeds kLongestBytes, by kLongestBytes.
 using Stratum = std::tuple<OperationKind, DType, ReduceOp, int64_t>;
 
 constexpr int64_t kLarge = 40'000;
@@ -102,13 +101,12 @@ TEST(CaseSelectionTest, TheStrataAreSpreadOverTheSizes) {
 }
 
 TEST(CaseSelectionTest, EveryVariantIsTakenWhereAllAre) {
-  // The expected number of test cases, computed by hand. Without the longest
-  // length, there are 5 lengths and 7 types (kLengths) and some variants for
-  // each kind and reduction; kShort is the number of these cases. Most kinds
-  // have two variants: out of place and in place. A kind whose longer buffer
-  // has one part per rank has four: both out of place and in place, with equal
-  // and with uneven parts. An all_to_all is never in place, so it has two. A
-  // stratum with the longest length has one variant.
+  // The expected number of cases, computed by hand. kLengths: 5 lengths (all
+  // but the longest) times 7 types. kShort: kLengths times the number of
+  // variants, summed over all kinds and reductions. A kind has 2 variants: out
+  // of place and in place. A kind with one part per rank has 4, because the
+  // parts may be equal or uneven; but an all_to_all has 2, because it is never
+  // in place. With the longest length, there is only 1 variant.
   constexpr size_t kLengths = 5 * 7;
   constexpr size_t kShort = kLengths * (5 * (2 + 2 + 4) + 4 + 4 + 4 + 2 + 2);
   size_t cases = 0;

@@ -71,10 +71,10 @@ std::vector<CollectiveCase> ShortCases(int size);
 
 // Selects cases and distributes them over groups of several sizes.
 struct CaseSelection {
-  // `sizes`: the group sizes in which cases are tried. For each stratum (kind,
-  // type, reduction and length), all pairs of a size and a variant are listed.
-  // Only every `every_nth`-th of these pairs is tried, but at least one pair of
-  // each stratum.
+  // `sizes`: the group sizes in which cases are tried. Each stratum (kind,
+  // type, reduction and length) has variants, which differ in placement and
+  // parts. Only every `every_nth`-th pair of a size and a variant is tried, but
+  // at least one pair of each stratum.
   std::vector<int> sizes;
   int every_nth = 1;
   // The strata (kind, type, reduction and length) may be divided among `shares`

@@ -37,11 +37,11 @@ struct ConformanceSubject {
   std::string name;  // name of the test instance: letters and digits
   TransportFactory factory;
 
-  // `sizes`: the group sizes in which cases are tried. For each stratum (kind,
-  // type, reduction and length), all pairs of a size and a variant are listed.
-  // Only every `every_nth`-th of these pairs is tried, but at least one pair of
-  // each stratum. A larger `every_nth` saves time for a transport that is slow
-  // if its ranks are threads.
+  // `sizes`: the group sizes in which cases are tried. Each stratum (kind,
+  // type, reduction and length) has variants, which differ in placement and
+  // parts. Only every `every_nth`-th pair of a size and a variant is tried, but
+  // at least one pair of each stratum. A larger `every_nth` saves time for a
+  // transport that is slow if its ranks are threads.
   std::vector<int> sizes = {1, 2, 3, 4, 5, 6, 7, 8};
   int every_nth = kUsualNth;
   // About one in longest_every_nth strata with the longest length (a buffer of
@@ -90,11 +90,11 @@ struct ConformanceSubject {
       std::make_shared<ConformanceMemory>();
 };
 
-// If `grid` is "whole", returns `subject` changed so that it runs every pair of
-// a size and a variant for group sizes 1 to 8. This can take very long, and the
-// subject's factory must support these sizes. For any other `grid`, returns
-// `subject` unchanged. `grid` is the value of MUSTER_CONFORMANCE_GRID; null if
-// this variable is not set.
+// If `grid` is "whole", returns `subject` changed so that it runs the suite's
+// complete selection of test cases, in groups of 1 to 8 ranks. This can take
+// very long, and the subject's factory must support these sizes. For any other
+// `grid`, returns `subject` unchanged. `grid` is the value of
+// MUSTER_CONFORMANCE_GRID; null if this variable is not set.
 ConformanceSubject AtGrid(ConformanceSubject subject, const char* grid);
 
 }  // namespace muster
