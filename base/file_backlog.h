@@ -66,9 +66,10 @@ class FileBacklog {
 
   // Whether producers may add bytes now.
   bool HasRoom(Instant now) const;
-  // The time at which the file system counts as hung if it completes no work
-  // until then. From that time HasRoom is true although the backlog is full.
-  // nullopt: HasRoom is true now.
+  // If the backlog is full: the time at which the file system counts as hung,
+  // unless it completes some work before. From that time HasRoom is true, so
+  // that producers do not wait for a file system that hangs. nullopt: HasRoom
+  // is true now.
   std::optional<Instant> RoomAt(Instant now) const;
   // Whether at least half of Limits::room_bytes is free. If so, producers that
   // wait for room are woken.

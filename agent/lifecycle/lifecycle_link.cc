@@ -20,9 +20,9 @@ namespace {
 // nodes to one standby (Standby::Meet).
 constexpr Duration kStandbyTime = std::chrono::seconds(5);
 constexpr Duration kStandbySpread = std::chrono::seconds(5);
-// Replaces kStandbyTime if the standby has asked this node for a promise: the
-// node promises to obey no coordinator with a lower epoch. Such a standby may
-// soon have the promises of a majority, and then becomes the coordinator.
+// How long a node stays at a standby that has asked it for a promise (to obey
+// no coordinator with a lower epoch), instead of kStandbyTime. Such a standby
+// may soon have the promises of a majority, and then becomes the coordinator.
 constexpr Duration kPromiseTime = std::chrono::seconds(10);
 // The pauses before the next attempt to connect. kMovePause: after the
 // coordinator has moved. kWrongCoordinatorPause: after the coordinator of

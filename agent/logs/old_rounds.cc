@@ -34,16 +34,14 @@ FolderRemover::~FolderRemover() = default;
 
 void FolderRemover::Remove(const std::string& folder) {
   std::lock_guard<std::mutex> lock(work_->mutex);
-  if (work_->folders.size() >= kMaxWaiting) return;
-  work_->folders.push_back(folder);
+  if (work_->folders.size() < kMaxWaiting) work_->folders.push_back(folder);
   if (work_->running) return;
   try {
     std::thread([work = work_] { Run(work); }).detach();
     work_->running = true;
   } catch (const std::system_error&) {
-    // The system cannot create a thread now. The folder stays in the queue. The
-    // next call of Remove tries again to create a thread, unless the queue is
-    // full (kMaxWaiting).
+    // The system cannot create a thread now. The folder stays in the queue, and
+    // the next call of Remove tries again to create a thread.
   }
 }
 

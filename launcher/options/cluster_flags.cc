@@ -390,8 +390,9 @@ constexpr Flag kFlags[] = {
              "the one that hosts the coordinator, once that is lost. majority: "
              "after more than half of the nodes of the "
              "newest round have come to it. auto: also after as many nodes as "
-             "--nnodes needs, if two such groups cannot exist. never: the "
-             "nodes wait for the coordinator.",
+             "--nnodes needs, if two such groups cannot exist, supposing that "
+             "no more than MAX nodes run. never: the nodes wait for the "
+             "coordinator.",
      .completions = "auto majority never",
      .read =
          [](Text t, RunOptions& o) {

@@ -19,8 +19,9 @@ namespace muster::models {
 // characters, 2,000 steps.
 struct GptTrainingOptions {
   GptTextFiles text;
-  // The TextFingerprint of the files' content; empty: the texts of ranks and of
-  // checkpoints are not compared.
+  // The TextFingerprint of the content of `text`. It must be equal on all
+  // ranks, and equal to that in the checkpoint from which the training
+  // continues. Empty: this is not checked.
   std::string text_fingerprint;
   // File to which the training appends its progress as JSON lines; empty: none.
   std::string log;

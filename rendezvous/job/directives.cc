@@ -131,8 +131,9 @@ std::string WaitReason(const JobState& state, const Node* node, Instant now) {
   if (here < spec.min_nodes) {
     absl::StrAppend(&reason, first ? "" : "at least ", spec.min_nodes,
                     " nodes here, waiting for ", spec.min_nodes - here, " more",
-                    // Only a status lists absent nodes: the cost of a directive
-                    // must not be O(n) in the number of nodes.
+                    // Without a node, the text is for the job's status, which
+                    // also lists absent nodes. A directive to a node does not:
+                    // its cost must not be O(n) in the number of nodes.
                     node == nullptr ? Absent(state) : std::string());
   } else {
     const std::string backoff = BackoffText(state, now);

@@ -376,9 +376,7 @@ void Job::ListStandby(const Node& node) {
 }
 
 void Job::UnlistStandby(const Node& gone) {
-  if (state_.round > 0) return;
-  std::erase(state_.standbys, gone.standby_endpoint);
-  outbox_.Reword();
+  if (state_.round == 0) std::erase(state_.standbys, gone.standby_endpoint);
 }
 
 void Job::SpendAsTold(const Report& report) {
@@ -793,9 +791,9 @@ void Job::Conclude(const Verdict& verdict) {
     Finish(verdict);
     return;
   }
+  ++state_.changes;
   // Enter the phase kStopping although no worker is left to be stopped: the
   // stop order of this phase makes the verdict known to the nodes.
-  ++state_.changes;
   state_.stopping = {.cause = StopCause::kAsked,
                      .consequence = Consequence::End(verdict)};
   state_.Enter(JobPhase::kStopping);

@@ -270,10 +270,11 @@ std::vector<const Electors*> WorldsThatElect(const JobState& state);
 // that have seen the stop order, which contains the exit code, and nodes that
 // have left for good. O(n).
 int Witnesses(const JobState& state, const Electors& world);
-// Returns the latest time until which the end of the job waits for witnesses,
-// while the round stops; nullopt: it need not wait. If other nodes may take
-// over, half of the nodes of each of WorldsThatElect must be witnesses. A
-// coordinator that takes over then ends the job in the same way. O(n).
+// Returns the latest time until which the end of the job waits for witnesses
+// (nodes that have seen the stop order with the exit code), while the round
+// stops; nullopt: it need not wait. If other nodes may take over, half of the
+// nodes of each of WorldsThatElect must be witnesses. A coordinator that takes
+// over then ends the job in the same way. O(n).
 std::optional<Instant> AwaitsWitnesses(const JobState& state);
 
 // The time at which members that have not started the running round's workers

@@ -224,8 +224,9 @@ class Membership {
   // How this incarnation had spent its time, as it had reported before it was
   // removed.
   NodeTime TimeOf(const NodeIdentity& identity) const;
-  // The highest sequence number in the reports of this incarnation before it
-  // was removed, or while it claimed a place; 0: none. A report without a
+  // The highest sequence number that this incarnation of an agent has reported,
+  // if it is not a node of the job now: it was one before, or it waits for a
+  // place that another agent holds. 0: it has not reported. A report without a
   // higher number is stale.
   uint64_t LastSequenceOf(const NodeIdentity& identity) const;
   // Records the sequence number of a report from an incarnation that is not a

@@ -33,8 +33,8 @@ class Recount {
     if (heard_ == 0) return std::nullopt;
     return last_ + kInterval;
   }
-  // Called after a count. `lacking`: the least number of further reports that
-  // may complete a majority.
+  // Called when the reports have been counted. `lacking`: how many votes the
+  // nodes lack for a majority. A report brings at most one.
   void Counted(Instant now, int lacking) {
     heard_ = 0;
     lacking_ = std::max(lacking, 1);

@@ -23,8 +23,8 @@ struct ConnectionLimits {
   size_t on_trial = 512;
   // Connections that have made a valid call and carry no node's stream.
   size_t callers = 512;
-  // Nodes that are attached to the coordinator. The pool does not enforce this
-  // limit; the Attach service does, because it knows when a node joins.
+  // Maximum number of nodes that are attached to the coordinator. Not the pool,
+  // but the Attach service enforces it, because it knows when a node joins.
   int nodes = 1;
 };
 

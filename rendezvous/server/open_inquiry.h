@@ -36,7 +36,8 @@ class OpenInquiry {
   bool IsAsked(const std::string& node_id) const;
   // Whether the answer of this node ended before its last part had arrived.
   bool IsLost(const std::string& node_id) const;
-  // Adds a note for the operator that a node is not asked, with the reason.
+  // Adds a note for the operator: this node does not get the inquiry, for the
+  // reason `why`.
   void Miss(const std::string& node_id, const std::string& host,
             const std::string& why);
 

@@ -89,9 +89,9 @@ class Standby {
   //
   // Ignores the announcement if both of these conditions hold: the announced
   // coordinator has no majority of the job's nodes (Backing::kMinority), and a
-  // node of this standby knows a round of the job or has promised the epoch of
-  // an elected coordinator. Such nodes could elect a coordinator that continues
-  // the round.
+  // node that is connected to this standby knows a round of the job or has
+  // promised the epoch of an elected coordinator. The connected nodes could
+  // then elect a coordinator that continues the round, so they stay here.
   Step Told(Instant now, uint64_t epoch, const std::string& endpoint,
             Backing backing = Backing::kMajority);
 

@@ -102,8 +102,8 @@ class StoreSimulation {
     });
   }
 
-  // Delivers all messages in flight. Each client that was offered an element
-  // pops the element.
+  // Delivers all messages in flight. If the store offers a client an element of
+  // a queue, for which the client has waited, the client pops this element.
   void DeliverAll() {
     for (bool moved = true; moved && !testing::Test::HasFailure();) {
       moved = false;

@@ -30,7 +30,8 @@ class SimulatedStore {
   enum class Unread { kArrives, kIsLost };
   // One piece of data that a client reads.
   struct Input {
-    // Whether the connection has ended; if so, `bytes` is the reason.
+    // Whether the store has refused the client and ended its connection;
+    // `bytes` is then the text of the reason.
     bool refused = false;
     std::string bytes;
   };

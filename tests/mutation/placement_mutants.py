@@ -6,7 +6,7 @@ _BINDING = 'agent/binding'
 _JOB = 'rendezvous/job'
 
 ALL = [Mutant(*mutant) for mutant in (
-    # --- assignment of ranks by the nodes' position in the network
+    # --- mutants of AssignRanks, which orders nodes by index and switches
     ('an index means nothing', _JOB, 'ComesBefore', 'if index', DROP),
     ('the left neighbour is not looked at', _JOB, 'MoverQueue::Take', 'do left',
      swap('= Near(left)', '')),

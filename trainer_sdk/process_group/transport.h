@@ -97,11 +97,11 @@ struct GroupPlace {
   // A number by which the flight recorder distinguishes groups that have the
   // same name and are made one after the other. Equal on all ranks of a group.
   uint64_t birth = 0;
-  // The formation, which ends the creation of a transport early: if another
-  // rank fails or the group is aborted, the formation is interrupted. Then all
-  // waits of the transport must end. Calls of `store` end by themselves; for
-  // all other waits, the transport must watch the formation (formation.h).
-  // null: nothing to watch, as in a group of one rank.
+  // The formation: the creation of the group on all of its ranks. If another
+  // rank fails or the group is aborted, the formation is interrupted, and all
+  // waits in the creation of this transport must end. Calls of `store` end by
+  // themselves; for all other waits, the transport must watch the formation
+  // (formation.h). null: nothing to watch, as in a group of one rank.
   std::shared_ptr<Formation> formation = nullptr;
   // The world ranks of the group's members, indexed by rank in the group; set
   // by ProcessGroup. Empty: the world ranks are not known.

@@ -92,8 +92,9 @@ class Peers {
     return *At<RankPage>(layout_.rank_page(rank));
   }
   RankPage& own_page() const { return page(rank_); }
-  // The address of the counts of the operation that rank `rank` has published
-  // in RankPage::calls[parity]: counts[size], followed by receive_counts[size].
+  // The address of two arrays of `size` elements each, counts and then
+  // receive_counts. They belong to the operation in RankPage::calls[parity] of
+  // rank `rank`.
   int64_t* counts(int rank, int parity) const {
     return At<int64_t>(layout_.counts(rank, parity));
   }

@@ -63,8 +63,8 @@ class ListenerWatch {
   Instant until_ = Instant::max();
 };
 
-// length of the group's secret, a text by which ranks of the group recognise
-// each other, in hexadecimal digits
+// Length in bytes of the group's secret, by which ranks of the group recognise
+// each other: a text of 32 hexadecimal digits.
 inline constexpr size_t kSecretBytes = 32;
 inline constexpr char kHelloMagic[8] = {'M', 'U', 'S', 'T', 'C', 'P', '0', '1'};
 

@@ -339,8 +339,9 @@ TEST_F(Hosting, NoticesArePrintedOnce) {
   }
 }
 
-// Two users start jobs without a run id on the same port. The second user's
-// node must be refused.
+// Two users start different commands on the same port, both without a run id.
+// The second user's node must not join the first user's job: it is refused,
+// because its command differs.
 TEST_F(Hosting, ANodeWithAnotherCommandIsRejected) {
   const std::vector<std::string> meeting = {"--nnodes=1", "--rdzv-backend=c10d",
                                             "--rdzv-endpoint=" + endpoint_};

@@ -129,9 +129,9 @@ class VerdictChecker : public Checker {
         });
     const bool was_member =
         members_[step.status.round].contains(absl::StrCat("n", slot));
-    // An agent that has started workers knows by itself that it took part. So a
-    // directive without took_part is an error only if it is sent to a later
-    // agent of the node.
+    // An agent that has started workers knows by itself that it took part in
+    // the job. An agent that was started later on the same node does not, and
+    // must be told so by took_part.
     if (!took_part && is_node && was_member &&
         sent.to.incarnation > ran_in_[slot]) {
       Fail(absl::StrCat("n", slot, " had a place, and took no part"));

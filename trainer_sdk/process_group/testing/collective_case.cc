@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "trainer_sdk/process_group/argument_check.h"
 #include "trainer_sdk/process_group/element.h"
 #include "trainer_sdk/process_group/signature.h"
 #include "trainer_sdk/process_group/testing/element_values.h"

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "trainer_sdk/process_group/argument_check.h"
 #include "trainer_sdk/process_group/operation.h"
 
 // The collectives that the conformance suite runs. A stratum is a combination
@@ -29,6 +30,8 @@ struct CollectiveCase {
   DType dtype = DType::kFloat32;
   ReduceOp op = ReduceOp::kSum;
   int root = 0;
+  // The length of the buffers or, if HasParts(kind), of each part in elements.
+  // With Parts::kUneven the parts' lengths are computed from it.
   int64_t count = 0;
   Placement placement = Placement::kOutOfPlace;
   Parts parts = Parts::kEqual;
@@ -36,11 +39,6 @@ struct CollectiveCase {
 };
 
 std::string Describe(const CollectiveCase& test);
-
-// Whether the longer buffer of an operation of this kind consists of one part
-// per rank. If so, CollectiveCase::count is the length of each part, or, with
-// Parts::kUneven, the length from which the parts' lengths are computed.
-bool HasParts(OperationKind kind);
 
 // One rank's role in a case, according to the table in operation.h. Lengths and
 // offsets are in elements.
