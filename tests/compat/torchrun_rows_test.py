@@ -103,8 +103,10 @@ class TorchrunRows(unittest.TestCase):
       # A job of Muster that ends within 25 s has obeyed
       # TORCH_ELASTIC_SHUTDOWN_TIMEOUT=1, because Muster's default is 30 s.
       # torchrun gets more time, because the machine may be busy.
-      said, _ = job.communicate(
-          timeout=launched.LIMIT_S if launcher is _REAL else 25)
+      job.wait(launched.LIMIT_S if launcher is _REAL else 25)
+      # A worker that torchrun has left holds the pipe. It ends now: for `tail`,
+      # torchrun runs until its exit status has been read.
+      said = job.stdout.read()
     return said, job.returncode
 
   def test_an_expired_timer_ends_the_worker(self):
