@@ -137,8 +137,8 @@ absl::Status ShowTop(
         code == kCtrlBackslash) {
       return absl::OkStatus();
     }
-    // Stop this process on Ctrl-Z. Before the process stops, ncurses, which
-    // handles SIGTSTP, restores the terminal.
+    // Ctrl-Z stops this process. ncurses handles the signal: it restores the
+    // terminal before the process stops.
     if (code == kCtrlZ) raise(SIGTSTP);
     if (const std::optional<TopKey> key = KeyOf(code)) {
       choice = AfterKey(choice, *key, *job, static_cast<size_t>(LINES));

@@ -90,8 +90,8 @@ absl::StatusOr<CommandLine> ParseCommandLine(
   try {
     app.parse(std::move(reversed));
   } catch (const CLI::ArgumentMismatch&) {
-    // The last argument is a flag that lacks its value: CLI11 throws
-    // ArgumentMismatch only in this case.
+    // CLI11 throws ArgumentMismatch only if the last argument is a flag whose
+    // value is missing.
     const std::string written = Canonical(args.back());
     for (const Flag& flag : flags) {
       if (written == Written(flag) ||

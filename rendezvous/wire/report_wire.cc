@@ -581,8 +581,8 @@ void ToWire(const Report& report, v1::Report* wire) {
   const size_t failures =
       std::min<size_t>(report.failures.size(), kMaxFailuresPerReport);
   // A message holds at most kMaxFailuresPerReport failures. If the report has
-  // more, keep the earliest ones, because later failures are often consequences
-  // of an earlier one.
+  // more, send the earliest ones, because later failures are often their
+  // consequences.
   for (size_t i = 0; i < failures; ++i) {
     ToWire(report.failures[i], wire->add_failures());
   }

@@ -23,7 +23,8 @@ inline constexpr int kOutside = -1;
 // Returns the endpoint of a coordinator: "c3" in slot 3, "c" outside of the
 // nodes.
 std::string EndpointOf(int host);
-// Returns the slot of the coordinator with this endpoint, or kOutside.
+// Returns the slot of the coordinator with this endpoint; kOutside if its
+// process runs outside of the nodes.
 int HostOf(const std::string& endpoint);
 
 // The objects that all parts of one simulation share.

@@ -53,9 +53,9 @@ class BackwardTracker {
 
   // Reports that the gradient of `parameter` is complete. Appends to `full` the
   // buckets that are to be reduced now. FailedPrecondition: no pass is running,
-  // or this pass must have no further gradient of the parameter. With a static
-  // graph, a parameter has as many gradients in each pass as in the first
-  // reduced pass. Otherwise it has one, or none after MarkUnused.
+  // or the parameter has more gradients in this pass than allowed. With a
+  // static graph, as many are allowed as in the first reduced pass; otherwise
+  // one, and none after MarkUnused.
   absl::Status MarkReady(int parameter, std::vector<int>* full);
 
   // Reports that the pass will produce no gradient of `parameter`. Appends to

@@ -30,9 +30,9 @@ class NetworkTransport final : public Transport {
   absl::Status Execute(const Operation& operation,
                        const OperationContext& context) override;
   // Performs `operation` as one step of a larger operation, which has the
-  // signature `signature`. Errors name the larger operation. To detect
-  // different calls, ranks compare the signature of the larger operation. This
-  // transport may perform only one step for each sequence number.
+  // signature `signature`. Errors name the larger operation. The ranks compare
+  // `signature` to detect that they have called different operations. At most
+  // one step of each larger operation may be performed by this transport.
   absl::Status ExecuteAs(const Operation& operation,
                          const OperationSignature& signature, Instant deadline);
   void Abort(const std::string& reason) override;

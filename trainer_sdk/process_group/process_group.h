@@ -61,8 +61,8 @@ struct ProcessGroupOptions {
   Duration timeout = std::chrono::minutes(10);
   // The longest time that a rank waits after a timeout of its operation before
   // it returns the error. Meanwhile its peers report which operations they
-  // called, so that the error can name these operations. An unresponsive store
-  // adds up to one second.
+  // called, so that the error can name these operations. If the store does not
+  // answer, the rank waits for up to one second more.
   Duration explanation_timeout = std::chrono::seconds(2);
   // The members' world ranks, indexed by rank in the group. Empty: the group is
   // the world.

@@ -436,8 +436,8 @@ void Collectives::CopyIn(const Run& run, int64_t round) const {
   int64_t offset = 0;
   for (int lane = 0; lane < lanes; ++lane) {
     const int64_t count = run.flow.SendCount(lane);
-    // Every receiver reads the same lane, or there is one lane per receiver. In
-    // the second case, the lane for this rank itself is not copied to the slot.
+    // If the slot has one lane, every receiver reads it. If it has one lane per
+    // receiver, nobody reads this rank's own lane, so it is not filled.
     if (lanes == 1 || lane != peers_->rank()) {
       Copy(slot + lane * lane_bytes,
            Bytes(run.operation.input) + (offset + begin) * run.element_bytes,

@@ -25,7 +25,8 @@ std::optional<int64_t> AvailableIn(const std::string& meminfo);
 
 // The path, with a leading slash, of this process's control group for
 // `controller`; for version 2 of control groups, `controller` is "". `cgroups`
-// is the text of /proc/self/cgroup. nullopt if it lists no such group.
+// is the text of /proc/self/cgroup. nullopt: this text lists no control group
+// for `controller`.
 std::optional<std::string> GroupIn(const std::string& cgroups,
                                    const std::string& controller);
 

@@ -94,9 +94,9 @@ class VerdictChecker : public Checker {
         (verdict.outcome == rendezvous::Outcome::kSucceeded)) {
       Fail("the exit code contradicts the outcome");
     }
-    // A failed job must name a cause. Exception: a coordinator that continues
-    // the job without a record of it (has_adopted_), because the failed node
-    // may never have reported to this coordinator.
+    // The verdict of a failed job must name a cause. Only the verdict of a
+    // coordinator that continues the job without a record (has_adopted_) need
+    // not, because the failed node may never have reported to it.
     if (verdict.outcome == rendezvous::Outcome::kFailed &&
         !verdict.cause.has_value() && !has_adopted_) {
       Fail("a failure without a cause");
