@@ -546,7 +546,7 @@ void Job::SetAside(std::vector<Candidate>& candidates,
   const auto is_needed = [&](const Candidate& candidate) {
     for (size_t i = 0; i < needed.size(); ++i) {
       if (needed[i].RankOf(*candidate.identity, state_.spec) >= 0 &&
-          2 * (here[i] - 1 + needed[i].gone) < needed[i].nodes) {
+          !needed[i].AreHalf(here[i] - 1, state_.spec)) {
         return true;
       }
     }
@@ -635,8 +635,9 @@ void Job::FormWorld() {
     const auto is_elector = [&](const Node* node) {
       return world.RankOf(node->identity, state_.spec) >= 0;
     };
-    const auto here = std::ranges::count_if(members, is_elector);
-    const bool lacks = 2 * (here + world.gone) < world.nodes;
+    const auto here =
+        static_cast<int>(std::ranges::count_if(members, is_elector));
+    const bool lacks = !world.AreHalf(here, state_.spec);
     if (lacks && !OthersAreTooFew(state_, members)) return;
   }
   ++state_.changes;

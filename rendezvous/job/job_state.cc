@@ -103,8 +103,15 @@ int Electors::RankOf(const NodeIdentity& node, const JobSpec& spec) const {
   return is_same || spec.RestartedAgentsElect() ? found->second.rank : -1;
 }
 
+bool Electors::AreHalf(int present, const JobSpec& spec) const {
+  const bool others_may_begin = spec.takeover == Takeover::kAuto &&
+                                !spec.RestartedAgentsElect() &&
+                                present < spec.min_nodes;
+  return 2 * (present + (others_may_begin ? 0 : gone)) >= nodes;
+}
+
 int NodesHere(const JobState& state, const Electors& world, Among among) {
-  int here = world.gone;
+  int here = 0;
   for (const auto& [id, node] : state.nodes.nodes()) {
     const bool counts = among == Among::kAll || node.ready();
     const int rank = world.RankOf(node.identity, state.spec);
@@ -117,12 +124,14 @@ const Electors* LackingWorld(const JobState& state, Among among) {
   const int electors = among == Among::kAll ? state.nodes.electors()
                                             : state.nodes.ready_electors();
   const Electors* lacking = nullptr;
-  if (2 * (electors + state.electors.gone) < state.electors.nodes) {
+  if (!state.electors.AreHalf(electors, state.spec)) {
     lacking = &state.electors;
   }
   for (const Electors& world : state.unsettled) {
     if (lacking != nullptr) break;
-    if (2 * NodesHere(state, world, among) < world.nodes) lacking = &world;
+    if (!world.AreHalf(NodesHere(state, world, among), state.spec)) {
+      lacking = &world;
+    }
   }
   const auto most = static_cast<int>(state.nodes.size());
   if (lacking == nullptr || !OthersAreTooFew(state.spec, most, {})) {

@@ -66,6 +66,14 @@ struct Electors {
   // agent has forgotten which coordinators it promised to obey. Therefore it is
   // no elector, except with JobSpec::RestartedAgentsElect.
   int RankOf(const NodeIdentity& node, const JobSpec& spec) const;
+  // Whether `present` electors and those that have left are at least half of
+  // the world, so that no other coordinator can have a majority. With
+  // Takeover::kAuto an agent that was started again after it left may have
+  // helped another coordinator to begin a world (OthersAreTooFew). Therefore
+  // those that have left count only if this is excluded: if `present` is at
+  // least min_nodes, or if two worlds can never run at once
+  // (JobSpec::RestartedAgentsElect).
+  bool AreHalf(int present, const JobSpec& spec) const;
 };
 
 // The whole state of one job, as a value. Job changes it; the functions below
@@ -240,8 +248,9 @@ bool SpareWaits(const JobState& state);
 // ones.
 enum class Among { kAll, kReady };
 // Returns a world that prevents a new world from forming: less than half of its
-// nodes are present or have left for good. Null: there is no such world, or the
-// nodes that are not connected are too few to form a world (OthersAreTooFew).
+// nodes are present or have left for good (Electors::AreHalf). Null: there is
+// no such world, or the nodes that are not connected are too few to form a
+// world (OthersAreTooFew).
 // O(1), but O(n) if there are unsettled worlds or OthersAreTooFew must be
 // checked.
 const Electors* LackingWorld(const JobState& state, Among among);
@@ -251,7 +260,7 @@ const Electors* LackingWorld(const JobState& state, Among among);
 // is the same node.
 bool OthersAreTooFew(const JobState& state,
                      const std::vector<const Node*>& here);
-// The number of nodes of `world` that are present or have left for good. O(n).
+// The number of nodes of `world` that are present. O(n).
 int NodesHere(const JobState& state, const Electors& world, Among among);
 
 // Whether the newest world in JobState::unsettled may be dropped, provided that
