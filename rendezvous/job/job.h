@@ -225,6 +225,13 @@ class Job {
   // If nodes know that the job ended with the round that is given up, sets
   // JobState::told_end.
   void KeepEnd(const Adoption::Collected& collected);
+  // Takes the failures of the round that the earlier coordinator ended, from
+  // the reports of its nodes. `ended`: a report with the reason of the end,
+  // which begins with the failure that the earlier coordinator blamed. If no
+  // node reports that failure, takes none: those that the nodes do report are
+  // only its consequences.
+  void BlameAsTold(const Report& ended,
+                   const std::map<std::string, Report>& reports);
   // Ends the job as JobState::told_end says, if this coordinator could begin a
   // round now and no workers are left. Returns whether it did.
   bool EndsAsTold();
@@ -248,9 +255,9 @@ class Job {
   // loss the cause.
   void LoseHost();
   // Stops an adopted round that an earlier coordinator had already stopped, for
-  // the same reason and with the same exit code. `end`: the earlier
-  // coordinator's stop order, as a node reports it.
-  void EndAdopted(const RoundEnd& end,
+  // the same reason and with the same exit code. `ended`: a report with the
+  // earlier coordinator's stop order (Report::round_end).
+  void EndAdopted(const Report& ended,
                   const std::map<std::string, Report>& reports);
   void ConsiderGathering();
   // --- Functions for the check of the nodes by pairs (--network-check);

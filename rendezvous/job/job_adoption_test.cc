@@ -186,6 +186,7 @@ TEST(JobAdoptionTest, AFailureInTheCoordinatorsAbsenceIsCountedOnce) {
   job.Idle("b");
   EXPECT_EQ(job.round(), 2);
   EXPECT_EQ(job.told("b").place.restart_count, 1);
+  EXPECT_EQ(job.job().Record().failures_in_row, 1);
 }
 
 TEST(JobAdoptionTest, AFailureOfANodeThatStoppedBeforeItCameIsCounted) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/counted.h"
@@ -219,7 +220,7 @@ void Job::AdoptRound(const std::map<std::string, Report>& reports) {
     Node* const node = state_.nodes.Find(member.node_id);
     if (node != nullptr) JoinAdopted(*node, reports.at(member.node_id));
   }
-  if (ended != nullptr) EndAdopted(*ended->round_end, reports);
+  if (ended != nullptr) EndAdopted(*ended, reports);
 }
 
 void Job::FindLostHost(const std::map<std::string, Report>& reports) {
@@ -385,8 +386,9 @@ void Job::SpendAsTold(const Report& report) {
                std::min(report.restarts_used, state_.spec.max_restarts));
 }
 
-void Job::EndAdopted(const RoundEnd& end,
+void Job::EndAdopted(const Report& ended,
                      const std::map<std::string, Report>& reports) {
+  const RoundEnd& end = *ended.round_end;
   // The earlier coordinator has already recorded why the round ended. So the
   // loss of that coordinator's node (lost_host) must not become the cause.
   state_.lost_host.reset();
@@ -397,6 +399,7 @@ void Job::EndAdopted(const RoundEnd& end,
   Stopping stopping{.cause = end.cause};
   if (const auto verdict = VerdictOf(end, reports); verdict.has_value()) {
     stopping.consequence = Consequence::End(*verdict);
+    BlameAsTold(ended, reports);
   } else if (!end.exit_code.has_value() &&
              state_.restarts_used > state_.world.restart_count) {
     stopping.consequence = Consequence::Restart();
@@ -416,6 +419,34 @@ void Job::KeepEnd(const Adoption::Collected& collected) {
   // ended it in another way.
   if (NewestElectorate(all).epoch > ended->electorate.epoch) return;
   state_.told_end = VerdictOf(*ended->round_end, collected.come);
+  if (state_.told_end.has_value()) BlameAsTold(*ended, collected.come);
+}
+
+void Job::BlameAsTold(const Report& ended,
+                      const std::map<std::string, Report>& reports) {
+  const std::string& why = ended.round_end->reason;
+  FailureLog failures;
+  bool knows_cause = false;
+  for (const auto& [id, report] : reports) {
+    Node* const node = state_.nodes.Find(id);
+    if (node == nullptr || !report.place.has_value() ||
+        IdOf(*report.place) != IdOf(*ended.place)) {
+      continue;
+    }
+    node->failures_taken = static_cast<int>(report.failures.size());
+    for (Failure failure : report.failures) {
+      failure.node_id = id;
+      failure.host = report.node.host;
+      failure.group_rank = report.place->group_rank;
+      if (absl::StartsWith(why, Describe(failure))) {
+        failures.Blame(failure);
+        knows_cause = true;
+      } else {
+        failures.Add(failure);
+      }
+    }
+  }
+  if (knows_cause) state_.blame.Restore(std::move(failures), why);
 }
 
 bool Job::EndsAsTold() {

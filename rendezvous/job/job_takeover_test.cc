@@ -1298,6 +1298,42 @@ TEST(JobTakeoverTest, AJobThatIsOverEndsWithoutAMajorityOfItsLastRound) {
   ASSERT_EQ(job.phase(), JobPhase::kFinished);
   EXPECT_EQ(job.status().verdict->outcome, Outcome::kFailed);
   EXPECT_EQ(job.status().verdict->exit_code, 3);
+  ASSERT_TRUE(job.status().verdict->cause.has_value());
+  EXPECT_EQ(job.status().verdict->cause->rank, 1);
+}
+
+// Node a reports a consequence of the failure on node b, and comes first. In one
+// of the cases b does not come, so that nobody knows the cause.
+TEST(JobTakeoverTest, AJobThatIsOverNamesTheCauseIfANodeKnowsIt) {
+  for (const bool knows_cause : {false, true}) {
+    JobFixture job = JobThatIsOver(Takeover::kAuto);
+    Report& report = job.agent("a").report;
+    report.phase = NodePhase::kIdle;
+    report.failures = {ExitedWith(0, 1)};
+    report.round_end = job.agent("b").report.round_end;
+    job.Reconnect("a");
+    if (knows_cause) {
+      job.agent("b").report.phase = NodePhase::kStopping;
+      job.Reconnect("b");
+      job.Idle("b");
+    } else {
+      job.Restart("b");
+    }
+    job.Restart("c");
+    for (const char* name : {"a", "b", "c"}) job.Report(name);
+    job.Wait(seconds(6));
+    ASSERT_EQ(job.phase(), JobPhase::kFinished);
+    const Verdict verdict = *job.status().verdict;
+    EXPECT_EQ(verdict.exit_code, 3);
+    ASSERT_EQ(verdict.cause.has_value(), knows_cause);
+    if (!knows_cause) continue;
+    EXPECT_EQ(verdict.cause->rank, 1);
+    EXPECT_EQ(verdict.cause->node_id, "b");
+    EXPECT_EQ(verdict.cause->host, "b");
+    EXPECT_EQ(verdict.cause->group_rank, 1);
+    ASSERT_THAT(verdict.collateral, SizeIs(1));
+    EXPECT_EQ(verdict.collateral[0].rank, 0);
+  }
 }
 
 TEST(JobTakeoverTest, AJobThatIsOverEndsOnceNoWorkersAreLeft) {

@@ -253,20 +253,26 @@ TEST_F(TakeoverCheckersTest, ReportsASecondVerdict) {
 }
 
 // Node 0 knows how round 3 ended: with the end of the job, if `exit_code` is
-// set. Node 1 knows either the same round or a later one.
+// set. Node 1 knows either the same round or a later one, by its place or by the
+// electorate.
 TEST_F(TakeoverCheckersTest, ReportsAJobThatIsOverAndBeginsAgain) {
   struct Case {
     std::optional<int> exit_code;
     int round_of_other = 3;
+    int electorate = 0;
     bool is_over = false;
   };
-  for (const Case& one : {Case{}, Case{.exit_code = 1, .is_over = true},
-                          Case{.exit_code = 1, .round_of_other = 4}}) {
+  for (const Case& one :
+       {Case{}, Case{.exit_code = 1, .is_over = true},
+        Case{.exit_code = 1, .electorate = 3, .is_over = true},
+        Case{.exit_code = 1, .round_of_other = 4},
+        Case{.exit_code = 1, .electorate = 4}}) {
     Use(NewAdoptionChecker);
     checker_->OnCoordinatorStarted(2);
     rendezvous::Report report;
     report.sequence = 1;
     report.place = {.round = one.round_of_other, .group_world_size = 5};
+    report.electorate.world.round = one.electorate;
     checker_->OnReport(kOne, 2, report);
     report.place->round = 3;
     report.round_end.emplace();

@@ -30,6 +30,7 @@ class AdoptionChecker : public Checker {
     come = {.is_fresh = come.is_fresh,
             .sequence = report.sequence,
             .job_age = std::max(come.job_age, report.job_age),
+            .elects = report.electorate.world,
             .node_id = report.node.node_id,
             .followed = report.electorate.epoch};
     if (!report.place.has_value()) return;
@@ -72,6 +73,8 @@ class AdoptionChecker : public Checker {
     // highest age of the job in the agent's reports
     Duration job_age = Duration::zero();
     rendezvous::WorldId world;
+    // world of the electorate that the agent reported; round 0: none reported
+    rendezvous::WorldId elects;
     // number of nodes of the world that the agent reported; 0: none reported
     int nodes = 0;
     std::string node_id;
@@ -154,6 +157,7 @@ class AdoptionChecker : public Checker {
     uint64_t newest = 0;
     for (const auto& [incarnation, come] : come_) {
       if (come.nodes > 0) worlds.insert(come.world);
+      if (come.elects.round > 0) worlds.insert(come.elects);
       newest = std::max(newest, come.followed);
     }
     return plan().takeover && worlds.size() == 1 &&
