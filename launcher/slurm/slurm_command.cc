@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <ctime>
 #include <map>
@@ -21,6 +20,7 @@
 #include "base/timespec.h"
 #include "launcher/options/flag_table.h"
 #include "launcher/slurm/job_result.h"
+#include "launcher/slurm/signal_retries.h"
 #include "launcher/slurm/slurm_steps.h"
 #include "launcher/slurm/srun_command.h"
 #include "launcher/ssh/agent_process.h"
@@ -28,8 +28,6 @@
 
 namespace muster::launcher {
 namespace {
-
-constexpr Duration kBeforeAgain = std::chrono::seconds(2);
 
 // The signals for which `launch --slurm` waits: those that it forwards to the
 // tasks, and SIGCHLD.
@@ -86,38 +84,31 @@ int NextSignal(const sigset_t& caught, std::optional<Instant> until) {
 }
 
 // Forwards signals to the Slurm step `step_name` until srun has exited. Returns
-// srun's wait status.
-//
-// If a signal could not be sent, it is sent once more after a pause
-// (kBeforeAgain), unless it has arrived and was sent again meanwhile. If srun
-// has exited by then, Slurm itself was ending the job or the step, and no
-// failure is reported.
+// srun's wait status. A signal that could not be sent is sent once more after a
+// pause. If srun has exited by then, Slurm itself was ending the job or the
+// step, and no failure is reported.
 int Attend(pid_t srun, const sigset_t& caught, const std::string& job_id,
            const std::string& step_name, const Voice& voice) {
-  // The signals that could not be sent, with the times at which they are sent
-  // once more.
-  std::map<int, Instant> failed;
+  SignalRetries retries;
   for (;;) {
     int status = 0;
     if (waitpid(srun, &status, WNOHANG) == srun) return status;
-    const auto due = std::ranges::min_element(
-        failed, {}, [](const auto& signal) { return signal.second; });
-    const auto due_at =
-        due == failed.end() ? std::nullopt : std::optional(due->second);
-    // A signal that is due goes first, however many new ones arrive.
-    const bool is_due = due_at.has_value() && MonotonicNow() >= *due_at;
-    const int number = is_due ? due->first : NextSignal(caught, due_at);
+    const std::optional<SignalRetries::Retry> retry = retries.Next();
+    std::optional<Instant> until;
+    if (retry.has_value()) until = retry->at;
+    // A retry that is due goes first, however many new signals arrive.
+    const bool is_due = until.has_value() && MonotonicNow() >= *until;
+    const int number = is_due ? retry->signal : NextSignal(caught, until);
     if (number <= 0 || number == SIGCHLD) continue;
     const std::string reason = SignalStep(job_id, step_name, number);
     if (reason.empty()) {
-      failed.erase(number);
+      retries.Sent(number);
       continue;
     }
-    if (!is_due) {
-      failed.emplace(number, MonotonicNow() + kBeforeAgain);
+    if (retries.Failed(number, MonotonicNow()) ==
+        SignalRetries::Failure::kFirst) {
       continue;
     }
-    failed.erase(number);
     if (waitpid(srun, &status, WNOHANG) == srun) return status;
     voice.Error(
         absl::StrCat("signal ", number, " did not reach the nodes: ", reason));

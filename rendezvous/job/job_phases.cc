@@ -60,15 +60,15 @@ std::string NoMajority(const JobState& state, Duration timeout) {
 }
 
 // Returns the reason of a time-out verdict if the job's end had too few
-// witnesses within rejoin_timeout (AwaitsWitnesses).
-std::string TooFewWitnesses(const JobState& state) {
+// witnesses by `limit` (AwaitsWitnesses).
+std::string TooFewWitnesses(const JobState& state, Instant limit) {
   for (const Electors* const world : WorldsThatElect(state)) {
     const int witnesses = Witnesses(state, *world);
     if (2 * witnesses >= world->nodes) continue;
     return absl::StrCat("only ", witnesses, " of the ",
                         Counted(world->nodes, "node"), " of round ",
                         world->world.round, " learned of this within ",
-                        ToSeconds(state.spec.rejoin_timeout),
+                        ToSeconds(limit - state.clock.since),
                         " s, so the others may go on", Absent(state));
   }
   return "";
@@ -1021,9 +1021,9 @@ void Job::ConsiderStopping() {
     const std::optional<Instant> limit = AwaitsWitnesses(state_);
     if (limit.has_value() && state_.now < *limit) return;
     if (limit.has_value() && verdict->outcome == Outcome::kFailed) {
-      Finish(NewVerdict(
-          Outcome::kTimedOut, verdict->exit_code,
-          absl::StrCat(verdict->reason, "; ", TooFewWitnesses(state_))));
+      Finish(NewVerdict(Outcome::kTimedOut, verdict->exit_code,
+                        absl::StrCat(verdict->reason, "; ",
+                                     TooFewWitnesses(state_, *limit))));
       return;
     }
     Finish(*verdict);

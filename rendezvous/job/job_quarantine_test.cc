@@ -295,6 +295,22 @@ TEST_F(JobQuarantine, ALossInACancelledOrPreemptedJobDoesNotCount) {
   EXPECT_THAT(job_->memory().List(job_->wall_time()), IsEmpty());
 }
 
+// Node a has answered the order to stop before it announces the preemption. So
+// the preemption is not why the worker of b failed, and the job still fails.
+TEST_F(JobQuarantine, AFailureBeforeAPreemptionDoesNotCount) {
+  JobSpec spec = QuickSpec(2, 2);
+  spec.max_restarts = 0;
+  Begin(spec, {"a", "b"});
+  job_->Fails("b", KilledBy(3, SIGBUS));
+  job_->Stopping("a");
+  job_->agent("a").report.preemption = PreemptionNotice{.signal = SIGTERM};
+  job_->Report("a");
+  job_->AllStop();
+  ASSERT_EQ(job_->phase(), JobPhase::kFinished);
+  EXPECT_EQ(job_->status().verdict->outcome, Outcome::kFailed);
+  EXPECT_THAT(job_->memory().List(job_->wall_time()), IsEmpty());
+}
+
 TEST_F(JobQuarantine, AWorldWaitsForTheJudgementOfTheLastRound) {
   Job job("job", 7, Restarting(1, 1), Instant());
   StreamId stream = 0;

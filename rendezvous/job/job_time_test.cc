@@ -189,6 +189,21 @@ TEST(JobTime, ANewCoordinatorWithTheRecordKnowsIt) {
   EXPECT_EQ(job.status().time.productive_s(), 30);
 }
 
+TEST(JobTime, ARecalledJobCountsANodesTimeOnce) {
+  JobFixture job = JobFixture::HostedBy("a", QuickSpec(1, 2));
+  job.StartAll({"a", "b"});
+  Spend(&job, "b", 20);
+  job.Lose("b");
+  JobFixture again = JobFixture::HostedBy("a", QuickSpec(1, 2));
+  again.Recall(job.job().Record());
+  EXPECT_EQ(again.status().time.productive_s(), 20);
+  // The agent of b has lived on and reports its total time again.
+  again.Create("b").report.node = job.agent("b").report.node;
+  again.agent("b").report.time = job.agent("b").report.time;
+  again.Join("b");
+  EXPECT_EQ(again.status().time.productive_s(), 20);
+}
+
 TEST(JobTime, ANewCoordinatorWithoutItKnowsNoCause) {
   JobFixture job(QuickSpec(2, 2));
   job.StartAll({"a", "b"});

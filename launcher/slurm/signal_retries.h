@@ -1,0 +1,53 @@
+#ifndef MUSTER_LAUNCHER_SLURM_SIGNAL_RETRIES_H_
+#define MUSTER_LAUNCHER_SLURM_SIGNAL_RETRIES_H_
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <optional>
+
+#include "base/time.h"
+
+namespace muster::launcher {
+
+// Decides when a signal that could not be sent to a Slurm step is sent again:
+// once, after a pause. Pure.
+class SignalRetries {
+ public:
+  static constexpr Duration kPause = std::chrono::seconds(2);
+
+  struct Retry {
+    int signal = 0;
+    Instant at;  // the end of the pause
+  };
+  // Returns the retry that is due first; nullopt: none is pending. O(n).
+  std::optional<Retry> Next() const {
+    const auto first = std::ranges::min_element(
+        failed_, {}, [](const auto& one) { return one.second; });
+    if (first == failed_.end()) return std::nullopt;
+    return Retry{.signal = first->first, .at = first->second};
+  }
+
+  // Records that the signal was sent. Its pending retry is dropped.
+  void Sent(int signal) { failed_.erase(signal); }
+
+  enum class Failure {
+    kFirst,  // the signal is sent again
+    kFinal,  // the retry has failed, too
+  };
+  // Records that the signal could not be sent at `now`. A failure during the
+  // pause does not postpone the retry.
+  Failure Failed(int signal, Instant now) {
+    const auto [failed, is_first] = failed_.try_emplace(signal, now + kPause);
+    if (is_first || now < failed->second) return Failure::kFirst;
+    failed_.erase(failed);
+    return Failure::kFinal;
+  }
+
+ private:
+  std::map<int, Instant> failed_;  // the ends of the pauses, by signal
+};
+
+}  // namespace muster::launcher
+
+#endif  // MUSTER_LAUNCHER_SLURM_SIGNAL_RETRIES_H_
