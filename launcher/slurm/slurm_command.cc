@@ -89,9 +89,10 @@ int NextSignal(const sigset_t& caught, std::optional<Instant> until) {
 // srun's wait status.
 //
 // If a signal could not be sent, it is sent once more after a pause
-// (kBeforeAgain), unless it has arrived and was sent again meanwhile. If srun
-// has exited by then, Slurm itself was ending the job or the step, and no
-// failure is reported.
+// (kBeforeAgain). This second attempt is dropped if the same signal arrives
+// again during the pause and can be sent then. If both attempts fail and srun
+// has exited, Slurm itself was ending the job or the step, and no failure is
+// reported.
 int Attend(pid_t srun, const sigset_t& caught, const std::string& job_id,
            const std::string& step_name, const Voice& voice) {
   // The signals that could not be sent, with the times at which they are sent
@@ -104,7 +105,8 @@ int Attend(pid_t srun, const sigset_t& caught, const std::string& job_id,
         failed, {}, [](const auto& signal) { return signal.second; });
     const auto due_at =
         due == failed.end() ? std::nullopt : std::optional(due->second);
-    // A signal that is due goes first, however many new ones arrive.
+    // A signal whose second attempt is due is sent before signals that have
+    // arrived newly.
     const bool is_due = due_at.has_value() && MonotonicNow() >= *due_at;
     const int number = is_due ? due->first : NextSignal(caught, due_at);
     if (number <= 0 || number == SIGCHLD) continue;
