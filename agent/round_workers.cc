@@ -201,10 +201,10 @@ void RoundWorkers::GiveInput(int rank, LogRelay::Pipes& pipes,
     terminal_->Forward(
         OwnedFd(fcntl(pipes.stdout_terminal.get(), F_DUPFD_CLOEXEC, 3)));
   } else if (reads && stdin_is != Stdin::kBackground) {
-    // Gives the worker the agent's stdin, unless the agent runs in the
-    // background of its terminal. The typed keys are then for the shell, but
-    // the worker could read them: the kernel prevents such reads only if the
-    // terminal is the reader's controlling terminal.
+    // The worker gets the agent's stdin, except if the agent runs in the
+    // background of its terminal. The keys typed there are for the shell. The
+    // kernel would not prevent the worker from reading them, because this
+    // terminal is not the worker's controlling terminal.
     spec.stdin_fd = STDIN_FILENO;
   }
   terminal_->FollowSize(std::move(pipes.stdout_terminal),

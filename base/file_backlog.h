@@ -21,8 +21,8 @@ namespace muster {
 class FileBacklog {
  public:
   struct Limits {
-    // Producers may add bytes (HasRoom) while fewer bytes than this wait to be
-    // written.
+    // While the unwritten bytes are fewer than this, HasRoom returns true, and
+    // producers may add bytes.
     int64_t room_bytes = 64 << 20;
     // Maximum backlog in bytes while the file system is not hung; further bytes
     // are dropped. Only producers that cannot wait, for example at a job's end,

@@ -31,7 +31,7 @@ absl::Status OfAnother(const std::string& path, const char* what, uid_t owner,
 }
 
 // Returns the user who owns the files that this process creates in the folder
-// `at`. On some network file systems this is not the user of the process.
+// `at`. On some network file systems the owner is not the user of the process.
 uid_t OwnerOfNewFilesIn(int at) {
   const std::string probe = ".owner-" + std::to_string(getpid());
   struct stat info = {};

@@ -53,10 +53,10 @@ struct FileQueue::State {
   // Calls `tell`, unless the queue was abandoned or destroyed.
   void Tell(const std::function<void()>& tell);
 
-  // Held while a callback of the queue's owner runs. Also held while on_trouble
-  // is destroyed after the queue was abandoned. It is destroyed then because
-  // its objects would otherwise live as long as the queue's thread, which hangs
-  // in a system call.
+  // Held while a callback of the queue's owner runs, and while the callback
+  // on_trouble is destroyed after the queue was abandoned. on_trouble is
+  // destroyed at that time, because it would otherwise live as long as the
+  // queue's thread, which hangs in a system call.
   std::mutex tell_mutex;
   // whether no callback may run any more; guarded by tell_mutex
   bool silent = false;

@@ -152,8 +152,8 @@ void RotatingFile::Adopt(int fd) {
   rotation_due_ = limits_.rotate_bytes > 0 && size_ >= limits_.rotate_bytes;
 }
 
-// Writes all of `*bytes`. Removes the bytes that were written from `*bytes`, so
-// that the rest remains after an error.
+// Writes all of `*bytes`. Each write shortens `*bytes` by the bytes that it
+// wrote, so after an error `*bytes` has the rest.
 absl::Status RotatingFile::WriteAll(std::string_view* bytes) {
   while (!bytes->empty()) {
     ssize_t written = write(fd_, bytes->data(), bytes->size());

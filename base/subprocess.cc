@@ -29,7 +29,7 @@ constexpr size_t kMaxDescriptors = 16;
 constexpr Duration kLookEvery = std::chrono::milliseconds(1);
 
 // The step at which the child failed to start the program; kNone: no step has
-// failed. Failure has the step with its errno.
+// failed.
 enum class Step { kNone, kDescriptors, kWorkingDirectory, kExec };
 struct Failure {
   Step step = Step::kNone;

@@ -360,8 +360,8 @@ namespace {
 constexpr ResourceNeed kNeed = {.threads = 8};
 
 // Replaces this process by srun, which runs the same subcommand on the
-// coordinator's host, because only a file on that host has the token that
-// `launch --slurm` made. Returns only on failure, with the reason.
+// coordinator's host. The token that `launch --slurm` made is in a file on that
+// host only. Returns only on failure, with the reason.
 absl::Status AskOnItsHost(const SlurmCoordinator& coordinator,
                           const std::vector<std::string>& args) {
   const std::string program = OwnProgram();

@@ -31,7 +31,7 @@ enum class AdminFormat { kText, kJson };
 // `launch status|watch|top|cancel|drain|nodes|logs|stacks`.
 struct AdminRequest {
   AdminVerb verb = AdminVerb::kStatus;
-  // Possible endpoints of the coordinator, at least one unless `slurm_job` is
+  // Possible endpoints of the coordinator. May be empty only if `slurm_job` is
   // given.
   std::vector<rendezvous::Endpoint> endpoints;
   // The Slurm job that runs the coordinator: the endpoint is computed from

@@ -131,7 +131,8 @@ PYTHON_EXEC=/nosuch/python refuse 2 'PYTHON_EXEC=/nosuch/python: *' -m x
 refuse 2 '--include: is for --hostfile, *' --include=h1 true
 refuse 2 '--export: is for --hostfile, *' --export=KEY=hush true
 
-# launch does not wait for a host file that is a pipe.
+# A host file that is a pipe without a writer counts as empty: launch does not
+# wait for a writer.
 mkfifo pipe
 refuse 2 '--hostfile=pipe: names no host; *' --hostfile=pipe true
 refuse 2 '--hostfile=folder: Is a directory*' --hostfile=folder true
@@ -145,8 +146,8 @@ DS_ENV_FILE=$PWD/pipe refuse 2 '*nosuch*' \
   --hostfile=hosts --token-file=nosuch true
 refuse 2 'the token file pipe is empty*' --token-file=pipe true
 
-# If launch is called as deepspeed, its errors name DeepSpeed's flags. launch
-# does not wait for a host file that is a pipe.
+# If launch is called as deepspeed, its errors name DeepSpeed's flags. A host
+# file that is a pipe without a writer counts as empty here, too.
 ln -s "$OLDPWD/$launch" deepspeed
 as_deepspeed() {
   local pattern=$1 output got

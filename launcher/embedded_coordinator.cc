@@ -13,14 +13,15 @@
 namespace muster::launcher {
 namespace {
 
-// Interval at which Linger checks for signals while this coordinator still
-// serves other nodes.
+// Interval at which this coordinator checks for signals while it still serves
+// other nodes, after this node has finished.
 constexpr Duration kLook = std::chrono::milliseconds(100);
-// Time after the start of Linger at which a notice says that this coordinator
-// still serves other nodes.
+// Time after which a notice tells the user that this coordinator still serves
+// other nodes. The time begins when this node has finished.
 constexpr Duration kQuietLinger = std::chrono::seconds(2);
-// Time for which the server's streams stay open after Linger has ended its
-// wait. In this time `launch watch` receives the end of the job.
+// Time for which the server's streams stay open after this coordinator has
+// stopped waiting for other nodes. In this time `launch watch` receives the end
+// of the job.
 constexpr Duration kGoodbye = std::chrono::seconds(1);
 
 // Time for which this process, before it exits, waits for running commands of
@@ -250,9 +251,9 @@ Duration EmbeddedCoordinator::WaitForOthers(Duration close_timeout,
   Duration waited = Duration::zero();
   Duration finished_for = Duration::zero();
   while (true) {
-    // A coordinator that may leave (Coordinator::MayLeave) returns at once: the
-    // sooner the nodes lose their connection to it, the sooner another
-    // coordinator takes over.
+    // If this coordinator may leave (Coordinator::MayLeave), do not wait for
+    // other nodes: the sooner the nodes lose their connection to it, the sooner
+    // another coordinator takes over.
     if (coordinator_.MayLeave()) return Duration::zero();
     if (coordinator_.WaitUntilDeserted(kLook) || SignalCame()) return kGoodbye;
     waited += kLook;

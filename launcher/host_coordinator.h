@@ -15,9 +15,9 @@ namespace muster::launcher {
 // null if this process must connect to a coordinator instead.
 //
 // With kHereIfFree the port may be in use. If a process listens on the port,
-// this is the coordinator of another agent on this machine: returns null. If no
-// process listens, the kernel may have given the port to another program's
-// outgoing connection: retries for a few seconds.
+// that process is taken for the coordinator of another agent on this machine:
+// returns null. If no process listens, the kernel may have given the port to
+// another program's outgoing connection: retries for a few seconds.
 //
 // Errors: those of EmbeddedCoordinator::Start. Must be called after signals
 // have been blocked.

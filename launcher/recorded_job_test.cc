@@ -106,7 +106,9 @@ TEST(RecordedJob, OtherSettingsAreRefused) {
             "folder");
 }
 
-// The error must not show the job's command, which may contain secrets.
+// FindRecordedJob must fail, because the command of the recorded job differs
+// from this node's command. The error must not show the recorded command, which
+// may contain secrets.
 TEST(RecordedJob, ACommandIsNotShown) {
   KeptJob record = Record("train");
   record.job.spec.command = "train.py --key=hush";

@@ -61,9 +61,9 @@ struct Seats {
 // NUMA nodes in proportion to their cores in `allowed`.
 //
 // `gpus`: PCI addresses in CUDA's order; empty if unknown. `allowed`: the CPUs
-// of `layout` that this process may use; not empty. GPUs at an unknown node are
-// distributed evenly over the possible nodes. The pointers in the result point
-// into `layout`. Pure.
+// of `layout` that this process may use; not empty. GPUs whose NUMA node is not
+// known are distributed evenly over the nodes at which they may be. The
+// pointers in the result point into `layout`. Pure.
 Seats SeatWorkers(const MachineLayout& layout,
                   const std::vector<LogicalCpu>& allowed,
                   const std::vector<std::string>& gpus, int workers);

@@ -22,8 +22,8 @@ class TimedTask {
   // longer needed. The function may run longer than the TimedTask object
   // exists, and must own what it uses.
   using Task = std::function<absl::Status(int cancel_fd)>;
-  // A callback for the task's result, or DeadlineExceeded. It runs in a thread
-  // of the TimedTask.
+  // A callback that gets the task's result, or DeadlineExceeded if the task did
+  // not return by its deadline. It runs in a thread of the TimedTask.
   using Done = std::function<void(const absl::Status& outcome)>;
 
   TimedTask() = default;

@@ -13,9 +13,9 @@
 namespace muster::agent {
 namespace {
 
-// The time limit for finding out which ranks have published no address, after
-// the wait for all addresses has timed out. If the wait succeeds, reading the
-// addresses may take at least this time, even if it then ends after the
+// The time limit for two actions. After the wait for all addresses has timed
+// out: finding out which ranks have published no address. After the wait has
+// succeeded: reading the addresses, if less than this time is left until the
 // deadline of the exchange.
 constexpr Duration kAbsentRanksTimeout = std::chrono::seconds(5);
 constexpr size_t kLongestAddress = 300;

@@ -21,8 +21,9 @@ namespace muster::agent {
 namespace {
 
 constexpr size_t kMaxMachineGpus = 1024;
-// The maximum number of bytes that are read from a job file. The job files that
-// this program writes are shorter.
+// The maximum number of bytes that are read from a job file, which tells
+// NVIDIA's dcgm-exporter which job uses a GPU. The job files that this program
+// writes are shorter.
 constexpr size_t kMaxFileBytes = 512;
 
 std::string LineOf(const JobFiles& files) { return files.job + "\n"; }

@@ -73,7 +73,7 @@ class OrphanSweep {
 
   // Kills and reaps all children except `spared` and their descendants; does
   // not block. Returns true once no process is left or the deadline has passed.
-  // After false, call Pass again after a delay of wait().
+  // If Pass returns false, call it again after the delay that wait() returns.
   bool Pass(const std::vector<ProcessEntry>& spared);
   std::chrono::milliseconds wait() const { return wait_; }
 

@@ -29,7 +29,7 @@ TEST(ParseProcessStat, ReadsItsFieldsWhateverTheCommandIs) {
 
 TEST(ParseProcessStat, RefusesWhatIsNoSuchLine) {
   const std::string whole = Stat("x");
-  // Every prefix of the line that ends before the start time is invalid.
+  // A line that is cut off before its field with the start time is invalid.
   for (size_t size = 0; size < whole.find("987654"); ++size) {
     EXPECT_FALSE(ParseProcessStat(whole.substr(0, size)).has_value()) << size;
   }

@@ -171,7 +171,8 @@ TEST(GuardianDeath, NothingOutlivesAGuardianThatIsKilled) {
   kill(older_child, SIGKILL);
   waitpid(older_child, nullptr, 0);
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
-  // GuardianLost is not reported a second time, and no worker can be started.
+  // GuardianLost was reported above, so Next returns no further event. No new
+  // worker can be started.
   EXPECT_TRUE(guardian->Next().empty());
   EXPECT_EQ(guardian->Start(Staged(0, kPlain, OutputPipe())).code(),
             absl::StatusCode::kUnavailable);

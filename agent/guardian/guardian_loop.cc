@@ -153,7 +153,8 @@ namespace {
 
 // While the guardian kills all descendants, it repeats the search for them at
 // intervals if no SIGCHLD arrives, because a process may have forked during the
-// last search. These are the first and the longest interval, in milliseconds.
+// last search. kSweepMilliseconds: the first interval.
+// kLongestSweepMilliseconds: the longest one.
 constexpr int kSweepMilliseconds = 20;
 constexpr int kLongestSweepMilliseconds = 1000;
 // The guardian reads no commands while more than this number of bytes of

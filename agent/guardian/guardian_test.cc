@@ -115,8 +115,8 @@ TEST_F(GuardianTest, BindsAWorkerToTheCpusItIsGiven) {
   ASSERT_TRUE(guardian_->Start(spec).ok());
   EXPECT_EQ(out_.Line(), std::to_string(last));
   events_.Await<AllGone>();
-  // Binding a worker leaves the guardian's own CPU affinity unchanged: the next
-  // worker is not bound.
+  // A second worker, without `cpus`, must not be bound to the CPU of the first
+  // one: binding a worker must not change the CPU affinity of the guardian.
   const std::string bound = OutputOf({"say-cpus"});
   EXPECT_EQ(bound == std::to_string(last), CPU_COUNT(&own) == 1) << bound;
 }

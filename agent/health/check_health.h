@@ -17,8 +17,9 @@ struct HealthScope {
   std::vector<std::string> folders;
   // The CUDA_VISIBLE_DEVICES that the workers will have; nullopt: not set.
   std::optional<std::string> visible_gpus;
-  // The number of GPUs that the workers need together; 0: unknown. Even then
-  // the check fails if a GPU that visible_gpus names does not exist.
+  // The number of GPUs that the workers need together; 0: unknown. Whatever
+  // this number is, the check fails if a GPU that visible_gpus names does not
+  // exist.
   int gpus_needed = 0;
   // The time limit of the whole check, even if a driver or a file system hangs.
   Duration timeout = std::chrono::seconds(60);

@@ -252,8 +252,9 @@ std::vector<Finding> ExamineGpus(const GpuFacts& gpus,
 }
 
 std::vector<Finding> ExamineGpuCount(int needed, const GpuFacts& gpus) {
-  // If the driver fails, hangs or lists no GPU, the GPUs are not counted,
-  // because another finding reports this. Without a driver the node has 0 GPUs.
+  // Without a driver (`absent`) the node counts as having 0 GPUs. If a driver
+  // fails, hangs or lists no GPU, another finding reports this, and this
+  // function adds none.
   const bool absent = gpus.state == GpuFacts::State::kNoDriver;
   const bool counted =
       gpus.state == GpuFacts::State::kRead && !gpus.devices.empty();

@@ -18,8 +18,8 @@ std::vector<Finding> ExamineMachine(const HostFacts& host,
                                     const NetworkFacts& network);
 std::vector<Finding> ExamineDisks(const std::vector<FolderFacts>& folders);
 
-// Parts of ExamineMachine. The built-in health check "shm" calls only
-// ExamineSharedMemory, and "memory" only ExamineMemory.
+// The two parts of ExamineMachine that a built-in health check calls alone: the
+// check "shm" calls ExamineSharedMemory, and "memory" calls ExamineMemory.
 std::vector<Finding> ExamineSharedMemory(const std::optional<FolderFacts>& shm);
 std::vector<Finding> ExamineMemory(const HostFacts& host);
 

@@ -48,8 +48,8 @@ int AskVersion(const std::string& library, const char* function) {
   const auto ask = reinterpret_cast<Function>(dlsym(handle, function));
   int version = 0;
   if (ask == nullptr || ask(&version) != 0) version = 0;
-  // The library stays loaded, because threads that it has started would not
-  // survive an unload.
+  // Return without unloading the library: threads that it has started would not
+  // survive the unload.
   return version;
 }
 

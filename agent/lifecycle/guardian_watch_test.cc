@@ -14,8 +14,8 @@ using std::chrono::seconds;
 
 class GuardianWatchTest : public ::testing::Test {
  protected:
-  // Calls Look as often as the watch requires, for `time`. Returns whether the
-  // guardian was found unresponsive.
+  // Lets `time` pass, and calls GuardianWatch::Look whenever it is due. Returns
+  // whether Look has found the guardian unresponsive.
   bool Wait(Duration time) {
     const Instant end = now_ + time;
     bool found = false;

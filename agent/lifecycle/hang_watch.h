@@ -24,7 +24,8 @@ enum class WorkerState {
 // Records the progress that the workers of one round have reported, and finds
 // workers that have been silent for too long. Pure; not thread-safe.
 //
-// If hang detection is off, no worker has a deadline. Otherwise the deadline is
+// A worker's deadline is the longest silence that does not count as a hang. If
+// hang detection is off, no worker has a deadline. Otherwise the deadline is
 // the worker's own WATCHDOG_S, else the policy's value, else a value learned
 // from the pauses between the worker's reports in this round. The learned value
 // is ten times the longest pause. It is at least five minutes, because the
@@ -117,12 +118,15 @@ inline constexpr int kTogetherDivisor = 10;
 // that have a deadline, including `overdue`. `records`: the folder for `launch
 // inspect`; may be empty.
 //
-// The first of these that exists is blamed. 1. A worker that a signal has
-// stopped, however short its silence, because its peers wait for it. 2. A
-// worker in an uninterruptible wait, if it fell silent together with `overdue`
-// and is nearly overdue. 3. A worker whose main thread has ended, on the two
-// conditions of rule 2. 4. `overdue`. If a rule holds for several workers, the
-// one that fell silent first is blamed. Pure.
+// Blames the first of these workers that exists:
+//   1. a worker that a signal has stopped, however short its silence, because
+//      its peers wait for it
+//   2. a worker in an uninterruptible wait, if it fell silent together with
+//      `overdue` and is nearly overdue
+//   3. a worker whose main thread has ended, on the two conditions of rule 2
+//   4. `overdue`
+// If a rule holds for several workers, blames the one that fell silent first.
+// Pure.
 HangBlame BlameHang(Instant now, const HangWatch::Silence& overdue,
                     const std::vector<SilentWorker>& silent,
                     const std::string& records);

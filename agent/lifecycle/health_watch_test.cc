@@ -43,7 +43,8 @@ TEST(HealthWatch, AWaitingNodeIsLookedAtAgainAndAgain) {
   EXPECT_TRUE(watch.Found(kNow + seconds(31), *again, ""));
   EXPECT_EQ(watch.health(), rendezvous::Health::kHealthy);
   EXPECT_EQ(watch.unhealthy(), "");
-  // A node that was healthy can become unhealthy.
+  // The node was healthy and now has no GPU. Found returns true, because the
+  // node's health has changed.
   EXPECT_TRUE(watch.Found(kNow + seconds(61), *watch.Due(kNow + seconds(61)),
                           "no GPU"));
 }

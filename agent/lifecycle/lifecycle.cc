@@ -124,10 +124,9 @@ void Lifecycle::On(const DirectiveCame& event) {
     Notice(absl::StrCat("round ", round_, " broke because ", directive.reason,
                         "; what was named before followed from it"));
   }
-  // A directive that orders this node to stop the round is confirmed by a
-  // report at once. On a node without workers the order changes nothing, so no
-  // later report would show that the order has arrived. Directives of other
-  // kinds have effects that the next report shows.
+  // Confirm a stop order by a report at once. On a node without workers, a stop
+  // order changes nothing, so no other report would show that it has arrived. A
+  // directive of another kind has an effect, which the next report shows.
   if ((newer || was_due) &&
       directive.kind == rendezvous::DirectiveKind::kStop) {
     changed_ = true;

@@ -121,8 +121,8 @@ class Lifecycle {
   void Reconcile();
   void FollowDirective();
   // Whether `directive` comes from a process that is not, or is no longer, the
-  // job's coordinator. If so, and unless that process is a standby, also
-  // requests a connection to another endpoint.
+  // job's coordinator. If so, also requests a connection to another endpoint,
+  // except if that process is a standby.
   bool ComesFromAnother(const rendezvous::Directive& directive);
   // The endpoint at which the coordinator last answered. If it has not answered
   // yet, the configured endpoint.
@@ -144,9 +144,9 @@ class Lifecycle {
   // Reads from a coordinator's directive which process coordinates the job and
   // which nodes may take over.
   void FollowCoordinator(const rendezvous::Directive& directive);
-  // Whether the coordinator's endpoint may still lead to the coordinator of
-  // another job, and this node runs no worker. The node may then retry without
-  // harm.
+  // Whether this node may try again if a coordinator refuses it: the
+  // coordinator at the endpoint may still be that of another job, and this node
+  // runs no worker.
   bool MayMeetAnotherJob() const;
   // Whether `directive` is a refusal by the coordinator of another job, after
   // which the agent connects again instead of exiting.
@@ -244,10 +244,10 @@ class Lifecycle {
   // The activity to which time is attributed while no worker runs.
   rendezvous::Activity ActivityWithoutWorkers() const;
   void Notice(std::string line);
-  // Prints a general message about the whole job, that is, one for which the
-  // coordinator's directive never chooses a node. Prints nothing if this node
-  // prints only messages that the directive assigns to it
-  // (JobMessages::kAssigned).
+  // Prints a general message. This is a message about the whole job for which
+  // the coordinator's directive never chooses a node. With
+  // JobMessages::kAssigned, this node prints only messages that the directive
+  // assigns to it, so this function prints nothing.
   void NoticeForJob(std::string line);
   bool PrintsForJob() const;
   void SendReport();

@@ -61,8 +61,8 @@ void Lifecycle::RecordProgress(const WorkerSaid& said) {
   watch_.RecordProgress(now_, said.local_rank, said.message);
   if (!said.message.alive) return;
   ledger_.Hear(now_, said.message);
-  // Only a report of the suspected worker clears the suspicion, and only while
-  // the round is running. In all other cases the function returns here.
+  // The suspicion ends if the report comes from the suspected worker while the
+  // round is running. In all other cases the function returns here.
   if (phase_ != rendezvous::NodePhase::kRunning || !suspicion_.has_value() ||
       suspicion_->failure.local_rank != said.local_rank) {
     return;

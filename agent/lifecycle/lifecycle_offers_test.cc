@@ -154,9 +154,9 @@ TEST(LifecycleNcclId, DistrustedIdIsReplaced) {
   LifecycleFixture agent;
   agent.Step(NcclIdReady{"id1"});
   agent.Connect();
-  // The node has offered "id1" and has group rank 0 in round 3, but the round
-  // uses no NCCL id. A round that never began on this node may have used "id1",
-  // so the node must replace it.
+  // The node has offered "id1" and has group rank 0 in round 3, but the
+  // directive has no NCCL id for the round. So "id1" may have been used in a
+  // round that never began on this node, and the node must replace "id1".
   Start(agent, 3, "");
   EXPECT_EQ(agent.renewals, 1);
   agent.Step(NcclIdReady{"id2"});
@@ -169,7 +169,7 @@ TEST(LifecycleNcclId, ARoundThatNeverBeganHereMayHaveSpentIt) {
   agent.Step(NcclIdReady{"id1"});
   agent.Connect();
   // Round 1 is stopped before this node has received the order to run it. Other
-  // nodes may have used "id1" in that round, so this node must renew it.
+  // nodes may have used "id1" in that round, so this node must replace "id1".
   agent.TellStop(1);
   EXPECT_EQ(agent.renewals, 1);
   EXPECT_EQ(agent.reports.back().offered_nccl_id, "");

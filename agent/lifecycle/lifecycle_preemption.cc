@@ -21,9 +21,9 @@ constexpr Duration kOneOrder = std::chrono::seconds(2);
 // has ended.
 constexpr Duration kOrderTimeout = std::chrono::seconds(5);
 
-// The time that the coordinator is given for declaring silent nodes lost and
-// sending the verdict, after all workers have had the shutdown time-out to
-// exit.
+// The time that the coordinator has to declare silent nodes lost and to send
+// the verdict. It begins after the shutdown time-out, within which all workers
+// must exit.
 constexpr Duration kStopMargin = std::chrono::seconds(5);
 
 }  // namespace

@@ -400,7 +400,7 @@ TEST(LifecyclePreemptionAlone, AStoppedNodeLeavesWithoutTheVerdict) {
   agent.Disconnect();
   // A preempted node without a coordinator exits after 80 s: 60 s of grace, 10
   // s for the shutdown of the other nodes, and twice 5 s for delays of the
-  // coordinator.
+  // coordinator. This wait ends 1 ms earlier.
   agent.Wait(seconds(60 + 10 + 10) - milliseconds(1));
   EXPECT_FALSE(agent.leave.has_value());
   agent.Wait(milliseconds(1));

@@ -36,8 +36,8 @@ struct WorkerUp {
   int local_rank = 0;
   int64_t pid = 0;
 };
-// Event: a worker exited, or could not be started (kStartFailed). Without a
-// failure, the worker exited with 0.
+// Event: a worker exited, or could not be started (kStartFailed). If `failure`
+// is nullopt, the worker exited with 0.
 struct WorkerDown {
   int local_rank = 0;
   std::optional<rendezvous::Failure> failure;

@@ -31,9 +31,9 @@ class NcclIdOffer {
   // offered may have been used in a round.
   enum class Renewal { kNotNeeded, kNeeded };
   // Called when a round begins on this node. If the round uses this node's NCCL
-  // id, the node no longer offers the id. If this node has group rank 0, and
-  // the round uses another id or none, this node's id must be renewed, because
-  // an earlier round that never began on this node may have used this id.
+  // id, the node no longer offers the id. If this node has group rank 0, but
+  // the round does not use its id, the id must be renewed: an earlier round
+  // that never began on this node may have used the id.
   Renewal Spend(const rendezvous::Place& place);
   // Called when round `round` was broken before it began on this node. Other
   // nodes may have used this node's id in that round.

@@ -20,7 +20,7 @@ namespace muster::agent {
 // longer than kLeastStall, and longer than kStallFactor times the usual pause.
 // The part of the pause beyond a usual pause then counts as stalled. The time
 // before the first step counts as initialising, or as running if the round ends
-// without any step.
+// before any worker has reported progress.
 class NodeLedger {
  public:
   static constexpr int kStallFactor = 10;
@@ -29,8 +29,8 @@ class NodeLedger {
   explicit NodeLedger(Instant now);
 
   // Attributes the time from `now` on to `activity`: kWaiting, kIdle,
-  // kStarting, kStopping or kRecovering. After a call of Train, the workers'
-  // steps determine the other activities. No effect if `activity` is the
+  // kStarting, kStopping or kRecovering. All other activities follow from the
+  // workers' steps, after a call of Train. No effect if `activity` is the
   // current one.
   void Enter(Instant now, rendezvous::Activity activity);
   // Lets the workers' steps (Hear) determine the activity from `now` on, until
@@ -41,9 +41,10 @@ class NodeLedger {
   // Records a worker's progress report. Has an effect only after Train, until
   // the next call of Enter.
   void Hear(Instant now, const ProgressMessage& message);
-  // Records that round `round` has ended early. From now on, time that is
-  // neither idle, stalled nor spent on checkpoints counts as lost because of
-  // this end, until the workers make a step that no earlier round has reached.
+  // Records that round `round` has ended early. From now on, all time counts as
+  // lost because of this end, except time that is idle, stalled or spent on
+  // checkpoints. This continues until the workers make a step that no earlier
+  // round has reached.
   void Break(Instant now, int round);
 
   // Returns how long the node has spent on each activity since its start, as if

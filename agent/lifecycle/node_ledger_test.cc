@@ -128,7 +128,8 @@ TEST_F(NodeLedgerTest, APauseMuchLongerThanUsualIsStalled) {
   Step(22);
   EXPECT_EQ(Spent(Activity::kStalled), milliseconds(6801));
   EXPECT_EQ(Spent(Activity::kProductive), milliseconds(21 * 200));
-  // A long stall does not change the usual length of a pause.
+  // The stall of 7 s does not change the usual length of a pause (200 ms). So
+  // the next long pause counts as stalled as well.
   Wait(milliseconds(2001));
   EXPECT_EQ(Spent(Activity::kStalled), milliseconds(6801 + 1801));
   ExpectSums();

@@ -20,8 +20,9 @@ enum class StreamSet { kNone = 0, kOut = 1, kErr = 2, kBoth = 3 };
 // Whether `set` contains `stream` (kOut or kErr).
 bool Contains(StreamSet set, StreamSet stream);
 
-// The value of `--redirects` or `--tee`. Either one value for all workers, or
-// values by local rank ("0:1,1:2"); local ranks that are not named have 0.
+// The value of `--redirects` or `--tee`. It is one number (see StreamSet) for
+// all workers, such as "3", or a list by local rank: "0:1,1:2" gives 1 to local
+// rank 0, 2 to local rank 1, and 0 to all others.
 struct StreamsByRank {
   StreamSet all = StreamSet::kNone;
   std::map<int, StreamSet> by_local_rank;
@@ -80,7 +81,7 @@ struct LogPlan {
   Rotation rotation = Rotation::kOfShownStreams;
   // maximum size of each log file in bytes; 0: no rotation
   int64_t rotate_bytes = 256 << 20;
-  // number of rotated files kept: 4 are stdout.log.1 to .4
+  // number of rotated files that are kept; with 4: stdout.log.1 to stdout.log.4
   int keep_rotated = 4;
 
   bool operator==(const LogPlan&) const = default;

@@ -80,8 +80,8 @@ class LogRouter {
   std::optional<Passage> PassageOf(const LoggedWorker& worker,
                                    StreamSet stream) const;
 
-  // Gives up the router's share of the filtered files. Each file is closed when
-  // all streams that write to it have ended.
+  // Releases the router's references to the filtered files. Each file is closed
+  // when all streams that write to it have ended.
   void CloseFilteredFiles() { filtered_.clear(); }
 
   Console& console() const { return *console_; }

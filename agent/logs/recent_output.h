@@ -135,11 +135,11 @@ class OutputReader {
   ~OutputReader();
 
   // Returns the lines since the last call in the order of their arrival, and
-  // notes about output that is not kept any more. The first call returns the
-  // newest lines of each rank, as the inquiry demands. If the inquiry follows
-  // the output, an unfinished line, such as a prompt, is returned after a pause
-  // of kUnfinishedAfter. If not, the unfinished line is returned at once. The
-  // rest of the line is later returned as another line.
+  // notes about output that is not kept any more. The first call returns as
+  // many of the newest lines of each rank as the inquiry demands. If the
+  // inquiry follows the output, an unfinished line, such as a prompt, is
+  // returned after a pause of kUnfinishedAfter. If not, the unfinished line is
+  // returned at once. The rest of the line is later returned as another line.
   rendezvous::AnswerPart Take(Instant now);
 
  private:

@@ -172,8 +172,9 @@ TEST_F(RecentOutputTest, FollowerGetsAPromptOnceItStandsStill) {
   ASSERT_THAT(shown, SizeIs(1));
   EXPECT_EQ(shown[0].text, "sure? ");
   EXPECT_THAT(Texts(reader.Take(due)), IsEmpty());
-  // The first newline only ends the prompt "sure? ", which was returned before,
-  // so it gives no line. The new prompt is returned after the usual pause.
+  // The newline ends the prompt "sure? ", which was returned before, so the
+  // newline adds no line to the answer. The new prompt is returned after the
+  // usual pause.
   Write(4, "\nsecond? ", due);
   EXPECT_THAT(Texts(reader.Take(due)), IsEmpty());
   EXPECT_THAT(Texts(reader.Take(due + OutputReader::kUnfinishedAfter)),
@@ -199,8 +200,8 @@ TEST_F(RecentOutputTest, SlowFollowerIsToldEachMissingByte) {
   OutputReader reader = Reader({.follow = Inquiry::Follow::kYes});
   Write(4, "unfinished ");
   reader.Take(kStart);
-  // Writes more bytes than are kept, in one piece that ends the unfinished
-  // line.
+  // Write one piece that ends the unfinished line and has more bytes than
+  // RecentOutput keeps.
   constexpr size_t kPiece = RecentOutput::kMaxBytesPerWorker + 8;
   Write(4, std::string(kPiece, 'y') + "\n");
   const AnswerPart part = reader.Take(kStart);

@@ -38,7 +38,8 @@ class Program {
 
   // Waits for the program's next line, which must begin with `start`, for at
   // most `limit`. Returns the rest of the line. Internal: the program has ended
-  // or speaks nonsense. Unavailable: the program says that it has failed.
+  // or has printed another line. Unavailable: the program says that it has
+  // failed.
   absl::StatusOr<std::string> Expect(absl::string_view start, Duration limit) {
     const Instant until = std::min(deadline_, MonotonicNow() + limit);
     while (!child_->Read().whole) {

@@ -29,7 +29,8 @@ using ::testing::HasSubstr;
 
 using Result = absl::StatusOr<GpuPairValues>;
 
-// Two agents whose programs are shell scripts.
+// Two agents that start shell scripts instead of the program that measures
+// GPUs.
 class GpuPairTest : public testing::Test {
  protected:
   GpuPairTest() {

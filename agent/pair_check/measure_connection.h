@@ -45,11 +45,11 @@ struct ConnectionLimits {
 // After that, if `check.gpus` is not 0, measures the GPUs of both nodes by
 // means of `gpu_program` (MeasureGpuPair).
 //
-// Blocks for about half a second, at most for `limits.total`; with GPUs for a
-// few seconds, at most for `limits.gpus` + kGpuPairEnd longer. Uses one core.
-// `port`: the port to listen on; other sockets that are bound to it must have
-// SO_REUSEADDR. `cancel_fd`: becomes readable if the result is not needed any
-// more.
+// Without GPUs, blocks for about half a second, and at most for `limits.total`.
+// With GPUs, blocks for a few seconds more, and at most for `limits.gpus` +
+// kGpuPairEnd more. Uses one core. `port`: the port to listen on; other sockets
+// that are bound to it must have SO_REUSEADDR. `cancel_fd`: becomes readable if
+// the result is not needed any more.
 //   Cancelled           `cancel_fd` became readable
 //   DeadlineExceeded    the partner did not connect in time, or is too slow
 //   Unavailable         the connection cannot be made, or broke

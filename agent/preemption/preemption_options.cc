@@ -7,7 +7,7 @@ namespace muster::agent {
 uint64_t IgnoredByWorkers(const PreemptionOptions& options) {
   uint64_t ignored = 0;
   for (const int number : options.signals) {
-    // Workers must not ignore the signals that stop them.
+    // These four signals stop workers, so workers must not ignore them.
     const bool stops = number == SIGTERM || number == SIGINT ||
                        number == SIGHUP || number == SIGQUIT;
     if (!stops && number != options.worker_signal) {

@@ -176,9 +176,10 @@ TEST_F(ProgressSocketsTest, AFloodIsReadNoFasterThanItsShare) {
     sent += Flood(flooder);
     sockets_.Take(now_);
   }
-  // The time did not advance between the calls of Take, so Take has read only
-  // the permitted burst of kBurst datagrams from the worker that floods its
-  // socket. Its other datagrams are still in the socket.
+  // The time did not advance, so all calls of Take together have read only the
+  // permitted burst of kBurst datagrams. The worker that floods its socket
+  // could send these, and at most as many more as the socket queues
+  // (MaxQueued).
   EXPECT_GE(sent, ProgressSockets::kBurst);
   EXPECT_LE(sent, ProgressSockets::kBurst + MaxQueued());
   // A paused socket does not make fd() readable; NextTake returns the time to

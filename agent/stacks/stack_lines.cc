@@ -152,7 +152,8 @@ std::vector<std::string> MostInformativeLines(const StackTexts& texts) {
       has_frames ? 1 : rendezvous::kMaxStackLines - lines.size();
   size_t threads = 0;
   for (const std::string_view line : LinesOf(texts.kernel)) {
-    // Skips indented lines, which are the kernel stack.
+    // Skip indented lines, which are the kernel stack, and all lines after the
+    // first max_threads threads.
     if (line.starts_with(" ") || threads == max_threads) continue;
     ++threads;
     Add(line, kMaxFrameBytes, lines);

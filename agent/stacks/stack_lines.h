@@ -12,7 +12,7 @@ struct StackTexts {
   std::string python;  // py-spy's dump
   std::string native;  // backtraces printed by gdb
   std::string kernel;  // description of the threads from /proc (KernelStacks)
-  // why `python` is empty for a Python process, in one line
+  // one line that says why a Python process has no Python stack here
   std::string why_no_python;
 };
 

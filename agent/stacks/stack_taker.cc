@@ -121,9 +121,9 @@ StackTexts ReadStacks(int64_t pid, NativeFrames native, Instant deadline,
   texts.native = std::move(debugged.output);
   if (debugged.end == ToolOutcome::End::kCutOff && !stopped) {
     // RunTool has killed gdb at the time limit, and gdb may have left the
-    // process stopped. SIGCONT makes the process continue. If the process was
-    // stopped before gdb ran, it stays stopped, because it would otherwise seem
-    // healthy.
+    // process stopped. So make the process continue. (A process that was
+    // stopped already before gdb ran gets no SIGCONT: it would then seem
+    // healthy.)
     kill(static_cast<pid_t>(pid), SIGCONT);
   }
   return texts;

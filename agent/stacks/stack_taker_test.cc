@@ -91,7 +91,8 @@ class StackTakerTest : public ::testing::Test {
     unsetenv("MUSTER_PY_SPY_DIR");
   }
 
-  // Restricts PATH to the test's own tools.
+  // Sets PATH to the folder of the test's own tools, so that no other tool is
+  // found.
   void UseTools() {
     setenv("PATH", (tools_ + ":/no/bin").c_str(), 1);
     setenv("MUSTER_PY_SPY_DIR", "/no/folder", 1);

@@ -36,13 +36,14 @@ void Control(int slave) {
   if (ioctl(slave, TIOCSCTTY, 0) != 0) Fail("TIOCSCTTY");
 }
 
-// Runs in a process of its own, which exits with 0 if both pseudo-terminals
-// have the new size when SIGWINCH arrives.
+// Runs in a process of its own. When SIGWINCH arrives because one of two
+// pseudo-terminals was resized, the other one must have the new size already.
+// If so, the process exits with 0.
 //
-// In this test the process of the bridge is also the worker whose controlling
-// terminal is one of the pseudo-terminals. When Resized resizes this
-// pseudo-terminal, the kernel sends SIGWINCH to this process, and the handler
-// runs before Resized continues.
+// This process has the TerminalBridge and also plays the worker: the first
+// pseudo-terminal is its controlling terminal. When TerminalBridge::Resized
+// resizes this pseudo-terminal, the kernel sends SIGWINCH to this process, and
+// the signal handler runs before Resized continues.
 [[noreturn]] void ReadTheOtherSizeInTheHandler() {
   signal(SIGHUP, SIG_IGN);
   OwnedFd outer(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));

@@ -26,9 +26,11 @@ std::optional<TerminalModes> ReadTerminalModes(int fd);
 // Whether `fd` is a terminal whose modes are exactly `modes`.
 bool HasModes(int fd, const termios& modes);
 
-// Restores the end-of-input characters in bytes that were typed in the modes
-// `before` and are read in raw modes. Linux stores such a character as a NUL
-// byte, and delivers it in raw modes like a typed Ctrl-@.
+// Repairs `typed`: bytes that the user typed in the modes `before`, and that
+// were read after a change to raw modes. Linux has stored each typed
+// end-of-input character (usually Ctrl-D) as a NUL byte. Replaces each NUL byte
+// by this character, if `before` includes line editing. (A typed Ctrl-@ is a
+// NUL byte as well, and is replaced, too.)
 void RestoreTypedEnds(const termios& before, std::string& typed);
 
 // Sets the modes of the terminal `fd` at once; returns false on failure. The

@@ -63,9 +63,9 @@ bool FileTimers::TakeLine(std::string_view line) {
 }
 
 std::vector<FileTimers::Expired> FileTimers::TakeExpired(double now) {
-  // For each process id, the expired timer to return, and the timer's scope.
-  // During the loop, the choice is among the timers that the loop has examined
-  // so far.
+  // For each process with expired timers: the one to return, and its scope. A
+  // timer that names a signal is preferred; among equals, the one that expired
+  // first.
   std::map<int64_t, std::pair<const std::string*, Timer>> first;
   for (const auto& [key, timer] : timers_) {
     if (timer.expires > now) continue;

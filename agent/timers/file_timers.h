@@ -42,8 +42,9 @@ class FileTimers {
   bool Take(std::string_view bytes);
 
   // Returns one entry for each process with a timer that expired by `now`. The
-  // entry is the earliest of the process's expired timers that name a signal,
-  // else the earliest of all. All timers of these processes are removed.
+  // entry is the earliest of the process's expired timers that name a signal
+  // or, if none names a signal, the earliest of its expired timers. All timers
+  // of these processes are removed.
   std::vector<Expired> TakeExpired(double now);
 
   // The time of the next expiry, in seconds since 1970; nullopt: no timer is

@@ -50,8 +50,8 @@ struct HostAndPort {
 };
 
 // Like Resolve, for several names at the same time. A name that is not resolved
-// in time does not delay the others. Blocks for `limits.timeout` in all, and up
-// to 50 ms longer for each name. The results have the order of `names`.
+// in time does not delay the others. Blocks for at most `limits.timeout` plus
+// 50 ms per name. The results have the order of `names`.
 std::vector<absl::StatusOr<std::vector<SocketAddress>>> ResolveAll(
     const std::vector<HostAndPort>& names, ResolveLimits limits);
 

@@ -107,8 +107,9 @@ std::string LocalAddressTowards(const SocketAddress& peer) {
 }
 
 std::string OutwardAddress() {
-  // Addresses reserved for documentation (RFC 5737, RFC 3849): no host has
-  // them, so a packet to them takes the default route.
+  // Find the local address from which packets to the Internet are sent. These
+  // destinations are reserved for documentation (RFC 5737, RFC 3849), so no
+  // host has them, and the kernel selects the default route. No packet is sent.
   for (const char* nobody : {"192.0.2.1", "2001:db8::1"}) {
     std::string own = LocalAddressTowards(*NumericAddress(nobody, 9));
     if (!own.empty()) return own;

@@ -18,9 +18,11 @@ namespace muster::launcher {
 //   nodes read the same configuration file. If the file set the number of nodes
 //   to 1, each node would train alone; if the file set a node rank, all nodes
 //   would have that rank. So these two settings of the file have no effect, and
-//   a remark says so. The file's rendezvous address then usually has no effect
-//   either. On the command line and in PET_ variables (`given`), the number of
-//   nodes, the node rank and the address always have effect.
+//   a remark says so. If the file has one of them, its rendezvous address has
+//   no effect either, unless `given` has an address. But if the file itself
+//   names the host file, its number of nodes and its address describe the job
+//   on those hosts, and have effect. Settings in `given` (on the command line
+//   and in PET_ variables) always have effect.
 // - `slurm` in the file has no effect in a step of Slurm, because srun has
 //   already started this process.
 //

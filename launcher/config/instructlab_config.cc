@@ -64,8 +64,8 @@ absl::Status ReadSection(const YamlValue& section, const std::string& path,
     }
     std::string flag = entry.key;
     std::replace(flag.begin(), flag.end(), '_', '-');
-    // If a key is both in `train:` and in `additional_args:`, this assignment
-    // lets the later entry in the file count. (InstructLab itself always
+    // An entry replaces an earlier entry with the same key, even if one is in
+    // `train:` and one in `additional_args:`. (InstructLab itself always
     // prefers the entry in `additional_args:`.)
     meaning.defaults.flags[flag] = {OriginOf(surroundings, entry.line, key),
                                     entry.value.text};

@@ -69,10 +69,10 @@ int DoctorCommand(const std::vector<std::string>& arguments,
     return voice.Refuse(code.status(), "doctor");
   }
   voice.Error(absl::StrCat("doctor: ", std::string(code.status().message())));
-  // Without --nodes, the checks hung, crashed or could not be started. The node
-  // then counts as unhealthy: the exit code is that of a finding with the
-  // severity kError. With --nodes, the doctor's job has failed, and the exit
-  // code is 1.
+  // No exit code was computed. Without --nodes (kHere), the reason is that the
+  // checks hung, crashed or could not be started. The node then counts as
+  // unhealthy: the exit code is that of a finding with the severity kError.
+  // With --nodes, the doctor's job has failed, and the exit code is 1.
   return request->way == DoctorRequest::Way::kHere
              ? ExitCodeOf(agent::Severity::kError)
              : 1;

@@ -91,8 +91,8 @@ nodes() {
       if ((node == 1)); then
         export MUSTER_NVML_LIBRARY=$fake FAKE_NVML_GPUS=1 FAKE_NVML_SET=ecc=9
       fi
-      # The run that the doctor checks has a health command. The doctor does not
-      # run this command, which would reject every node.
+      # A health command is set that would reject every node (false). The doctor
+      # must not run this command.
       PET_HEALTH_COMMAND=false PET_HEALTH_CHECKS=all \
         timeout 100 "$launch" doctor --nodes --nnodes=3 --node-id="node$node" \
         --rdzv-backend=c10d --rdzv-endpoint="127.0.0.1:$port" \
@@ -123,8 +123,9 @@ assert 'nodes' in between and 'nodes-unreachable' not in between, between
 assert 'nodes-hardware-differ' in between, between
 PYTHON
 
-# If one of three nodes does not come, the page names that node and shows the
-# other two. The job has a token. The workers need it to ask the coordinator.
+# Node 1 of three nodes is not started. The page must name node 1 and show nodes
+# 0 and 2. It must also show that the coordinator answers the workers, which
+# need the job's token for this.
 for rank in 0 2; do
   MUSTER_TOKEN=secret timeout 100 "$launch" doctor --nodes --nnodes=3 \
     --node-rank=$rank --node-id=node$rank --master-addr=127.0.0.1 \

@@ -15,9 +15,9 @@ namespace muster::launcher {
 // since most workers are programs of users.
 inline constexpr char kWorkersTokenVariable[] = "MUSTER_DOCTOR_TOKEN";
 
-// Flags for the job of `launch doctor --nodes`. The job starts with the nodes
-// that have joined, even if others are missing. All functions are pure.
-// `options`: parsed from the flags of the run that is checked.
+// The functions below are for the job that `launch doctor --nodes` starts. This
+// job starts with the nodes that have joined, even if others are missing. All
+// functions are pure. `options`: the options of the run that is checked.
 
 // Returns the run's --rdzv-conf with additions. Nodes may have different
 // commands. Unless the run gives a time limit, the nodes have one minute to

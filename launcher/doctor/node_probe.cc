@@ -19,9 +19,9 @@
 namespace muster::launcher {
 namespace {
 
-// The first eight bytes that a ProbeListener sends. The next eight bytes are
-// the wall clock time of the listener's node in nanoseconds since 1970, as a
-// little-endian integer.
+// The first eight bytes that a ProbeListener, the doctor's server on each node,
+// sends on every connection. The next eight bytes are the wall clock time of
+// the listener's node in nanoseconds since 1970, as a little-endian integer.
 constexpr char kGreeting[] = "MUSTERDR";
 constexpr size_t kGreetingBytes = 8;
 constexpr size_t kAnswerBytes = kGreetingBytes + 8;

@@ -196,8 +196,9 @@ absl::StatusOr<int> RunOverSlurm(const DoctorRequest& request,
   ExpectedNodes expected;
   std::vector<std::string> meeting = {
       absl::StrCat("--rdzv-conf=", DoctorsRdzvConf(options))};
-  // A heterogeneous job has one node list for each component. These lists are
-  // not read, so the expected nodes of such a job are unknown.
+  // SLURM_HET_SIZE is set in a heterogeneous job. Such a job has one node list
+  // for each component, which the doctor does not read. So the expected nodes
+  // are known only in other jobs.
   if (!NonEmptyEnvironmentValue(environment, "SLURM_HET_SIZE")) {
     expected.names = SlurmNodes(environment);
     const bool is_given = options.remote.given.count("nnodes") > 0;

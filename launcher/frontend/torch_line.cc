@@ -39,7 +39,8 @@ void DisableClusterDefaults(const CommandLine& line, OwnLine& own) {
 
 absl::StatusOr<OwnLine> OwnLineOfTorchrun(
     const std::vector<Flag>& flags, const std::vector<std::string>& args) {
-  // The line is parsed here, so that an error quotes the user's own arguments.
+  // Parse the line before flags are added to it, so that an error quotes only
+  // arguments of the user.
   const absl::StatusOr<CommandLine> line = ParseCommandLine(flags, args);
   if (!line.ok()) return line.status();
   OwnLine own;

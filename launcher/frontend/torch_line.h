@@ -12,8 +12,9 @@ namespace muster::launcher {
 
 // Translates torchrun's command line. `launch` has all flags of torchrun. There
 // are two differences. The program is always run by Python, whatever its name.
-// Unless --cluster, --slurm or --config is given, the variables of a cluster
-// are not read (--cluster=none). Pure. Errors: those of ParseCommandLine.
+// The variables of a cluster are read only if --cluster, --slurm or --config is
+// given; otherwise --cluster=none applies. Pure. Errors: those of
+// ParseCommandLine.
 absl::StatusOr<OwnLine> OwnLineOfTorchrun(const std::vector<Flag>& flags,
                                           const std::vector<std::string>& args);
 

@@ -21,8 +21,8 @@ namespace muster::launcher {
 namespace {
 
 [[noreturn]] void Exit(int code) {
-  // Not exit(), which would destroy static objects while threads of CUDA and
-  // NCCL may still use them.
+  // Call _exit instead of exit, because exit would destroy static objects while
+  // threads of CUDA and NCCL may still use them.
   _exit(code);
 }
 

@@ -180,8 +180,9 @@ absl::StatusOr<Entry> ReadLine(const std::vector<std::string>& words) {
   return entry;
 }
 
-// Data about one host, from which Add computes the sum of the slots on the
+// The data that Add keeps about one host while it adds up the slots on all
 // lines of this host. `place`: the host's index in the list of hosts.
+// `max_slots`: the limit on the sum, if a line gives one.
 struct Sum {
   size_t place = 0;
   std::optional<int> max_slots;

@@ -11,7 +11,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// Returns "name*slots" for each host, or the error.
+// Parses the host file `text`. Returns "name" or "name*slots" for each host, or
+// the error.
 std::string Read(std::string_view text) {
   const absl::StatusOr<std::vector<Host>> hosts = ParseHostFile(text);
   if (!hosts.ok()) return std::string(hosts.status().message());
@@ -104,7 +105,8 @@ using ::testing::HasSubstr;
 constexpr char kHosts[] =
     "worker-0 slots=4\nworker-1 slots=4\nplain\n::1 slots=2\n";
 
-// Returns "name" or "name:slots" for each host, or the error.
+// Applies --include or --exclude to kHosts. Returns "name" or "name:slots" for
+// each host that remains, or the error.
 std::string Filter(const std::string& include, const std::string& exclude) {
   const absl::StatusOr<std::vector<Host>> hosts =
       FilterHosts(*ParseHostFile(kHosts), include, exclude);

@@ -39,10 +39,10 @@ agent::CommandRequest AskedCommand(const RunOptions& options,
 }
 
 // Chooses a name for the run's log folder that no other run uses: the run id,
-// followed by a tag if --log-dir is given and the run id is not random. In two
-// cases the coordinator chooses the tag; otherwise this function does. First,
-// the run may have several nodes: the coordinator sends all of them the same
-// tag, so that nodes with a common file system use one folder. Second,
+// followed by a tag if --log-dir is given and the run id is not random. This
+// function draws the tag, except in two cases, in which the coordinator chooses
+// it. First, the run may have several nodes: the coordinator sends all of them
+// the same tag, so that nodes with a common file system use one folder. Second,
 // --state-dir is given: a continued run must keep the tag in its journal.
 void NameRun(const RunOptions& options, const MachineFacts& facts,
              const Meeting& meeting, agent::LogPlan& logs) {

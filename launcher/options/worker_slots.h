@@ -24,8 +24,8 @@ struct WorkerSlots {
   int gpus_needed = 0;
 };
 
-// Whether planning needs the GPUs of this machine, which requires loading
-// NVIDIA's library.
+// Whether PlanWorkerSlots or PlanNodeBinding needs the list of this machine's
+// GPUs. The list can be read only after NVIDIA's library has been loaded.
 bool NeedsGpus(const RunOptions& options);
 
 // Plans the workers and their GPUs. InvalidArgument, one line: this machine

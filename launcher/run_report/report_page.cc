@@ -24,8 +24,8 @@ namespace {
 
 using rendezvous::Activity;
 
-// kReasonColumns, kNameColumns: maximum number of columns of a reason, and of a
-// name.
+// kReasonColumns, kNameColumns: maximum width, in columns of text, of a reason
+// and of a name on the page. Longer texts are cut.
 constexpr int kReasonColumns = 600;
 constexpr int kNameColumns = 80;
 // Maximum number of nodes whose times are shown as bars.

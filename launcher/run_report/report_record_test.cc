@@ -276,7 +276,8 @@ TEST(ReportRecordTest, RecordThatAgreesIsNotComplainedAbout) {
   EXPECT_THAT(report.record->comparison,
               HasSubstr("agrees with the event log"));
   EXPECT_THAT(report.missing, IsEmpty());
-  // The interruption of round 1 comes from the journal's record.
+  // The event log does not show the interruption of round 1, so this
+  // interruption comes from the journal's record.
   ASSERT_THAT(report.interruptions, SizeIs(1));
   EXPECT_EQ(report.interruptions[0].round, 1);
 }

@@ -801,7 +801,7 @@ FileEnd EndOf(std::string_view bytes, FilePart part) {
   FileEnd end{.lines = {}, .is_cut = part == FilePart::kEnd};
   if (part == FilePart::kEnd) {
     // `bytes`, the end of a file, usually begins in the middle of a line. Drop
-    // this incomplete line, unless no other line follows.
+    // this incomplete first line if another line follows.
     const size_t first = bytes.find('\n');
     if (first != std::string_view::npos && first + 1 < bytes.size()) {
       bytes.remove_prefix(first + 1);

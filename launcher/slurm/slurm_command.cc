@@ -96,7 +96,7 @@ int Attend(pid_t srun, const sigset_t& caught, const std::string& job_id,
     const std::optional<SignalRetries::Retry> retry = retries.Next();
     std::optional<Instant> until;
     if (retry.has_value()) until = retry->at;
-    // A retry that is due goes first, however many new signals arrive.
+    // A signal whose retry is due is sent before signals that arrive newly.
     const bool is_due = until.has_value() && MonotonicNow() >= *until;
     const int number = is_due ? retry->signal : NextSignal(caught, until);
     if (number <= 0 || number == SIGCHLD) continue;

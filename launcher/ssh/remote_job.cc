@@ -499,8 +499,9 @@ int RemoteJob::Usable() const {
 void RemoteJob::ConsiderStart(Instant now) {
   if (own_exit_code_) return;
   if (Usable() < plan_.least) {
-    // Wait until every host is up or has failed (each has a deadline), so that
-    // all errors are reported.
+    // Too few hosts are left to start the job. But give up only when every host
+    // is up or has failed, so that the errors of all hosts are reported. Each
+    // host has a deadline for its answer.
     if (Count(Phase::kAsked) == 0) GiveUpStarting(now);
     return;
   }
@@ -578,9 +579,9 @@ std::vector<std::string> RemoteJob::MeetingFlagsOf(uint32_t host) const {
   if (!plan_.is_taken_over || !is_coordinated_elsewhere_) {
     return MeetingFlags(plan_, endpoints_);
   }
-  // The host of the first coordinator is lost. Every running agent knows where
-  // the coordinator is now, so the new agent gets the endpoints of these
-  // agents.
+  // The host of the first coordinator is lost. The standbys in the running
+  // agents know where the coordinator is now. So the new agent gets the
+  // endpoints of these standbys.
   std::vector<rendezvous::Endpoint> endpoints;
   for (uint32_t i = 0; i < hosts_.size(); ++i) {
     const HostState& other = hosts_[i];
@@ -680,8 +681,9 @@ void RemoteJob::Error(const std::string& line) {
 void RemoteJob::End() {
   finished_ = true;
   deadline_.reset();
-  // If this process stopped the job for a reason of its own, do not print the
-  // agents' verdict: it names only the signal as the cause.
+  // If this process stopped the job for a reason of its own, leave out the
+  // agents' verdict (pass an empty text): it names only the signal as the
+  // cause.
   effects_.push_back(Finish{
       ExitCode(), own_exit_code_ ? std::string() : verdict_, own_verdict_});
 }

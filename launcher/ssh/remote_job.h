@@ -14,8 +14,9 @@
 
 namespace muster::launcher {
 
-// The effects that a step of RemoteJob returns: SendDown, Connect, Say, HangUp
-// and Finish. SshFront carries them out.
+// A step of RemoteJob returns effects: SendDown, Connect, Say, HangUp and
+// Finish. SshFront carries them out. SendDown: send `message` to the `launch`
+// processes on the hosts.
 struct SendDown {
   DownMessage message;
 };
@@ -94,7 +95,8 @@ class RemoteJob {
     std::string why;    // why the host failed, or it or its agent was lost
     int exit_code = 0;  // exit code of its agent; set in kEnded, kFailed
     // Whether the start of the agent is delayed, because the host's earlier
-    // agent, whose connection was lost, still stops its workers (AgentWaits).
+    // agent, whose connection was lost, is still stopping its workers
+    // (AgentWaits).
     bool waits = false;
     // The endpoint at which other agents reach the coordinator or standby in
     // this host's agent; nullopt: the agent has not reported the endpoint.

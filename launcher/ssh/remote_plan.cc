@@ -16,12 +16,11 @@ namespace muster::launcher {
 namespace {
 
 constexpr Duration kRejoinTimeout = std::chrono::seconds(10);
-// If another agent hosts the coordinator, an agent's search for the coordinator
-// has the longer of two time limits. The first is kCoordinatorTimeout: enough
-// for a killed agent to be started again, or for a successor to take over. The
-// second is the sum of the rejoin timeout, within which the coordinator's lost
-// host may come back, and kCoordinatorSlack, which this host needs to start a
-// coordinator.
+// If another agent hosts the coordinator, an agent searches for the coordinator
+// for kCoordinatorTimeout, or for the rejoin timeout plus kCoordinatorSlack if
+// that is longer. kCoordinatorTimeout suffices to start a killed agent again,
+// or for a standby to take over. Within the rejoin timeout the lost host of the
+// coordinator may come back; within kCoordinatorSlack it starts a coordinator.
 constexpr Duration kCoordinatorTimeout = std::chrono::seconds(60);
 constexpr Duration kCoordinatorSlack = std::chrono::seconds(10);
 
@@ -169,10 +168,10 @@ void SetRejoinTimeout(const RunOptions& options, RemotePlan& plan) {
                   "rejoin_timeout=", ToSeconds(kRejoinTimeout));
 }
 
-// Whether one of `hosts` will host the coordinator. Such a coordinator gets the
-// token that this process makes. If the user gave several endpoints, the result
-// is false: the endpoints then belong to rendezvousd daemons, which host the
-// coordinator themselves.
+// Whether one of `hosts` will host the coordinator. If so, the coordinator gets
+// the token that this process makes. Several endpoints on the command line
+// belong to rendezvousd daemons, which host the coordinator, so the result is
+// then false.
 bool IsHostedByOne(const RunOptions& options, const std::vector<Host>& hosts) {
   if (options.endpoints.size() > 1) return false;
   return options.endpoints.empty() ||

@@ -25,8 +25,8 @@ struct SshEnd {
   enum class Cause { kExited, kTimedOut, kForeignAnswer };
   Cause cause = Cause::kExited;
   int exit_code = 0;  // exit code of ssh, if the cause is kExited
-  // if `cause` is kForeignAnswer: a message that says what is wrong with the
-  // remote program's answer, or why ssh was not started
+  // if `cause` is kForeignAnswer: what is wrong with the remote program's
+  // answer or, if ssh could not be started, why
   std::string answer;
   std::string said;     // what ssh printed on stderr
   std::string printed;  // the remote command's output on stdout

@@ -101,8 +101,9 @@ class GptPipeline {
     std::unique_ptr<GptStageGradients> gradients;
     std::unique_ptr<GptPipelineStage> stage;
     std::unique_ptr<Optimizer> optimizer;
-    // Optimizer of the token table, if the table is tied: the first stage uses
-    // it for the embeddings, the last stage for the head. Otherwise null.
+    // Optimizer of a token table that two stages share: the first stage uses it
+    // for the embeddings, the last stage for the head. Null: this stage shares
+    // no token table.
     std::unique_ptr<Optimizer> tied_optimizer;
   };
 

@@ -35,11 +35,11 @@ struct GptTensorGroup {
 // is needed, so each gradient is doubled first. Doubling is exact.
 class GptStageGradients : public WeightPassListener {
  public:
-  // Collective over both groups, which must outlive this object and must not be
-  // used by others during a step. `data`: the ranks that have the stage.
-  // `tied`: the ranks that have the token table; null if the stage has no
-  // table, or if it has both the embeddings and the head. Gradients lie in the
-  // reducers' buckets.
+  // Collective over the groups `data` and `tied`, which must outlive this
+  // object and must not be used by other code during a step. `data`: the ranks
+  // that have the stage. `tied`: the ranks that have the token table; null if
+  // the stage has no table, or if it has both the embeddings and the head.
+  // Gradients lie in the reducers' buckets.
   static absl::StatusOr<std::unique_ptr<GptStageGradients>> Create(
       GptWeights& weights, ProcessGroup& data, ProcessGroup* tied,
       const DdpOptions& options);

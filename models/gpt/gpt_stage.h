@@ -105,9 +105,9 @@ class GptStage {
   const int64_t time_;
   const Checkpointing checkpointing_;
   const GptBlock block_;
-  // The arrays of finished micro-batches, which later micro-batches reuse: as
-  // many as there were micro-batches in flight at the same time. New arrays in
-  // each step would cost a page fault per 4 KiB.
+  // The arrays of finished micro-batches, which later micro-batches reuse. The
+  // number of entries never exceeds the largest number of micro-batches in
+  // flight at once. New arrays in each step would cost a page fault per 4 KiB.
   mutable std::vector<GptMicroBatch> spare_;
   // Working memory; its contents do not matter between calls. The blocks run in
   // turn and use the same arrays, so that the arrays stay in the processor's

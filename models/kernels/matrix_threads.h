@@ -28,13 +28,14 @@ struct MatrixThreadFacts {
   int processes = 1;
 };
 
-// Chooses the number of threads for matrix products, at least 1:
-// OPENBLAS_NUM_THREADS, if set; else OMP_NUM_THREADS, but at most the cores on
-// which the process may run (launch sets OMP_NUM_THREADS to a rank's share of
-// the cores). If neither variable is set, a process that is bound to some of
-// the machine's cores gets all of these, and any other process an equal share
-// of the machine's cores; but at most the process's share of its control
-// group's CPU quota. Pure.
+// Chooses the number of threads for matrix products, at least 1. This is
+// OPENBLAS_NUM_THREADS, if it is set; else OMP_NUM_THREADS, if it is set, but
+// at most the number of cores on which the process may run. (launch sets
+// OMP_NUM_THREADS to a rank's share of the cores.) If neither variable is set,
+// a process that is bound to some of the machine's cores gets one thread for
+// each of these. Any other process gets threads for an equal share of the
+// machine's cores. In both cases, the process's share of its control group's
+// CPU quota is the upper limit. Pure.
 int ChooseMatrixThreads(const MatrixThreadFacts& facts);
 
 // Reads the facts of this process, which is one of `processes` processes of the

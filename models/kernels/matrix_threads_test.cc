@@ -113,7 +113,8 @@ TYPED_TEST(MatrixThreadsTest, ChangeNoBit) {
   for (const Shape& shape :
        {Shape{601, 129, 520}, Shape{256, 777, 300}, Shape{389, 96, 1001},
         Shape{768, 128, 128}, Shape{224, 7, 704}}) {
-    // Each case: the forms of the two factors, as in linear layers, and beta.
+    // Each case: the forms of the two factors (plain or transposed) in one of
+    // the products that a linear layer computes, and beta.
     for (const auto& [a_form, b_form, beta] :
          {std::tuple(Form::kPlain, Form::kPlain, TypeParam{0}),
           std::tuple(Form::kPlain, Form::kTransposed, TypeParam{0}),

@@ -123,7 +123,8 @@ TEST(ByteCharactersTest, OtherCharactersSpellNoByte) {
   EXPECT_EQ(BytesOfCharacters("a b"), std::nullopt);
   EXPECT_EQ(BytesOfCharacters("界"), std::nullopt);
   EXPECT_EQ(BytesOfCharacters("\xc3"), std::nullopt);
-  // "ń" is the first character after GPT-2's substitutes, so it spells no byte.
+  // "ń" follows the last of the characters by which GPT-2 represents bytes, so
+  // it represents no byte.
   EXPECT_EQ(BytesOfCharacters("ń"), std::nullopt);
 }
 

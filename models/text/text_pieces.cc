@@ -99,9 +99,9 @@ size_t Contraction(std::string_view text) {
 }
 
 // Returns the length of the first piece of a text that begins with white space.
-// A text of white space only is one piece. Otherwise the last white space
-// character before the first other character belongs to the next piece, unless
-// it is the text's first character.
+// The piece ends before the last character of this white space, which belongs
+// to the next piece. Exceptions: if the white space is a single character, or
+// the whole text, all of it is one piece.
 size_t SpaceRun(std::string_view text) {
   size_t end = 0;
   size_t last = 0;

@@ -42,8 +42,8 @@ class OutputCursor {
     OutputLine::Stream stream = OutputLine::Stream::kOut;
     auto operator<=>(const Stream&) const = default;
   };
-  // For stdout and stderr of each rank in a round: the highest position of
-  // their lines so far.
+  // Key: stdout or stderr of one rank in one round. Value: the highest position
+  // of its lines so far.
   std::map<Stream, uint64_t> positions_;
   Instant heard_at_;  // when Pass got the last update
 };

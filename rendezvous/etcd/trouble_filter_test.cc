@@ -12,8 +12,9 @@ TEST(TroubleFilterTest, ATextIsToldOnceAMinute) {
   TroubleFilter filter;
   const Instant start(std::chrono::hours(1));
   int told = 0;
-  // Three etcd members return different errors in turn, five times a second,
-  // for ten minutes.
+  // Three etcd members in turn return an error, five errors a second in total,
+  // for ten minutes. Each member's error has its own text. The filter must
+  // admit each text once a minute.
   for (int i = 0; i < 5 * 60 * 10; ++i) {
     const Instant now = start + i * std::chrono::milliseconds(200);
     if (filter.Admit(now, std::string(1, static_cast<char>('a' + i % 3)))) {

@@ -47,8 +47,8 @@ void StateSchedule::OnState(const JobStatus& job, Instant now) {
     jobs_.erase(found);
     return;
   }
-  // If a decision came after TakeDue, the decision has already set when the
-  // job's next state must be written. Keep that time.
+  // A decision that came after TakeDue has returned this job has already set
+  // when the job's next state must be written. Keep that time.
   if (found->second.due.has_value()) return;
   const Duration interval =
       std::min(job.age / kAgeParts, job.phase_age / kPhaseParts);

@@ -33,7 +33,8 @@ void SetUpGrpc() {
     if (std::getenv("GRPC_VERBOSITY") == nullptr) {
       gpr_set_log_function([](gpr_log_func_args*) {});
     }
-    // grpc_shutdown is never called, because gRPC 1.51 may wait in it for ever.
+    // Initialize gRPC for the rest of the process's life: grpc_shutdown is
+    // never called, because gRPC 1.51 may block in it for ever.
     grpc_init();
   });
 }

@@ -44,7 +44,8 @@ class Adoption {
   // adopt.
   bool Holds(const std::string& node_id) const;
 
-  // Whether Decide may have a new result (Recount).
+  // Whether Decide must be called now: the deadline has passed, or the reports
+  // must be counted again (see Recount).
   bool IsDue(Instant now) const {
     return now >= deadline_ || recount_.IsDue(now);
   }

@@ -274,10 +274,10 @@ TEST_F(BlameTest, TheHangThatBeganEarlierIsLikelier) {
   EXPECT_EQ(blame_.why(), "b hangs");
   EXPECT_EQ(blame_.failures().cause()->node_id, "b");
   EXPECT_FALSE(blame_.MovesTo(Hung("c", seconds(35)), At(101)));
-  // The cause is now the hang of node b. Node b was alive after the hang,
-  // because it reported the hang, so a loss of b explains nothing. Node a does
-  // not know yet that the round is broken, so it may have been lost before the
-  // break.
+  // The cause is now the hang of node b. A loss of node a explains this hang:
+  // node a does not know yet that the round is broken, so it may have been lost
+  // before the break. A loss of node b does not: node b was alive after the
+  // hang, because it reported the hang.
   EXPECT_TRUE(blame_.LossExplains(LostStream(Member("a"), At(101)), At(102)));
   EXPECT_FALSE(blame_.LossExplains(LostStream(Member("b"), At(101)), At(102)));
 }

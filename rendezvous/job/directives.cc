@@ -43,8 +43,9 @@ bool PrintsForJob(const JobState& state, const Node& node,
       return is_speaker || key.round < state.round ||
              (key.round == state.round && state.phase != JobPhase::kStopping);
     case DirectiveKind::kWait:
-      // While a round runs, only spares wait, and each spare prints the reason
-      // why it waits.
+      // The speaker (the node that prints for the whole job) prints why the job
+      // waits. While a round runs, only spares wait, and each spare prints the
+      // reason why it waits.
       return is_speaker || state.phase == JobPhase::kRunning;
     case DirectiveKind::kHold:
     case DirectiveKind::kStandBy:

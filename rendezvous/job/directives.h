@@ -13,8 +13,8 @@
 
 namespace muster::rendezvous {
 
-// Returns the key of the directive that `node` should have now: the kind, the
-// round and the other parts that decide the revision. O(1).
+// Returns the key of the directive that `node` should have now: its kind, its
+// round and its other fields whose change needs a new revision. O(1).
 DirectiveKey KeyFor(const JobState& state, const Node& node);
 // Returns the whole directive whose key KeyFor returns, with its reason as text
 // and the node's revision. O(log n); O(n) for the kRun directive to group rank
@@ -81,8 +81,8 @@ class Outbox {
                     const std::string& host);
   void Refuse(StreamId stream, const Objection& objection);
 
-  // Records that the text for waiting nodes has changed. Each waiting node gets
-  // the new text in the answer to its next report.
+  // Records that the text that tells waiting nodes why they wait has changed.
+  // Each waiting node gets the new text in the answer to its next report.
   void Reword() { ++wording_; }
   // The highest revision of the directives to all nodes so far.
   uint64_t revision() const { return revision_; }
@@ -94,11 +94,10 @@ class Outbox {
   // newest directive that the node has received on this stream; 0: none.
   void Await(const Node& node, uint64_t seen_revision);
   // Returns the id of the node whose report this step handles, if the report
-  // still needs an answer: if the stream is new, if the node has not seen its
-  // newest directive, or if the reason to wait that the node was told is
-  // outdated. (All other directives are sent when they change.) Call this only
-  // at the end of the step: earlier, the last node to join would be answered
-  // with kWait just before it gets kRun.
+  // still needs an answer. It does if the stream is new, if the node has not
+  // seen its newest directive, or if the node waits and knows only an outdated
+  // reason for this. Call this only at the end of the step: earlier, the last
+  // node to join would be answered with kWait just before it gets kRun.
   std::optional<std::string> Unanswered() const;
 
  private:

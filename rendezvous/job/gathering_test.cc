@@ -247,8 +247,8 @@ TEST_F(GatheringTest, BeginForgetsTheWaitsOfThePreviousGathering) {
 TEST(PhaseClockTest, PostponesANearLimitOnce) {
   PhaseClock clock;
   EXPECT_EQ(clock.Postponed(At(10)), At(10));
-  // This call has no effect: at second 8, the limit (second 20) is farther away
-  // than the delay of 5 s.
+  // This call, at second 8, would postpone the limit to second 13. It has no
+  // effect, because the limit is later than that: second 20.
   clock.Postpone(At(8), At(20), seconds(5));
   EXPECT_EQ(clock.Postponed(At(20)), At(20));
   clock.Postpone(At(8), std::nullopt, seconds(5));

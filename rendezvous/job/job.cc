@@ -247,7 +247,7 @@ void Job::Apply(Node& node, const Report& report) {
     take_leave();
   }
   // Apply the node's phase last. A node that stops its workers by itself breaks
-  // the round, unless another field of this report has already stopped it.
+  // the round, if no other field of this report has already broken the round.
   FollowMember(node, report);
 }
 
@@ -461,7 +461,7 @@ void Job::TakeOver(Node& node, const Report& report) {
     outbox_.Reword();
   }
   // The node may report a higher round than before, even if this coordinator
-  // has not begun one: the agent may have carried out an earlier coordinator's
+  // has begun no round: the agent may have carried out an earlier coordinator's
   // last directive.
   state_.claimed_round = std::max(state_.claimed_round, report.round);
   if (node.round != report.round) node.failures_taken = 0;

@@ -228,8 +228,8 @@ class Job {
   // Takes the failures of the round that the earlier coordinator ended, from
   // the reports of its nodes. `ended`: a report with the reason of the end,
   // which begins with the failure that the earlier coordinator blamed. If no
-  // node reports that failure, takes none: those that the nodes do report are
-  // only its consequences.
+  // node reports that failure, takes no failures: those in the reports are only
+  // its consequences.
   void BlameAsTold(const Report& ended,
                    const std::map<std::string, Report>& reports);
   // Ends the job as JobState::told_end says, if this coordinator could begin a

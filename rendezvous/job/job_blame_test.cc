@@ -162,7 +162,8 @@ TEST_F(JobBlameUnheard, ItsStreamIsReadLater) {
   EXPECT_EQ(job_.round(), 2);
 }
 
-// Node b loses power, so its stream stays open without data.
+// Node b loses power, so its stream stays open without data. When b's lease
+// ends, the loss of b becomes the cause of the break.
 TEST_F(JobBlameUnheard, SilentNodeIsLostAtItsLease) {
   job_.Wait(milliseconds(4999));
   EXPECT_EQ(job_.phase(), JobPhase::kStopping);
@@ -431,8 +432,9 @@ TEST(JobBlameNot, ANodeThatHadSucceededAndLeaves) {
   EXPECT_EQ(job.told("a").verdict.exit_code, 1);
 }
 
-// Node b leaves before it has started the current round. Its last report, a
-// success, belongs to the previous round, so b is the cause of the break.
+// Node b leaves before it has started the current round. It has reported the
+// success of its workers, but in the previous round. So its leaving is the
+// cause of the break of the current round.
 TEST(JobBlameBeforeItsStart, ANodeThatLeavesIsTheCause) {
   JobFixture job(QuickSpec(1, 2));
   job.StartAll({"a", "b"});

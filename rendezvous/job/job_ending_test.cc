@@ -199,8 +199,9 @@ TEST(JobLeaving, LeavingTogetherWithAFailureIsNoFailure) {
   EXPECT_THAT(job.World(), ElementsAre("b"));
 }
 
-// An agent cancels the job but gets no answer from the coordinator, so it gives
-// up. Its next report contains both the cancel and the leave.
+// Node a cancels the job but gets no answer from the coordinator, so its agent
+// gives up. Its next report contains both the cancel and the leave. The job
+// must then end as cancelled.
 TEST(JobLeaving, LeavingTogetherWithACancelIsACancel) {
   JobFixture job(QuickSpec(1, 2));
   job.StartAll({"a", "b"});

@@ -55,8 +55,9 @@ TEST(JobFailure, ALostNcclRootIsTextOfALaterBreak) {
   const std::string why =
       "rank 1 on b: exit code 3; before that, the root was killed on a";
   EXPECT_EQ(job.told("a").reason, why);
-  // Round 2 has another NCCL root (the process that creates the NCCL id), so
-  // its failure message must not mention the root that was lost in round 1.
+  // Node a reports no lost NCCL root (the process that creates the NCCL id) in
+  // round 2. So the failure message of round 2 must not mention the root that
+  // was lost in round 1.
   job.agent("a").report.nccl_root_lost.clear();
   job.Idle("a");
   job.Idle("b");
@@ -506,7 +507,7 @@ TEST_F(JobHang, TheFirstSilentWorkerIsBlamedInAnyOrderOfReports) {
   job_.Fails("a", Hung(0, seconds(30)));
   job_.Wait(milliseconds(500));
   // The worker of node b fell silent half a second before the worker of node a,
-  // so its hang becomes the cause.
+  // so the hang on node b becomes the cause of the break.
   job_.Fails("b", Hung(2, seconds(31)));
   EXPECT_THAT(job_.Decided("hang"),
               HasSubstr("broke because rank 2 on b: hung: silent for a while, "
@@ -577,8 +578,8 @@ TEST_F(JobHang, OnlyAnotherStoppedOneThatFellSilentBeforeTakesItsPlace) {
 
 TEST_F(JobHang, WorkersSilentAtTheSameTimeAreCounted) {
   // Progress of three workers of node b. One fell silent a second later than
-  // node a's worker, one still reports progress, and one has ended (deadline
-  // 0).
+  // node a's worker, one still reports progress, and one has ended, so that no
+  // further report is expected from it (deadline 0).
   job_.agent("b").report.progress = {
       {.silent_for = seconds(29), .deadline = seconds(30)},
       {.silent_for = seconds(2), .deadline = seconds(30)},

@@ -393,7 +393,8 @@ TEST(JobStickyRanks, AReplacementTakesTheHole) {
   JobFixture job(QuickSpec(3, 3));
   job.StartAll({"b", "c", "d"});
   // Node a joins a running job, so it becomes a spare. Later it takes the rank
-  // of the lost node c, although its name sorts before all others.
+  // of the lost node c, although the name "a" sorts before the names of all
+  // other nodes.
   job.Join("a");
   LoseForGood(job, "c");
   EXPECT_EQ(job.round(), 2);

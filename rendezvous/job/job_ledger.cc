@@ -62,9 +62,10 @@ void JobLedger::Add(const NodeTime& told, int sign) {
 }
 
 void JobLedger::Tell(const NodeTime& before, const NodeTime& told) {
-  // A loss is the time that the node lost because a round ended early. The new
-  // report may omit a loss that the previous report contained. The totals must
-  // keep it, so subtract only the losses that the new report contains again.
+  // The part of the node's previous report (`before`) that is subtracted from
+  // the totals, because the new report (`told`) replaces it. If the new report
+  // omits a loss (time lost because a round ended early) of the previous
+  // report, the totals keep this loss.
   NodeTime replaced = before;
   std::erase_if(replaced.losses, [&](const RoundLoss& loss) {
     return std::ranges::none_of(told.losses, [&](const RoundLoss& one) {

@@ -115,7 +115,8 @@ TEST(JobLedger, OldIncidentsStayInTheSums) {
   EXPECT_EQ(time.newest.back().round, 20);
   EXPECT_EQ(time.losses().incidents, 20);
   EXPECT_DOUBLE_EQ(time.losses().pause_s, 20);
-  // Count has no effect for a round older than the kMaxIncidents newest ones.
+  // Round 1 is older than the kMaxIncidents newest incidents, so Count has no
+  // effect for it.
   ledger.Count(1, LossCause::kHang, "h", "hung");
   EXPECT_EQ(ledger.Read(21).losses().incidents, 20);
 }

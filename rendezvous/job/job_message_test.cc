@@ -233,8 +233,9 @@ TEST(JobRestart, AgentsOfAnEarlierCoordinatorStopAndGoOnWithTheNextRound) {
   EXPECT_THAT(job.Decided("assign"), HasSubstr("round 8 begins"));
 }
 
-// Node a reports round 3 of an earlier coordinator. Node b died while no
-// coordinator was running, so the job times out.
+// Node a reports round 3 of an earlier coordinator. The job needs a second
+// node, which never reports, so the job times out. The verdict must count the
+// three rounds.
 TEST(JobRestart, TheVerdictCountsTheRoundsOfTheEarlierCoordinator) {
   JobFixture job(QuickSpec(2, 2), 8);
   Report& report = job.Create("a").report;

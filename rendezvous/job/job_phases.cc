@@ -45,9 +45,9 @@ std::optional<Verdict> VerdictOf(const RoundEnd& end,
   return NewVerdict(outcome, *end.exit_code, end.reason);
 }
 
-// Returns the reason of a time-out verdict if no majority of an earlier world
-// was present: enough nodes came within `timeout`, but less than half of that
-// world's nodes.
+// Returns the reason of a time-out verdict. It applies if enough nodes for a
+// round were ready within `timeout`, but fewer than half of an earlier world's
+// nodes were among them.
 std::string NoMajority(const JobState& state, Duration timeout) {
   const Electors* const lacking = LackingWorld(state, Among::kReady);
   const Electors& world = lacking == nullptr ? state.electors : *lacking;
@@ -59,8 +59,8 @@ std::string NoMajority(const JobState& state, Duration timeout) {
                       Absent(state));
 }
 
-// Returns the reason of a time-out verdict if the job's end had too few
-// witnesses by `limit` (AwaitsWitnesses).
+// Returns the reason of a time-out verdict if less than half of a world's nodes
+// learned of the end of the job by `limit` (AwaitsWitnesses).
 std::string TooFewWitnesses(const JobState& state, Instant limit) {
   for (const Electors* const world : WorldsThatElect(state)) {
     const int witnesses = Witnesses(state, *world);
@@ -115,12 +115,11 @@ bool AllAreHere(const JobState& state) {
              return state.nodes.Find(id) != nullptr;
            });
   }
-  // Without takeovers, the earlier coordinator can only be an earlier run of
-  // this coordinator. A restart of its process often restarts an agent in the
-  // same process, and that agent has no place to report any more. So also count
-  // the nodes whose agents have just been started (is_fresh). Spares do not
-  // count: their agents have received a directive before, and they are not
-  // members.
+  // Without takeovers, the earlier coordinator was an earlier run of this
+  // coordinator. An agent that runs in its process is often restarted with it,
+  // and then has no place to report. So count the nodes with a reported place,
+  // and in addition those whose agent has just been started (is_fresh). A spare
+  // that reconnects counts as neither.
   const auto fresh = std::ranges::count_if(
       state.nodes.nodes(), [](const auto& one) { return one.second.is_fresh; });
   return fresh + state.adoption.progress().come >= most;
@@ -199,8 +198,8 @@ void Job::AdoptRound(const std::map<std::string, Report>& reports) {
     is_alive = is_alive || report.phase != NodePhase::kIdle;
     if (!report.round_end.has_value()) continue;
     // The earlier coordinator has ended the round and counted the restart that
-    // its failure cost. So take over that count from the report; Apply counts
-    // only failures that no coordinator has counted.
+    // its failure cost. So take over the number of used restarts from the
+    // report.
     SpendAsTold(report);
   }
   if (!state_.own_endpoint.empty()) Elect();
@@ -361,8 +360,9 @@ void Job::ChooseStandbys() {
 
 void Job::ListStandby(const Node& node) {
   const std::string& endpoint = node.standby_endpoint;
-  // Before the first round of a job that continues from a record, no standby
-  // knows what the record has, such as the job's verdict.
+  // Whether this coordinator, which was not elected, continues a job of an
+  // earlier coordinator. Before its first round it lists no standby, because no
+  // standby knows the record of the job, for example the verdict.
   const bool continues_record =
       IsFounding(state_.epoch) &&
       (state_.recalled.has_value() || state_.claimed_round > 0);
@@ -656,10 +656,10 @@ void Job::FormWorld() {
   }
   const Assignment assignment = AssignRanks(candidates, state_.spec.max_nodes);
   MUSTER_CHECK(!assignment.order.empty());
-  // `needed` contains the worlds whose nodes elect a coordinator. A new world
-  // must contain at least half of the nodes of each of them, unless
-  // OthersAreTooFew. Enough nodes are ready, but AssignRanks may have chosen
-  // too few of one of these worlds, because it chooses at most max_nodes nodes.
+  // Check that at least half of each world in `needed` (a world whose nodes
+  // elect a coordinator) is in the new world, or that the nodes outside of the
+  // new world are too few to form a world. The check may fail although enough
+  // nodes are ready, because AssignRanks chooses at most max_nodes nodes.
   std::vector<const Node*> members;
   for (const size_t i : assignment.order) members.push_back(nodes[i]);
   for (const Electors& world : needed) {

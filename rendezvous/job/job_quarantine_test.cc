@@ -180,8 +180,9 @@ TEST_F(JobQuarantine, ANodeThatJoinsIsJudgedAtOnce) {
   job_->Wait(seconds(60));
   EXPECT_EQ(job_->World(), (Names{"a"}));
   EXPECT_EQ(job_->round(), 1);
-  // An agent with the host name "b" but another address is on another machine,
-  // which is not quarantined.
+  // Machine b is quarantined. The agent of node c gives the same host name "b",
+  // but has another address. So it is on another machine, which is not
+  // quarantined.
   job_->Create("c").peer = "elsewhere";
   job_->agent("c").report.node.host = "b";
   job_->Join("c");

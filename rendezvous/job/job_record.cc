@@ -203,8 +203,8 @@ bool LearnFrom(const Directive& directive, Duration elapsed,
   record.age = std::max(record.age + elapsed, directive.job_age);
   if (round <= last) return true;
   // The directive belongs to a later round than the record, so the recorded
-  // round is over. The recorded phase, and what the record says about the time
-  // after that round (a new round or a verdict), are outdated. So reset them.
+  // round is over. Reset what the record says about that round's phase and
+  // about the time after it (a new round or a verdict): it is outdated.
   record.phase = JobPhase::kGathering;
   record.why.clear();
   record.round = 0;

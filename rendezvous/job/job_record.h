@@ -66,8 +66,8 @@ struct JobRecord {
   Stopping stopping;
   FailureLog failures;
   std::string blamed;  // why the newest broken round broke (Blame::why)
-  // how the job has spent its time, without the time of the current members
-  // (JobLedger::Without)
+  // How the job has spent its time. The time of the current nodes is left out
+  // (JobLedger::Without), because they report it again to the next coordinator.
   JobTime time;
 };
 

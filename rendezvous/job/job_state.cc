@@ -74,10 +74,10 @@ std::string DoubtAbout(const JobState& state, const Failure& failure) {
 }  // namespace
 
 Duration TimeToLearn(const JobSpec& spec) {
-  // The time within which every running coordinator of the job announces itself
-  // (three announcement intervals). TimeToLearn returns this time or
-  // order_life, whichever is longer: once order_life is over, the nodes ignore
-  // orders from before this coordinator's restart.
+  // The time within which every other coordinator that runs the job announces
+  // itself to this one (three announcement intervals). Once order_life is over,
+  // the nodes ignore orders from before this coordinator's restart. TimeToLearn
+  // returns the longer of the two times.
   constexpr Duration kToldWithin = std::chrono::seconds(3);
   return std::max<Duration>(kToldWithin, spec.order_life());
 }

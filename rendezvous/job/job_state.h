@@ -66,13 +66,13 @@ struct Electors {
   // agent has forgotten which coordinators it promised to obey. Therefore it is
   // no elector, except with JobSpec::RestartedAgentsElect.
   int RankOf(const NodeIdentity& node, const JobSpec& spec) const;
-  // Whether `present` electors and those that have left are at least half of
-  // the world, so that no other coordinator can have a majority. With
-  // Takeover::kAuto an agent that was started again after it left may have
-  // helped another coordinator to begin a world (OthersAreTooFew). Therefore
-  // those that have left count only if this is excluded: if `present` is at
-  // least min_nodes, or if two worlds can never run at once
-  // (JobSpec::RestartedAgentsElect).
+  // Whether the present electors (`present` is their number) and those that
+  // have left are together at least half of the world, so that no other
+  // coordinator can have a majority. With Takeover::kAuto, an agent that was
+  // started again after it left may have helped another coordinator to begin a
+  // world (OthersAreTooFew). Electors that have left then count only if this is
+  // excluded: if `present` is at least min_nodes, or if two worlds can never
+  // run at once (JobSpec::RestartedAgentsElect).
   bool AreHalf(int present, const JobSpec& spec) const;
 };
 
@@ -183,10 +183,11 @@ struct JobState {
   // The verdict in the record of an earlier coordinator (Job::Recall). The job
   // ends with it, unless another coordinator deposes this one before.
   std::optional<Verdict> recalled;
-  // The verdict with which an earlier coordinator ended the job, as nodes of
-  // the newest world report it (the world of `electors`), too few of which have
-  // come for an adoption. The job ends with it instead of beginning another
-  // round, unless a node reports a newer world before. nullopt: none.
+  // The verdict with which an earlier coordinator ended the job, from the
+  // reports of nodes of the newest world (the world of `electors`). Set if too
+  // few nodes of this world have come to adopt its round. The job ends with
+  // this verdict instead of beginning another round, unless a node first
+  // reports a newer world. nullopt: none.
   std::optional<Verdict> told_end;
   // Counts the changes of the state that a new coordinator could not learn from
   // the nodes' reports. Whenever this number has changed, a new JobRecord must
@@ -280,10 +281,10 @@ std::vector<const Electors*> WorldsThatElect(const JobState& state);
 // have left for good. O(n).
 int Witnesses(const JobState& state, const Electors& world);
 // Returns the latest time until which the end of the job waits for witnesses
-// (nodes that have seen the stop order with the exit code), while the round
-// stops; nullopt: it need not wait. If other nodes may take over, half of the
-// nodes of each of WorldsThatElect must be witnesses. A coordinator that takes
-// over then ends the job in the same way. O(n).
+// while the round stops; nullopt: it need not wait. Witnesses are nodes that
+// have seen the stop order with the exit code. If other nodes may take over,
+// half of the nodes of each of WorldsThatElect must be witnesses. A coordinator
+// that takes over then ends the job in the same way. O(n).
 std::optional<Instant> AwaitsWitnesses(const JobState& state);
 
 // The time at which members that have not started the running round's workers
@@ -328,8 +329,9 @@ Verdict PreemptionVerdict(const JobState& state);
 Verdict NewVerdict(Outcome outcome, int exit_code, std::string reason);
 
 // A clause that lists the absent nodes as far as they are known. After the
-// first world: members of the previous world, and how each of them left. Before
-// it: the node ranks or indices that no present node has. O(n log n).
+// first world, these are members of the previous world, and the clause says how
+// each of them left. Before the first world, these are the node ranks or
+// indices that no present node has. O(n log n).
 std::string Absent(const JobState& state);
 // A clause that lists the unhealthy nodes and their reasons. Omits `except`,
 // whose own directive already contains the reason; null: omits no node.

@@ -39,7 +39,8 @@ class JobStraggler : public ::testing::Test {
           one.blocked += seconds(1) - (is_slow ? milliseconds(900) : others);
         }
       }
-      // The fixture sends a keep-alive of each node in this time.
+      // In this second the fixture sends a report of each node with the new
+      // times.
       job_.Wait(seconds(1));
     }
   }

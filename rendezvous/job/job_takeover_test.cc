@@ -265,8 +265,10 @@ TEST(JobTakeoverTest, TheVerdictNamesANodeThatHasNotComeSinceTheTakeover) {
     std::vector<std::string> names;
     for (int i = 1; i <= count; ++i) names.push_back(absl::StrCat("n", i));
     job.StartAll(names);
-    // The first coordinator ends round 1 because of a failure, and is lost
-    // before the next round begins.
+    // A failure on node n1 breaks round 1. Then n1, which hosts the
+    // coordinator, is lost and never reports to the new coordinator. The
+    // verdict must name n1 as absent or, in a world of more than
+    // kMaxListedElectors nodes, its group rank.
     job.Fails("n1", ExitedWith(0, 1));
     names.erase(names.begin());
     for (const std::string& name : names) job.Idle(name);
@@ -436,8 +438,9 @@ TEST(JobTakeoverTest, TheEndThatTheNewestCoordinatorToldCounts) {
   job.Lose("d");
   ASSERT_EQ(job.kind("a"), DirectiveKind::kStop);
   // Nodes b and c have elected another coordinator, which has ended the round
-  // with another cause. Node c reports this cause and the exit code 3. They
-  // must replace those of the first coordinator.
+  // with another cause. Node c reports this cause and the exit code 3. These
+  // must replace the cause and the exit code that the first coordinator has
+  // named.
   Report& report = job.agent("c").report;
   report.round_end = RoundEnd{
       .cause = StopCause::kBroken, .exit_code = 3, .reason = "rank 4 failed"};
@@ -531,8 +534,9 @@ TEST(JobRecallTest, TheNextRoundHasANumberThatNoRoundHad) {
   EXPECT_EQ(again.round(), record.round + 1);
 }
 
-// The record is that of a job that runs its first round, or was cancelled
-// before it.
+// A restarted coordinator has the record of a job that ran its first round
+// (`has_begun`), or was cancelled before it. Before its own first round, the
+// coordinator must name no standbys, because they do not know this record.
 TEST(JobRecallTest, StandbysMayNotBeginARecordedJob) {
   for (const bool has_begun : {true, false}) {
     JobFixture job = JobFixture::HostedBy("a", QuickSpec(2, 2));
@@ -838,8 +842,8 @@ TEST(JobTakeoverTest, FirstCoordinatorsRaiseTheirEpochsToDifferentOnes) {
   EXPECT_THAT(raised, SizeIs(100));
   EXPECT_GT(*raised.begin(), 5000u);
   EXPECT_LE(*raised.rbegin(), 5000 + kDrawnEpochMask / 16);
-  // FoundingEpochAbove never returns more than kDrawnEpochMask, the highest
-  // epoch of a first coordinator.
+  // kDrawnEpochMask is the highest epoch of a first coordinator, so
+  // FoundingEpochAbove must not return more than that.
   for (uint64_t own = 1; own < 100; ++own) {
     EXPECT_EQ(FoundingEpochAbove(kDrawnEpochMask - 1, own), kDrawnEpochMask);
   }
@@ -1241,8 +1245,8 @@ TEST(JobTakeoverTest, ANodeThatComesLaterCountsAsOneOfTheNodes) {
 }
 
 // Node b, the only connected node that knows round 1, is lost before the
-// adoption of this round is given up. The nodes of round 1 still elect the
-// coordinator, so no new round begins without them.
+// adoption of this round is given up. A new round still needs a majority of the
+// nodes of round 1, so none begins.
 TEST(JobTakeoverTest, ARoundThatOnlyALostNodeKnewElectsNevertheless) {
   JobSpec spec = QuickSpec(1, 3);
   spec.takeover = Takeover::kMajority;
@@ -1300,7 +1304,7 @@ JobFixture JobThatIsOver(Takeover takeover) {
 TEST(JobTakeoverTest, AJobThatIsOverEndsWithoutAMajorityOfItsLastRound) {
   JobFixture job = JobThatIsOver(Takeover::kAuto);
   job.Reconnect("b");
-  // Nodes a and c have forgotten round 1.
+  // Nodes a and c have new agents, which do not know round 1.
   for (const char* name : {"a", "c"}) job.Restart(name);
   EXPECT_THAT(job.Decided("adopt"),
               HasSubstr("round 1 is given up: only 1 of its 3 nodes are among "
@@ -1358,8 +1362,10 @@ TEST(JobTakeoverTest, AJobThatIsOverEndsOnceNoWorkersAreLeft) {
   EXPECT_EQ(job.phase(), JobPhase::kFinished);
 }
 
-// With only nodes b and d at this coordinator, the job may have gone on
-// elsewhere, with nodes a and c. In one of the cases c shows that it has.
+// Node b reports that the job ended with round 1. But of the three nodes of
+// round 1, only b is connected. So a and c may have continued the job under
+// another coordinator, and the job must not end at once. If `has_gone_on`, node
+// c then reports that it was in round 2.
 TEST(JobTakeoverTest, AJobThatMayHaveGoneOnIsNotOver) {
   for (const bool has_gone_on : {false, true}) {
     JobFixture job = JobThatIsOver(Takeover::kMajority);
@@ -1389,9 +1395,10 @@ TEST(JobTakeoverTest, AJobThatMayHaveGoneOnIsNotOver) {
   }
 }
 
-// Node a knows that its coordinator has ended the job with round 1. Node c
-// knows a newer coordinator, and in one of the cases also that this one has
-// ended the round without ending the job. The other nodes were started again.
+// Node a reports that its coordinator has ended the job with round 1. Node c
+// reports a newer coordinator, so the job does not count as ended. If
+// `is_told`, c also reports that the newer coordinator has ended round 1 but
+// not the job. The other nodes were started again.
 TEST(JobTakeoverTest, TheEndOfAnOlderCoordinatorDoesNotCount) {
   for (const bool is_told : {false, true}) {
     JobSpec spec = QuickSpec(3, 5);
@@ -1412,7 +1419,9 @@ TEST(JobTakeoverTest, TheEndOfAnOlderCoordinatorDoesNotCount) {
   }
 }
 
-// Node c knows round 2 and is lost before round 1 is given up.
+// Node b reports that the job ended with round 1. Node c reports round 2, and
+// is lost before round 1 is given up. Nevertheless the job must not count as
+// ended.
 TEST(JobTakeoverTest, ANodeThatIsLostAgainMayKnowThatTheJobWentOn) {
   JobFixture job = JobThatIsOver(Takeover::kAuto);
   Report& report = job.agent("c").report;
@@ -1442,7 +1451,7 @@ TEST(AdoptionTest, TheMembersAreThoseOfTheNewestRound) {
   EXPECT_THAT(adoption.progress().members, ElementsAre("b", "d"));
 }
 
-// Of 9 nodes, 5 are a majority.
+// The world has 9 nodes, so the reports of 5 nodes complete a majority.
 TEST(AdoptionTest, IsDueWithTheReportThatCompletesAMajority) {
   const Instant begin{seconds(1)};
   Report report;
@@ -1470,9 +1479,9 @@ TEST(AdoptionTest, IsDueWithTheReportThatCompletesAMajority) {
   EXPECT_TRUE(adoption.IsDue(begin)) << "a node is lost";
 }
 
-// The job lost node c earlier, so fewer than max_nodes nodes are connected.
-// Round 2 must be given up without waiting for c, because both members of the
-// round are here again, and a was started again.
+// Node c is lost, so round 2 has only the nodes a and b. Both connect to a new
+// coordinator, but the agent of a was started again, so the round cannot
+// continue. The coordinator must give it up at once, without waiting for c.
 TEST(JobTakeoverTest, ARoundIsGivenUpAtOnceIfItsMembersWereStartedAgain) {
   JobFixture job = RunningJob(2, 3);
   job.Lose("c");
@@ -1542,10 +1551,10 @@ TEST(JobTakeoverTest, NodesThatHaveLeftAreNotAwaited) {
   EXPECT_THAT(job.World(), ElementsAre("a"));
 }
 
-// Nodes b to d leave and are started again. With Takeover::kAuto they may
-// meanwhile have begun a world under another coordinator, together with nodes
-// that are not connected here. Node a alone, of at least two nodes, prevents no
-// such world, so it begins none with nodes that were started again.
+// Nodes b to d leave, and b and c are started again. With Takeover::kAuto, the
+// nodes that left may meanwhile have begun a world under another coordinator,
+// together with nodes that are not connected here. So this coordinator, on node
+// a, begins no world. With kMajority it begins one.
 TEST(JobTakeoverTest, NodesThatHaveLeftMayHaveBegunAWorldElsewhere) {
   for (const Takeover takeover : {Takeover::kAuto, Takeover::kMajority}) {
     JobSpec spec = QuickSpec(2, 8);

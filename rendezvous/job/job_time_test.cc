@@ -43,13 +43,13 @@ TEST(JobTime, TheTimesOfNodesThatAreGoneStay) {
   job.Lose("b");
   ASSERT_EQ(job.status().nodes.size(), 1u);
   EXPECT_EQ(job.status().time.productive_s(), 30);
-  // An agent that reconnects reports its total time again, including the 20 s
-  // that were counted before. A restarted agent reports only the time since its
-  // own start.
+  // The agent of the lost node b reconnects. It reports its total time again:
+  // 25 s, of which 20 s were counted before. So only 5 s must be added.
   job.agent("b").report.time.ledger[Activity::kProductive] = seconds(25);
   job.Reconnect("b");
   EXPECT_EQ(job.status().time.productive_s(), 35);
   job.Lose("b");
+  // A restarted agent reports only the time since its own start.
   job.agent("b").report.time = {};
   job.Restart("b");
   Spend(&job, "b", 1);

@@ -218,8 +218,9 @@ class Membership {
   enum class Memory { kNeverAdmitted, kMayReturn, kSuperseded, kReleased };
   void Remove(Node& node, Memory memory);
   Memory MemoryOf(const NodeIdentity& identity) const;
-  // The place key of this incarnation when it was removed; "" if it had no key
-  // or was never admitted.
+  // The place key of this incarnation when it was removed: the agent's secret
+  // that proves that it held its place. "" if it had no key or was never
+  // admitted.
   std::string PlaceKeyOf(const NodeIdentity& identity) const;
   // How this incarnation had spent its time, as it had reported before it was
   // removed.

@@ -12,10 +12,11 @@ namespace muster::rendezvous {
 // Decides when the reports of n nodes are counted again to find a majority. A
 // count costs O(n log n), so it must not follow each of n reports. Pure.
 //
-// A count is due once as many reports have arrived as a majority lacks at
-// least, so that the report that completes a majority is counted at once. Other
-// changes may complete one sooner, for instance a report that voids a world. So
-// a count is also due kInterval after the last one.
+// Each count tells how many votes a majority still lacks. A report brings at
+// most one vote. So the next count is due once that many reports have arrived,
+// and the report that completes a majority is counted at once. A report may
+// also reduce the number of votes that a majority needs, for instance by
+// voiding a world. So a count is also due kInterval after the last count.
 class Recount {
  public:
   static constexpr Duration kInterval = std::chrono::milliseconds(20);
@@ -27,14 +28,14 @@ class Recount {
   bool IsDue(Instant now) const {
     return heard_ >= lacking_ || now >= last_ + kInterval;
   }
-  // The time at which a count of reports that have arrived since the last one
-  // is due; nullopt: none has arrived.
+  // The time at which the next count is due at the latest; nullopt: no report
+  // has arrived since the last count.
   std::optional<Instant> Deadline() const {
     if (heard_ == 0) return std::nullopt;
     return last_ + kInterval;
   }
-  // Called when the reports have been counted. `lacking`: how many votes the
-  // nodes lack for a majority. A report brings at most one.
+  // Called when the reports have been counted. `lacking`: the least number of
+  // votes that a majority still lacks.
   void Counted(Instant now, int lacking) {
     heard_ = 0;
     lacking_ = std::max(lacking, 1);

@@ -32,9 +32,9 @@ class Consequence {
   // that another event may still replace (Blame::provisional).
   enum class Cause { kProvisional, kFinal };
   // Records that the job was cancelled, and returns whether `verdict` was
-  // recorded. `verdict` ends the job, unless an earlier verdict is set. If
-  // `cause` is provisional, Withdraw may drop the earlier verdict later;
-  // `verdict`, which is kept as otherwise(), then ends the job. Only the first
+  // recorded. If no verdict is set, `verdict` ends the job. If one is set, it
+  // stays. But if `cause` is provisional, Withdraw may drop it later; then
+  // `verdict`, which is kept as otherwise(), ends the job. Only the first
   // cancel counts.
   bool Cancel(const Verdict& verdict, Cause cause);
   // Undoes the consequence of a worker's failure, because another event is the

@@ -60,8 +60,8 @@ struct World {
   int unstopped = 0;
 
   // In an adopted world: number of members whose node has not reported to this
-  // coordinator yet. Their node id is empty. If one is still missing at
-  // `unknown_until`, the round breaks.
+  // coordinator yet. Their node id is empty. If one of these nodes has still
+  // not reported at `unknown_until`, the round breaks.
   int unknown = 0;
   Instant unknown_until;
 

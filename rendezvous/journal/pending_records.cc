@@ -42,10 +42,10 @@ void PendingRecords::Succeeded(const Refused& refused) {
   batch_.clear();
   failing_ = false;
   released_ = std::max(released_, batch_newest_);
-  // The trouble is over only if this write contained the newest released change
-  // (a change for which no caller waits any more). A newer change may have been
-  // released while the write hung: it is still queued and not durable, so the
-  // trouble continues.
+  // A change is released when no caller waits for it any more. If this write
+  // contained the newest released change, all released changes are durable, so
+  // the trouble is over. Otherwise a newer change was released while the write
+  // hung. That change is still queued, so the trouble continues.
   if (released_ == batch_newest_) trouble_.reset();
 }
 

@@ -89,8 +89,8 @@ class PendingRecords {
   // The number of the newest released change, for which no caller waits any
   // more. All older changes are released, too.
   uint64_t released() const { return released_; }
-  // The reason why changes are not durable; nullopt: every released change is
-  // durable, unless TroubleOf has a value for its job.
+  // The reason why changes are not durable. nullopt: every released change is
+  // durable, except changes of jobs for which TroubleOf returns a reason.
   const std::optional<JournalTrouble>& trouble() const { return trouble_; }
   // The reason why changes of one job are not durable: trouble(), or else the
   // reason why the medium refuses the job's record.

@@ -172,11 +172,11 @@ TEST_F(PendingRecordsTest, AHungWriteThatEndsMakesOnlyItsBatchDurable) {
   pending_.Add("b", "2");
   pending_.Succeeded();
   // The change of b was released during the hang (no caller waits for it any
-  // more), but is not durable.
+  // more), but is not durable yet. So the trouble has not ended.
   EXPECT_TRUE(pending_.trouble().has_value());
-  // Writing works again, so the change of c is not released before it is
-  // durable. The next successful write ends the trouble although the change of
-  // d is still queued.
+  // Writing works again, so the new change of c is not released before it is
+  // durable. The write of b and c then ends the trouble, although a change of d
+  // has been queued in the meantime.
   pending_.Add("c", "3");
   EXPECT_EQ(pending_.released(), 2u);
   EXPECT_TRUE(pending_.MayWrite(kBegin));
@@ -243,8 +243,8 @@ TEST_F(PendingRecordsTest, TheTroubleBeginsWithTheFirstFailure) {
   pending_.Failed(kBegin + 2 * kRetryAfter, "Input/output error");
   EXPECT_EQ(pending_.trouble()->since, kBegin);
   EXPECT_EQ(Why(), "Input/output error");
-  // The third attempt hangs as well. Hang has already called Look, so the
-  // attempt counts as hung, and no further Look is needed.
+  // The third attempt hangs as well. The function Hang calls Look, which
+  // notices the hang. So no further call of Look is due.
   Hang(kBegin + 3 * kRetryAfter);
   EXPECT_EQ(pending_.NextLook(), std::nullopt);
 }

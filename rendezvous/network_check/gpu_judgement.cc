@@ -36,7 +36,8 @@ std::optional<double> RateOf(const GpuPairing& pairing) {
   return std::min(one.gpu_bytes_per_s, other.gpu_bytes_per_s);
 }
 
-// Why CUDA or NCCL has failed in a pair, seen from `own`; "": neither has.
+// The reason why CUDA or NCCL has failed in a pair, seen from `own`; "":
+// neither has failed.
 std::string FailureOf(const GpuPairing::End& own,
                       const GpuPairing::End& theirs) {
   if (!own.measured.gpu_failure.empty()) return own.measured.gpu_failure;

@@ -20,8 +20,9 @@ struct GpuPairing {
   End other;
 };
 
-// The result of a check for one node. kSlow: a measured value is bad. kFailed:
-// nothing could be measured.
+// The result of a check for one node. kUndecided: the node's measurements with
+// other nodes are bad, but too few of the other nodes are good to blame this
+// node. kSlow: a measured value is bad. kFailed: nothing could be measured.
 enum class CheckGrade { kGood, kUndecided, kSlow, kFailed };
 struct GpuFinding {
   CheckGrade grade = CheckGrade::kGood;

@@ -349,7 +349,8 @@ TEST(NetworkCheck, TwoBadNodesThatMetAreToldFromTheOthers) {
 }
 
 TEST(NetworkCheck, ThirdRoundTellsAGoodNodeWithTwoBadPartners) {
-  // 8 nodes, 5 of them bad: in round 2 more suspects than good nodes are left.
+  // 5 of the 8 nodes are bad. After round 1, more suspects than good nodes are
+  // left. So two rounds do not suffice to judge every suspect.
   Runner run(8);
   const std::set<std::string> bad = {"aa", "ac", "ad", "ae", "af"};
   run.Run(Unreachable(bad));

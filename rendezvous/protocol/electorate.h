@@ -10,8 +10,8 @@
 
 namespace muster::rendezvous {
 
-// Maximum number of Directive::standbys, and maximum length in bytes of an
-// endpoint (Report::standby_endpoint).
+// kMaxStandbys: maximum number of Directive::standbys. kMaxEndpointBytes:
+// maximum length in bytes of an endpoint (Report::standby_endpoint).
 inline constexpr size_t kMaxStandbys = 3;
 inline constexpr size_t kMaxEndpointBytes = 272;
 // Maximum number of nodes of an electorate whose node ids are listed.

@@ -12,13 +12,15 @@ namespace muster::rendezvous {
 
 // Maximum number of open inquiries of one job.
 inline constexpr size_t kMaxInquiries = 16;
-// Maximum number of Inquiry::ranks, maximum value of Inquiry::lines, and
-// maximum length of Inquiry::pattern.
+// kMaxInquiredRanks: maximum number of Inquiry::ranks. kMaxInquiredLines:
+// maximum value of Inquiry::lines. kMaxPatternBytes: maximum length in bytes of
+// Inquiry::pattern.
 inline constexpr size_t kMaxInquiredRanks = 4096;
 inline constexpr int kMaxInquiredLines = 1'000'000;
 inline constexpr size_t kMaxPatternBytes = 256;
-// Limits of one part of a node's answer to an inquiry (AnswerPart), and of the
-// lines and notes in it.
+// Limits of one part of a node's answer to an inquiry (AnswerPart): the numbers
+// of lines, stacks and notes, the bytes of one line and of one note, and the
+// bytes of the whole part.
 inline constexpr size_t kMaxPartLines = 1024;
 inline constexpr size_t kMaxPartStacks = 64;
 inline constexpr size_t kMaxPartNotes = 64;

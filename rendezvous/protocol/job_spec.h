@@ -37,8 +37,9 @@ enum class Encryption {
 // (--takeover).
 enum class Takeover {
   // Another node takes over once a majority of the newest world's nodes have
-  // connected to it. Fewer nodes suffice if all other nodes together are
-  // certain to be fewer than min_nodes, so that they cannot begin a round.
+  // connected to it. Fewer nodes suffice if the nodes that have not connected
+  // (at most max_nodes minus the connected nodes) are fewer than min_nodes, so
+  // that they cannot begin a round.
   kAuto,
   // Another node takes over once a majority of the newest world's nodes have
   // connected to it.

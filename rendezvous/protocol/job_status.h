@@ -43,7 +43,7 @@ enum class SlowPhase {
   kNetwork,  // transfers between the rank's node and other nodes
 };
 
-// A rank that makes the others wait (StragglerWatch).
+// A rank for which the other ranks have to wait, as StragglerWatch found.
 struct SlowRank {
   int rank = 0;
   std::string node_id;

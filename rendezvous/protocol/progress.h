@@ -59,8 +59,8 @@ struct RankTimes {
   bool operator==(const RankTimes&) const = default;
 };
 
-// Maximum number of workers in Report::progress, and in Report::times. A node
-// with more workers leaves the others out of its reports.
+// Maximum number of workers in each of the lists Report::progress and
+// Report::times. A node with more workers leaves the others out of its reports.
 inline constexpr int kMaxProgressPerReport = 4096;
 inline constexpr size_t kMaxStatusBytes = 64;
 // Maximum length of RankTimes::links.

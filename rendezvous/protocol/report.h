@@ -24,15 +24,17 @@ namespace muster::rendezvous {
 // misinterpret them.
 inline constexpr int kProtocolVersion = 3;
 
-// Maximum length of run ids, node ids, host names, addresses and roles.
+// Maximum length in bytes of each run id, node id, host name, address and role.
 inline constexpr size_t kMaxNameBytes = 256;
-// Maximum number of workers of a node (NodeIdentity::slots), and maximum number
-// of network switches that it names (NodeIdentity::topology).
+// kMaxSlots: maximum number of workers of a node (NodeIdentity::slots).
+// kMaxTopologyKeys: maximum number of network switches that a node names
+// (NodeIdentity::topology).
 inline constexpr int kMaxSlots = 16384;
 inline constexpr int kMaxTopologyKeys = 16;
 
-// Maximum number of Report::addresses and maximum length of each, enough for an
-// IPv6 address with a zone.
+// kMaxNodeAddresses: maximum number of Report::addresses. kMaxAddressBytes:
+// maximum length in bytes of each address, enough for an IPv6 address with a
+// zone.
 inline constexpr int kMaxNodeAddresses = 16;
 inline constexpr size_t kMaxAddressBytes = 64;
 
@@ -59,7 +61,7 @@ struct NodeIdentity {
   // --node-rank; the node is refused if it cannot get this rank
   std::optional<int> node_rank;
   // The node's index in Slurm or Kubernetes. It influences the order of the
-  // nodes; unlike `node_rank`, it is no demand.
+  // nodes but, unlike `node_rank`, does not demand a certain rank.
   std::optional<int> index;
   // Keys of the network switches through which the node is connected, from the
   // outermost to the innermost. Nodes with equal keys get adjacent ranks.
@@ -134,7 +136,8 @@ struct Report {
   // it received.
   uint64_t sequence = 0;
   // Epoch and revision of the newest directive that this node has received. If
-  // a newer one exists, the coordinator sends it again.
+  // the coordinator has a newer directive for the node, it sends that directive
+  // again.
   uint64_t seen_epoch = 0;
   uint64_t seen_revision = 0;
   // The highest epoch that a coordinator or a standby has sent to this node.

@@ -18,8 +18,8 @@ namespace muster::rendezvous {
 // (CheckClaim). kCompared: it must. kAny: the names are not checked.
 enum class HostNames { kCompared, kAny };
 
-// Maximum number of attached nodes. Further streams are ended with
-// RESOURCE_EXHAUSTED.
+// Maximum number of attached nodes, in total (`all`) and per principal. Further
+// streams are ended with RESOURCE_EXHAUSTED.
 struct NodeLimits {
   int all = 0;
   // Maximum number of attached nodes of one principal; nullopt: no limit per

@@ -23,7 +23,7 @@ class ConnectionPoolTest : public ::testing::Test {
   // The limits of the pool: 6 connections that wait for the hand-over to gRPC,
   // 16 connections on trial (gRPC serves them, but they have made no valid call
   // yet), and 3 callers (connections that have made a valid call). The fair
-  // share of each network is 16 / 8 = 2 connections on trial.
+  // share of each network is an eighth of the connections on trial, that is, 2.
   ConnectionPool pool_{
       {.waiting = 6, .on_trial = 16, .callers = 3, .nodes = 100}};
   Instant now_{seconds(1000)};
@@ -33,7 +33,8 @@ class ConnectionPoolTest : public ::testing::Test {
     pool_.Opened(now_, ++last_, network);
     return last_;
   }
-  // Opens a connection that Apply hands over to gRPC at once.
+  // Opens a connection that sends data, and checks that ConnectionPool::Apply
+  // hands it over to gRPC at once.
   Id OpenOnTrial(const std::string& network) {
     const Id id = Open(network);
     pool_.Spoke(id);

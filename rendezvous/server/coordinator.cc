@@ -369,9 +369,9 @@ class Coordinator::Impl {
         return absl::NotFoundError("no such job");
       }
       // Ignore an announcement that names this coordinator's own endpoint. Also
-      // ignore one of the coordinator to which the agent in this process is
-      // connected: the end of this connection shows the loss of that
-      // coordinator sooner than missing announcements do.
+      // ignore an announcement of the coordinator to which the agent in this
+      // process is connected: if that coordinator is lost, the end of the
+      // connection shows the loss sooner than missing announcements do.
       if (endpoint == options_.takeover->own_endpoint ||
           FollowsOneAt(endpoint)) {
         return absl::OkStatus();
@@ -382,8 +382,8 @@ class Coordinator::Impl {
     }
     // Pass the announcement to the job, if this process coordinates it. If the
     // announced epoch is higher than the job's, the job may depose this
-    // coordinator. OnDeposed then creates a standby, and tells it of the
-    // announced coordinator, which it finds in successors_.
+    // coordinator. OnDeposed then creates a standby, finds the announced
+    // coordinator in successors_ and tells the standby of it.
     if (job != nullptr) {
       job->OnCoordinatorTold({.epoch = epoch, .backing = backing});
     }
@@ -429,7 +429,8 @@ class Coordinator::Impl {
     const std::string& own = options_.takeover->own_endpoint;
     if (standby_ == nullptr) return absl::OkStatus();
     if (met_.size() < kMaxStandbys) met_.insert(other.endpoint);
-    // Meet elects no coordinator, so the function that Perform returns sends
+    // Perform returns a function that sends the first directives of a newly
+    // elected coordinator. Meet elects none, so the returned function does
     // nothing.
     Perform(standby_->Meet(MonotonicNow(), other, own))();
     return absl::OkStatus();
@@ -951,7 +952,8 @@ class Coordinator::Impl {
   // The coordinator to which the agent in this process is connected; nullopt:
   // the agent is connected to this coordinator or to none.
   std::optional<Standby::Leader> followed_;
-  // The highest epoch of the directives that Learn has handled.
+  // The highest epoch of the directives that the agent in this process has
+  // received from other coordinators and passed to Learn.
   uint64_t learned_epoch_ = 0;
   // The endpoints at which nodes look for a new coordinator (SetStandbys).
   std::vector<std::string> standbys_;

@@ -243,8 +243,8 @@ class Coordinator {
   std::optional<Announcement> Announcing() const;
   // Whether this process may exit although the job is unfinished. It may exit
   // if the connected nodes could elect another coordinator at once. It may also
-  // exit if the job waits for another node to join, because that node may be
-  // the node of this process, which the cluster restarts only after the process
+  // exit if the job waits for another node to join: the job may be waiting for
+  // this process's own node, which the cluster restarts only after the process
   // has exited.
   bool MayLeave() const;
   // The result of WhereElse in a process that is only a standby: which other

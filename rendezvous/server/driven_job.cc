@@ -562,8 +562,8 @@ void DrivenJob::SetAlarm() {
 void DrivenJob::OnAlarm(Instant when) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    // Ignore an alarm that was replaced by an earlier one. If each replaced
-    // alarm set another one, the number of alarms would grow.
+    // Ignore this alarm if it was replaced by an alarm with an earlier time. If
+    // each replaced alarm set another one, the number of alarms would grow.
     if (alarm_ != when) return;
     alarm_.reset();
   }

@@ -152,8 +152,9 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
             Observer observer);
   // Sets the alarm for the first deadline of a continued job.
   void Resume();
-  // Takes round number, used restarts, age and verdict from the record of a job
-  // that no node knows (Job::Recall). Call it before the first report.
+  // Takes round number, used restarts, age and verdict from `kept`, the record
+  // of a job whose nodes are expected to know no round of it (Job::Recall).
+  // Call it before the first report.
   void Recall(const KeptJob& kept);
   // The job's record, as of now.
   KeptJob Record() const;
@@ -194,7 +195,8 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
                        const std::string& node);
   // Ends an inquiry: the nodes stop answering it.
   void EndInquiry(const std::shared_ptr<InquirySession>& session);
-  // Returns the inquiry whose id for one of the nodes is `id`; null: none.
+  // Returns the inquiry that one of its nodes knows by `id`; null: none. Each
+  // node knows an inquiry by another id (Inquiry::id).
   std::shared_ptr<InquirySession> FindInquiry(uint64_t id) const;
 
   // The facts that decide what this job's coordinator announces to other

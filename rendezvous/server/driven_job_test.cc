@@ -32,7 +32,7 @@ using ::testing::IsEmpty;
 
 constexpr seconds kMaxWait(30);
 
-// Adds an observer that knows no decision.
+// Adds an observer that has seen no decision yet. Returns whether it was added.
 bool AddTo(JobWatchers& watchers, uint64_t id, JobWatchers::Told told) {
   DecisionCursor cursor;
   return watchers.Add(id, &cursor, std::move(told)).has_value();
@@ -297,8 +297,9 @@ TEST_F(KeptJobTest, EachDirectiveIsDeliveredOnceItsRecordIsDurable) {
 }
 
 // A coordinator that is no longer the leader must ignore the death of an agent.
-// The death changes no record, so no write to the record store fails and stops
-// the coordinator. Instead, the job must call Surroundings::leads.
+// The job cannot notice the loss of leadership by a failed write to the record
+// store, because the death changes no record. So the job must call
+// Surroundings::leads.
 TEST_F(KeptJobTest, ACoordinatorThatNoLongerLeadsDecidesNothing) {
   const auto job = NewJob(/*max_write_wait=*/Duration::zero());
   Join(*job, "node-a", &a_);

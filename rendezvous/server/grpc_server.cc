@@ -66,8 +66,8 @@ absl::Status WhyNotListening(const Endpoint& listen, const absl::Status& why) {
 // most half of this reserve.
 constexpr int kKeptForOthers = 100;
 
-// Memory in bytes that gRPC may use for connections and messages. kBasicMemory,
-// in total, is enough for the largest reports of a few hundred simultaneous
+// Parts of the memory in bytes that gRPC may use for connections and messages.
+// kBasicMemory is enough for the largest reports of a few hundred simultaneous
 // callers. kMemoryPerNode is added for the stream of each node, for at most
 // kMaxNodesWithMemory nodes.
 constexpr size_t kBasicMemory = 256 << 20;

@@ -372,7 +372,8 @@ TEST_F(GrpcInquiryTest, SlowOperatorHoldsUpTheNodeOnly) {
   grpc::ClientContext context;
   const auto reader = Ask(&context);
   const auto answer = node_->link().Answer("job", Inquired());
-  // Send blocks once all buffers are full. Cancel makes it return.
+  // The number of messages that the thread `sender` has sent. Its Send blocks
+  // once all buffers are full, until Cancel makes it return false.
   std::atomic<int> sent = 0;
   std::thread sender([&] {
     while (answer->Send({.lines = {{.text = std::string(60'000, 'x')}}})) {

@@ -14,9 +14,9 @@ void InquirySession::Apply(Change change) {
   on_news_();
 }
 
-// Calls the `on_room` (see Begin) of each node that waits to send its next
-// part, if the buffer has room now. The buffer contains the parts that the
-// operator has not read.
+// Calls the callback `on_room` (see Begin) of each node that waits to send the
+// next part of its answer, if the buffer has room now. The buffer contains the
+// parts of all answers that the operator has not read.
 void InquirySession::WakeWaiting() {
   std::vector<std::function<void()>> wake;
   {

@@ -36,9 +36,10 @@ class JobInquiries {
       : draw_id_(std::move(draw_id)) {}
 
   bool empty() const { return open_.empty(); }
-  // Maximum number of inquiries that follow the workers' output, as `launch
-  // logs -f` does. It is smaller than kMaxInquiries, so that some inquiries are
-  // left for operators who look for the reason why a job hangs.
+  // Maximum number of open inquiries of one job that follow the workers'
+  // output, as `launch logs -f` does. It is smaller than kMaxInquiries, so that
+  // some inquiries are left for operators who look for the reason why a job
+  // hangs.
   static constexpr int kMaxFollowers = 12;
 
   // Adds an inquiry. Returns false if there are already kMaxInquiries

@@ -118,8 +118,9 @@ TEST_F(JobInquiriesTest, AtMostSixteenAreOpen) {
       inquiries_.Add(std::make_shared<InquirySession>(Inquiry(), [] {}), ""));
 }
 
-// Operators who leave `launch logs -f` running must not prevent another
-// operator from reading the stacks of a job that hangs.
+// The number of followers (`launch logs -f`) is limited separately. So
+// operators who leave them running do not prevent another operator from reading
+// the stacks of a job that hangs.
 TEST_F(JobInquiriesTest, FollowersLeaveRoomForOthers) {
   for (int i = 0; i < JobInquiries::kMaxFollowers; ++i) {
     Open({.follow = Follow::kYes});

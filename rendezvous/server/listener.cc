@@ -463,9 +463,8 @@ class Listener::Impl {
     }
   }
 
-  // Removes the connections that gRPC has closed. Skips the connections of
-  // nodes. Once a node's stream has ended (Left), the pool counts the
-  // connection among the callers, and a later call of Sweep checks it.
+  // Removes the connections that gRPC has closed. Skips a node's connection as
+  // long as the node's stream lasts (until Left).
   void Sweep(Instant now) {
     const bool full = pool_.IsCrowded() || accept_again_.has_value();
     if (now - swept_ < (full ? kSweepIntervalWhenFull : kSweepInterval)) return;

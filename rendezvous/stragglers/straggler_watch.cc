@@ -61,7 +61,7 @@ void StragglerWatch::Follow(const RankTimes& times, Rank& rank) {
   if (!rank.is_known || own < 0 || blocked < 0) {
     // Either `times` are the rank's first times, or they are lower than the
     // previous ones, which shows that a new measurement has begun. In both
-    // cases there is no window yet.
+    // cases forget all earlier windows; the first window begins at `times`.
     rank = Rank();
     rank.is_known = true;
     rank.last = times;

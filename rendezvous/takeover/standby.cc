@@ -142,8 +142,8 @@ Standby::Step Standby::Told(Instant now, uint64_t epoch,
   kind_ = Kind::kSuccessor;
   announced_ = Announced{.leader = {.endpoint = endpoint, .epoch = epoch},
                          .until = now + kToldFor};
-  // Hear sends each node to the other coordinator and removes the node's report
-  // from reports_. So iterate over a copy of reports_.
+  // Iterate over a copy of reports_. Each call of Hear below sends one node to
+  // the other coordinator, and removes the node's report from reports_.
   const std::map<StreamId, Report> here = reports_;
   for (const auto& [stream, report] : here) {
     Step moved = Hear(now, stream, report);
@@ -178,7 +178,9 @@ bool Standby::HaveMajority(const std::vector<const Report*>& voting,
   const JobSpec& spec = reports_.begin()->second.spec;
   const auto here = static_cast<int>(std::ranges::count_if(
       voting, [](const Report* report) { return !IsKnownSpare(*report); }));
-  // A further node may be a voter of each constituency, and no spare.
+  // The lowest number of further nodes with which every constituency could have
+  // its majority. One further node may be a voter of all constituencies, so
+  // this is the maximum of the numbers that they lack, not the sum.
   int of_all = 0;
   for (const Constituency& one : constituencies) {
     of_all = std::max({of_all, one.nodes / 2 + 1 - one.voters - one.returned,
@@ -196,10 +198,11 @@ bool Standby::HaveMajority(const std::vector<const Report*>& voting,
       *lacking = std::min(*lacking, spec.min_nodes - here);
       if (here >= spec.min_nodes) return true;
     }
-    // No node here remembers a world, but restarted nodes may have forgotten
-    // one. So a job in which two worlds could run at once must not begin here.
-    // The first coordinator must have begun the job: it may have a record of
-    // the job, from which it continues.
+    // No node here knows a world, but restarted agents may have forgotten one
+    // that still runs. So elect here only if two worlds can never run at once
+    // (RestartedAgentsElect). Also, the first coordinator must have begun the
+    // job (`has_begun`). Otherwise it may still come, and continue the job from
+    // a record.
     const bool has_begun = HighestPromise() > 0;
     if (!has_begun || !spec.RestartedAgentsElect()) return false;
   }

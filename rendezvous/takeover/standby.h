@@ -132,11 +132,13 @@ class Standby {
 
  private:
   // Whether the nodes that send `voting` have a majority. Sets `lacking` to the
-  // least number of further nodes that may complete one. O(n log n).
+  // least number of further nodes that may complete a majority. O(n log n).
   bool HaveMajority(const std::vector<const Report*>& voting,
                     int* lacking) const;
-  // Counts the connected nodes, and begins an election if they have a majority,
-  // or ends one if a majority has promised its epoch.
+  // Counts the connected nodes. If no election runs and the nodes have a
+  // majority, begins an election. If an election runs and a majority has
+  // promised its epoch, this standby is elected. A founder whose nodes have met
+  // no coordinator needs no election: it begins the job at once.
   void Count(Instant now, Step& step);
   Directive NewDirective(DirectiveKind kind, std::string reason);
   // The directive for nodes that wait here; `gathered_` is its text.

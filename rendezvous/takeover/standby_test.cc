@@ -54,13 +54,13 @@ class Cluster {
     reports_.push_back(std::move(report));
     return static_cast<int>(reports_.size()) - 1;
   }
-  // Delivers the node's report to the standby, so long after the report before
-  // that the standby counts its reports again (Recount).
+  // Advances the time by Recount::kInterval, so that the standby counts all
+  // reports again, and then delivers the node's report.
   void Come(int rank) {
     now_ += Recount::kInterval;
     ComeAtOnce(rank);
   }
-  // Delivers the node's report at the time of the report before.
+  // Delivers the node's report to the standby without advancing the time.
   void ComeAtOnce(int rank) {
     Take(standby_.Hear(now_, StreamOf(rank), reports_.at(rank)));
   }
@@ -121,8 +121,9 @@ TEST(StandbyTest, IsElectedOnceAMajorityHasPromised) {
   EXPECT_EQ(nodes.standby().reports().size(), 2u);
 }
 
-// With many nodes, not every report is followed by a count of all reports, but
-// the one that completes a majority is: the fifth of nine.
+// With many nodes, the standby does not count all reports after each report.
+// But it must count them after the report that completes a majority: the fifth
+// of nine.
 TEST(StandbyTest, AMajorityIsFoundWithTheReportThatCompletesIt) {
   Cluster nodes(9);
   for (int rank = 0; rank < 9; ++rank) nodes.report(rank).spec.min_nodes = 1;
@@ -195,8 +196,8 @@ TEST(StandbyTest, ANodeWithTwoStreamsVotesOnce) {
   nodes.Come(again);
   EXPECT_EQ(nodes.told(again).epoch, 0u);
   EXPECT_EQ(nodes.standby().reports().size(), 1u);
-  // The first connection of this node delivers a report that is older than the
-  // node's newest one. The standby must ignore it.
+  // The node's first connection now delivers a report that is older than the
+  // node's newest one. The standby must ignore the older report.
   nodes.Come(1);
   EXPECT_EQ(nodes.standby().reports().begin()->second.sequence, 6u);
   nodes.Come(2);
@@ -672,9 +673,9 @@ TEST(StandbyTest, BeforeAnyRoundEnoughNodesAreAMajorityAtTheFounder) {
 
 // Nodes of a job with max_nodes 5 have lost their coordinator before any round,
 // and connect to a successor. If min_nodes is 3, three nodes suffice to elect
-// it: the other nodes are at most two, too few for a world. It is never elected
-// if min_nodes is 2 (two worlds could run at once), or with
-// Takeover::kMajority.
+// it: the other nodes are at most two, too few for a world. The successor is
+// never elected in three cases: min_nodes is 2 (two worlds could run at once);
+// Takeover::kMajority; no node has met the founder.
 TEST(StandbyTest, BeforeAnyRoundASuccessorNeedsThatOtherNodesAreTooFew) {
   struct Case {
     Takeover takeover = Takeover::kAuto;

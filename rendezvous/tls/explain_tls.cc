@@ -69,7 +69,8 @@ class Conversation {
       UseToken(shown.token, context_.get());
     }
     ssl_.reset(SSL_new(context_.get()));
-    // gRPC's server ends the handshake unless the client offers HTTP/2 (ALPN).
+    // gRPC's server requires that the client offers HTTP/2 in the handshake
+    // (ALPN).
     constexpr unsigned char kHttp2[] = {2, 'h', '2'};
     SSL_set_alpn_protos(ssl_.get(), kHttp2, sizeof(kHttp2));
     SSL_set_fd(ssl_.get(), fd_.get());

@@ -223,7 +223,7 @@ std::string DerOf(const X509* certificate) {
   return der;
 }
 
-// The contents of a derived token.
+// The decoded contents of a token that DeriveToken has made from the job token.
 struct Derived {
   PrivateKey key;
   Certificate certificate;

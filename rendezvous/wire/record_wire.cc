@@ -36,8 +36,8 @@ void FromWire(const char* field, int wire, Enum last, BoundedReader* reader,
 
 void Age(const char* field, int64_t wire, BoundedReader* reader,
          Duration* value) {
-  // Do not use BoundedReader::Span, which refuses a duration of more than one
-  // year: a job may run longer.
+  // Read the duration as a plain integer. BoundedReader::Span would refuse more
+  // than one year, but a job may run longer.
   int64_t nanoseconds = 0;
   reader->Integer64(field, wire, 0, &nanoseconds);
   *value = std::min(Duration(nanoseconds), kMaxAge);

@@ -197,8 +197,9 @@ void RelayCore::OnRequest(StoreClientId client, StoreFraming framing,
     AppendInteger(static_cast<uint32_t>(request.number),
                   effects->AddReply(client));
   }
-  // Call SettleOffer after the request is forwarded. If the request pops the
-  // offered element, the element must still be reserved for this client.
+  // End the client's old offer (the reservation of a queue element) only after
+  // the request has been forwarded. If the request is the pop of this element,
+  // the element must still be reserved when the server gets the request.
   SettleOffer(client, effects);
 }
 

@@ -388,8 +388,9 @@ class UpstreamConnectionTest : public testing::Test {
  protected:
   UpstreamConnectionTest() : server_(*StoreServer::Start({})) {}
 
-  // Tries `first`, then the server. The server's address is listed 39 times, so
-  // `first` gets 1/40 of the 20 s: half a second.
+  // Tries `first`, then the server's address, which is listed 39 times. The
+  // time limit of 20 s is divided among the 40 addresses, so the attempt at
+  // `first` ends after half a second.
   absl::StatusOr<StreamSocket> ConnectAfter(const SocketAddress& first) {
     std::vector<SocketAddress> addresses(40, Local(server_->port()));
     addresses[0] = first;

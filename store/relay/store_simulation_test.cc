@@ -49,9 +49,9 @@ class StoreSimulation {
       if (Below(400) == 0) ComeToRest();
       if (clients_.size() < kClients) clients_.push_back(NewClient());
       // AgeOffers ends old offers (reservations of a queue element for a
-      // client), so a pop that arrives late may find no element. Only
-      // kMayFindNothing permits that; with kFinds, every pop must find its
-      // element.
+      // client). After that, a client's pop may find no element. So call
+      // AgeOffers only in simulations in which a pop may fail
+      // (kMayFindNothing).
       if (told_ == Told::kMayFindNothing && Below(150) == 0) {
         store_.AgeOffers();
       }

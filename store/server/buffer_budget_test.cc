@@ -71,8 +71,9 @@ TEST_F(BufferBudgetTest, AClientThatReadsPreventsOverdue) {
     ASSERT_FALSE(budget_.IsOverdue(kBegin + i * (kOverdueAfter - Duration(1))));
     budget_.CountRead(b_, 1000);
   }
-  // From here on the clients read nothing. Data that they read earlier must not
-  // delay the time at which the wait is overdue.
+  // No client reads after this time. So the wait of the requests must be
+  // overdue after a further kOverdueAfter, whatever the clients have read
+  // before.
   const Instant last = kBegin + 10 * (kOverdueAfter - Duration(1));
   EXPECT_FALSE(budget_.IsOverdue(last));
   EXPECT_TRUE(budget_.IsOverdue(last + kOverdueAfter));

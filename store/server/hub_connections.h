@@ -60,7 +60,8 @@ class HubConnections {
   void Charge(StoreConnection& connection);
 
   // Schedules a connection for sending, after data was appended to its `out`.
-  // Closes the connection if too much of its data is unread.
+  // Closes the connection if `out` has become too large because the peer does
+  // not read.
   void Schedule(StoreConnection& connection);
   size_t scheduled() const { return scheduled_.size() - next_scheduled_; }
   // Removes and returns the next scheduled connection in FIFO order; null if

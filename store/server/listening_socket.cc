@@ -155,7 +155,8 @@ StoreAcceptor::Accepted StoreAcceptor::Accept(size_t connections,
         accept4(listener_.get(), reinterpret_cast<sockaddr*>(&peer.storage),
                 &peer.size, SOCK_NONBLOCK | SOCK_CLOEXEC));
     const bool failed = !accepted.socket.open();
-    // The error concerns only this connection. The next one is accepted.
+    // The error concerns only the connection that was to be accepted. So try to
+    // accept the next connection.
     if (failed && (errno == EINTR || errno == ECONNABORTED)) continue;
     if (failed && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
                    errno == ENOMEM)) {

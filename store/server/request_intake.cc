@@ -10,8 +10,8 @@
 namespace muster::store {
 namespace {
 
-// Limit of a connection's unread bytes. Beyond it, requests wait if their
-// replies would add to the unread bytes.
+// Limit of the bytes that wait to be sent on one connection. Beyond it,
+// requests that would add to these bytes are not handled yet.
 constexpr size_t kHighWater = size_t{1} << 20;
 
 }  // namespace

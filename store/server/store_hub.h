@@ -36,7 +36,7 @@ struct StoreHubOptions {
   // A non-blocking, listening socket.
   OwnedFd listener;
   // For a relay: a non-blocking socket that is connected to the store server
-  // (the relay's upstream). Effects for kUpstreamClient are sent on it. For a
+  // (the relay's upstream). The relay sends its clients' requests on it. For a
   // store server: not open.
   StreamSocket upstream;
   Relays relays = Relays::kTaken;
@@ -83,9 +83,10 @@ class StoreHub {
   // left.
   absl::Status Prepare();
 
-  // Serves until Stop is called or the upstream is lost. The loss is returned
-  // as an error, unless there were clients and all of them have left. On return
-  // all sockets are closed.
+  // Serves until Stop is called or, in a relay, the connection to the store
+  // server is lost. This loss is the normal end of a relay (OK) if all of its
+  // clients have disconnected before. If clients are left, or there never was a
+  // client, the loss is returned as an error. On return all sockets are closed.
   absl::Status Run();
 
   // Makes Run return. Any thread.
@@ -124,18 +125,20 @@ class StoreHub {
   size_t Process(StoreConnection& connection, std::string_view bytes);
   // Handles the requests in connection.in until one of them has to wait.
   void ProcessHeld(StoreConnection& connection);
-  // Continues a stalled connection, unless its next request must still wait.
+  // Continues a stalled connection, that is, one that is not read from because
+  // its requests must wait. No effect if they must still wait.
   void Resume(StoreConnection& connection);
   // Resumes the first of the connections that wait for the buffer budget.
   void ResumeNext();
 
-  // Carries out the effects of the service's last step.
+  // Queues the replies, and ends the connections, that the service's last step
+  // has put into effects_.
   void Deliver();
   void DeliverToChannel(const StoreEffects::Effect& effect);
-  // Sends as much of the connection's data as the kernel accepts. If requests
-  // have waited because too much of this connection's data was unsent, lets
-  // them continue: requests of this connection and, if it is the upstream
-  // connection, requests of all clients.
+  // Sends as much of the connection's data as the kernel accepts. Then resumes
+  // the connections whose requests waited because too much of this data was
+  // unsent: this connection or, if it is the upstream connection, those of all
+  // clients.
   void Send(StoreConnection& connection);
   // Notifies the service of the disconnected clients in gone_, and clears
   // gone_.

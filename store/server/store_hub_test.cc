@@ -125,9 +125,10 @@ TEST(StoreHubTest, AnUpstreamThatDoesNotReadIsReadFrom) {
   const Serving hub(9, OwnedFd(ends[0]));
   RawClient client(hub.port());
   client.Set("k", std::string(kBytes, 'v'));
-  // The value is larger than the upstream connection's buffer. While this
-  // buffer is full, the hub handles no further request of the client. So it
-  // answers PING only after the upstream has read most of the value.
+  // The value of the SET above is larger than the buffer of the upstream
+  // connection. While this buffer is full, the hub handles no further request
+  // of the client. So the hub answers the PING only after the upstream has read
+  // most of the value.
   client.Send({.command = StoreCommand::kPing, .number = 3});
   pollfd sent{.fd = upstream.get(), .events = POLLIN, .revents = 0};
   ASSERT_EQ(poll(&sent, 1, 30'000), 1);

@@ -102,6 +102,7 @@ TEST_F(StoreOverloadTest, RequestsThatWaitAreNotLost) {
   deaf->SendByAll(kGetLarge);
   half.Send(std::string_view(set).substr(100));
   // This client sends a SET and disconnects before the server handles the SET.
+  // The server must handle it nevertheless.
   {
     RawClient last_words(server_->port(), RawClient::Greeting::kNone);
     last_words.Send({.command = C::kValidate, .number = kStoreMagic});

@@ -100,9 +100,10 @@ TEST_F(StoreServerTest, SetReleasesAWaitingClient) {
   EXPECT_TRUE(a.Released());
 }
 
-// A SET releases 300 clients that wait for its key. The replies are so many
-// that the server's helper threads send some of them. Another 30 clients wait
-// for the same key, and disconnect before the SET.
+// A SET releases 300 clients that wait for its key. Each gets its reply,
+// although another 30 clients, which wait for the same key, disconnect before
+// the SET. The replies are so many that the server's helper threads send some
+// of them.
 TEST_F(StoreServerTest, ReleasesManyAtOnce) {
   Start();
   ManyClients waiters(port(), 300);

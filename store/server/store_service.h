@@ -36,8 +36,8 @@ class StoreService {
 
   // Whether OnTick must be called even if no client sends anything.
   virtual bool WantsTicks() const = 0;
-  // Called once per period of the hub's timer while WantsTicks. The first call
-  // may come at any time in a period.
+  // Called once per period of the hub's timer while WantsTicks returns true.
+  // The first call may come at any time in a period.
   virtual void OnTick(StoreEffects* effects) = 0;
 
   // Handles the bytes that the upstream connection (from a relay to the store)

@@ -13,8 +13,8 @@ struct Row {
   ReplyShape reply;
 };
 
-// One row for each command, in the order of the commands' numbers in the modern
-// framing.
+// The name, the arguments and the reply of each command from VALIDATE to
+// BARRIER. The index of a row is the command's number in the modern framing.
 constexpr Row kRows[] = {
     {StoreCommand::kValidate, "VALIDATE", {0, 0, 4}, ReplyShape::kNone},
     {StoreCommand::kSet, "SET", {2, 0, 0}, ReplyShape::kNone},
@@ -49,8 +49,9 @@ const Row& RowOf(StoreCommand command) {
   return kRows[static_cast<size_t>(command)];
 }
 
-// Numbers of GETNUMKEYS and WATCH_KEY in the old framing, which has no
-// VALIDATE, PING, queues, lists or barriers.
+// Numbers of GETNUMKEYS and WATCH_KEY in the old framing. It has no VALIDATE,
+// so the numbers up to that of GETNUMKEYS are one lower than in the modern
+// framing. It also has no PING, queues, lists or barriers.
 constexpr uint8_t kOldNumKeys = 6;
 constexpr uint8_t kOldWatchKey = 7;
 

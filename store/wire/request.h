@@ -32,8 +32,8 @@ enum class StoreCommand : uint8_t {
   kQueueLen = 16,
   kListKeys = 17,
   kBarrier = 18,
-  // WATCH_KEY of the old framing, where its number is 7. Never sent in the
-  // modern framing.
+  // WATCH_KEY. Only the old framing has this command, with the number 7. The
+  // value 64 is internal and is never sent.
   kWatchKey = 64,
   // Muster's extension: after this command the connection carries frames of
   // many clients (relay_frames.h).
@@ -45,8 +45,8 @@ enum class StoreCommand : uint8_t {
 enum class StoreFraming {
   kUnknown,  // too few bytes have arrived to know the framing
   kModern,   // PyTorch 2.1 and newer: VALIDATE comes first, SET is 1.
-  // Older PyTorch: there is no VALIDATE, and the numbers up to that of
-  // GETNUMKEYS are lower by one than in kModern.
+  // Older PyTorch: there is no VALIDATE. The commands from SET to GETNUMKEYS
+  // have the numbers 0 to 6, each lower by one than in kModern.
   kOld,
 };
 
@@ -101,7 +101,7 @@ inline constexpr uint8_t kStoreWaitCanceled = 1;  // reply to CANCEL_WAIT
 inline constexpr uint8_t kStoreKeyUpdated = 0;  // the key's value changed
 inline constexpr uint8_t kStoreKeyCreated = 1;  // the key was created
 inline constexpr uint8_t kStoreKeyDeleted = 2;  // the key was deleted
-// Reply to WATCH_KEY itself.
+// The reply to WATCH_KEY, which comes before the notifications.
 inline constexpr uint8_t kStoreWatchRegistered = 3;
 
 // Limits of one request or reply, the same as PyTorch's.
@@ -131,7 +131,7 @@ struct StoreRequest {
   std::string_view expected;
   // Used by CHECK, WAIT, MULTI_GET and MULTI_SET.
   std::vector<std::string_view> keys;
-  // Used by MULTI_SET: as many as `keys`.
+  // Used by MULTI_SET: the new value of each of `keys`, in the same order.
   std::vector<std::string_view> values;
   // ADD: the amount. BARRIER: the world size. PING: the nonce. VALIDATE: the
   // magic number. RELAY: the version of the frames.

@@ -40,7 +40,8 @@ class RequestParser {
 
   StoreFraming framing() const { return framing_; }
 
-  // Memory of the parser's list of the current request's strings, in bytes.
+  // Memory, in bytes, of the list in which the parser keeps the positions of
+  // the strings of the current request.
   size_t memory() const { return spans_.capacity() * sizeof(Span); }
 
  private:

@@ -47,20 +47,23 @@ _CHECKPOINT_EVERY = 20
 _RECOVERED_STEPS = 40
 # Maximum number of nodes of a job.
 _MOST_NODES = 4
-# Minimum number of nodes of a job whose coordinator runs on a node. If that
-# node fails, the others must be a majority to take over.
+# Minimum number of nodes of a job whose coordinator runs on one of the nodes.
+# If that node fails, the remaining nodes must be a majority, so that one of
+# them can take over.
 _LEAST_HOSTED = 3
 # Number of steps of a job, far more than it can run. The driver stops the job
 # after its last fault.
 _STEPS = 1_000_000
-# The maximum time for which the log of a job may have no new line is the longer
-# one of two times: _PATIENCE_S seconds, and (on a busy machine)
+# The longest time for which the log of a job may have no new line (some faults
+# extend it), and in which the processes of a killed program must end. It is
+# _PATIENCE_S seconds or, if that is longer (on a busy machine),
 # _PATIENCE_IN_STARTS times the duration of the job's start.
 _PATIENCE_S = 10.0
 _PATIENCE_IN_STARTS = 15
 # The lease of a node, in seconds.
 _LEASE_S = 10.0
-# Time limit in seconds for the first start of a job, and for the job's end.
+# Time limit in seconds for each of these: a job's first step and a job's end.
+# It is also a part of longer limits.
 _LONG_S = 120.0
 # Seconds after the end of a job within which all its processes must end.
 _ENDING_S = 2.0

@@ -33,9 +33,11 @@ _PARTS_OF_NODE = (WORKER, NODE, AGENT, GUARDIAN)
 # The probability that a fault of a node or its processes acts on the node that
 # coordinates the job.
 _AT_HOST = 0.3
-# The probability that a fault belongs to the group of the previous fault.
+# The probability that a fault belongs to the group of the previous fault, and
+# does not begin a new group. A group begins when the job has recovered from the
+# previous group.
 _JOINS_GROUP = 0.35
-# Seconds between the faults of a group.
+# Seconds between two successive faults of a group (minimum, maximum).
 _GAP_S = (0.01, 1.5)
 # Seconds until a killed node or daemon is started again.
 _DOWN_S = (0.01, 2.0)
@@ -46,7 +48,7 @@ _SHORTEST_STOP_S = 0.1
 HARMLESS_STOP_S = 5.0
 # Maximum time in seconds for which a node's network can be cut without the loss
 # of its lease. TCP doubles the interval between retransmissions, so the next
-# retransmission may come as long after the cut as the cut lasted.
+# retransmission may come as long after the end of the cut as the cut lasted.
 HARMLESS_CUT_S = 3.0
 # Maximum time in seconds for which a guardian can be stopped without harm. An
 # agent kills a guardian that has sent no sign of life for 10 s (GuardianWatch).

@@ -72,8 +72,8 @@ def check(test, what, ours, theirs, limit):
   test.assertEqual(len(ours), len(theirs), what)
   apart = distance(ours, theirs)
   # The callers derive `limit` from the size of the outputs. A limit of zero
-  # means that both outputs are zero by mistake. Then `apart` is zero as well,
-  # and the comparison below would pass.
+  # means that both outputs are zero by mistake. Their distance is then zero as
+  # well, and the comparison below would pass.
   test.assertGreater(limit, 0, what)
   if not apart <= limit:
     test.fail('%s: %.4g apart, and rounding explains %.4g' % (

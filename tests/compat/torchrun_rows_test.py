@@ -104,8 +104,9 @@ class TorchrunRows(unittest.TestCase):
       # TORCH_ELASTIC_SHUTDOWN_TIMEOUT=1, because Muster's default is 30 s.
       # torchrun gets more time, because the machine may be busy.
       job.wait(launched.LIMIT_S if launcher is _REAL else 25)
-      # A worker that torchrun has left holds the pipe. It ends now: for `tail`,
-      # torchrun runs until its exit status has been read.
+      # This read ends when no process has the pipe open. If torchrun has exited
+      # and left its worker, the worker's `tail` still has it open, but ends
+      # now: `tail` sees the end of torchrun once job.wait has reaped torchrun.
       said = job.stdout.read()
     return said, job.returncode
 

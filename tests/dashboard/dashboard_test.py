@@ -46,9 +46,10 @@ sys.exit(int(open(sys.argv[1]).read()))
 '''
 
 
-# A worker that prints hostile lines, and then each line that it reads from the
-# FIFO of its rank. The line `flood` stands for 20,000 lines. The worker ends at
-# the end of the FIFO.
+# A worker that first prints lines which could harm the page: a very long line,
+# HTML, escape sequences and invalid UTF-8. It then prints each line that it
+# reads from the FIFO of its rank; in place of the line `flood` it prints 20,000
+# lines. The worker ends at the end of the FIFO.
 _PRINTER = r'''
 import os, sys
 out = sys.stdout.buffer

@@ -13,7 +13,8 @@
 namespace muster {
 namespace {
 
-// Returns a fuzz input of one to four edits, which insert pieces of YAML.
+// Returns a fuzz input: a byte that selects a valid configuration file, and one
+// to four edits of this file, each of which inserts one of the pieces below.
 std::string Input(uint64_t seed) {
   constexpr std::string_view kPieces[] = {
       ":",          ": ",  "\n",         "\n  ",

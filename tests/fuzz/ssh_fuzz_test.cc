@@ -13,8 +13,8 @@
 namespace muster {
 namespace {
 
-// Returns a fuzz input of one to three edits, which insert pieces of host files
-// and messages.
+// Returns a fuzz input: one to three random edits of valid host files and ssh
+// messages. Each edit inserts one of the pieces below.
 std::string Input(uint64_t seed) {
   constexpr std::string_view kPieces[] = {"a",
                                           "-",

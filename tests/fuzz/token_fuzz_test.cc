@@ -13,8 +13,9 @@
 namespace muster {
 namespace {
 
-// Returns a fuzz input: a byte for the kind, and one to three edits, which
-// insert pieces of certificates.
+// Returns a fuzz input: a byte that selects what is parsed (a token, a
+// certificate, a private key, ...), and one to three edits, each of which
+// inserts one of the pieces below.
 std::string Input(uint64_t seed) {
   constexpr std::string_view kPieces[] = {std::string_view("\0", 1),
                                           "\x01",

@@ -13,8 +13,8 @@
 namespace muster {
 namespace {
 
-// Returns a fuzz input: a byte for the kind, and one to four edits, which
-// insert pieces of messages.
+// Returns a fuzz input: a byte that selects a kind of message, and one to four
+// edits, each of which inserts one of the pieces below.
 std::string Input(uint64_t seed) {
   constexpr std::string_view kPieces[] = {
       "\x08",

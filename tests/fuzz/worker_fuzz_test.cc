@@ -13,8 +13,8 @@
 namespace muster {
 namespace {
 
-// Returns a fuzz input: a byte for the kind, and one to four edits, which
-// insert pieces of workers' output.
+// Returns a fuzz input: a byte that selects the kind of input, and one to four
+// edits, which insert pieces of workers' output.
 std::string Input(uint64_t seed) {
   constexpr std::string_view kPieces[] = {"\n",
                                           "\r",

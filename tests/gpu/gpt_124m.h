@@ -12,8 +12,9 @@
 
 namespace muster {
 
-// The model GPT-2 124M in bfloat16 on a GPU. Its batch has `batch` full windows
-// of random tokens, drawn with `seed`. The device must outlive this object.
+// The model GPT-2 124M in bfloat16 on a GPU. Its batch has `batch` sequences of
+// random tokens, each as long as the model's context. `seed` determines the
+// tokens. The device must outlive this object.
 struct Gpt124m {
   std::unique_ptr<models::cuda::CudaGptWeights<models::cuda::Bfloat16>> weights;
   // AdamW with a weight decay of 0.1

@@ -83,8 +83,9 @@ TEST(Hang, IsTheVerdictsCauseWithItsStack) {
   EXPECT_THAT(output, HasSubstr("last step 7"));
   EXPECT_THAT(output, HasSubstr("stack        | Python, main thread:\n"));
   EXPECT_THAT(output, HasSubstr("|   load_the_batch (spied)\n"));
-  // Rank 1 must be named as the worker that hangs. Rank 2 has been silent for
-  // longer, but has never reported progress, so its silence does not count.
+  // The agent must print a line about the hang of rank 1. Rank 2 has been
+  // silent for longer, but has never reported progress, so its silence is no
+  // hang.
   EXPECT_THAT(launch->Lines(" hung: silent for "), Not(IsEmpty()));
   EXPECT_THAT(output, HasSubstr("stopped by us"));
   // The folder of the job's logs is named after a generated run id, so the test

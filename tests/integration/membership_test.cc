@@ -129,8 +129,9 @@ TEST(Membership, ASilentAgentIsReplacedByASpareAfterItsLease) {
   EXPECT_EQ(spare->ExitCode(), 0);
   // The spare must have taken the rank of the stopped node.
   EXPECT_THAT(spare->Lines("up rank=" + rank + " local=0 round=2"), SizeIs(1));
-  // When the stopped node continues, it must learn that the job has continued
-  // without it, and must exit.
+  // Let the stopped node continue. It must learn that the job has continued
+  // without it, and must exit. Its worker, the process `left`, must be gone
+  // then.
   const pid_t left = WorkerPids(*b, 1).at(0);
   b->Signal(SIGCONT);
   EXPECT_TRUE(b->ExitCode().has_value());

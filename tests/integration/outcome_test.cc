@@ -52,9 +52,9 @@ TEST(Outcome, LeftoverProcessesAreNamedAlsoWithQuiet) {
   EXPECT_THAT(launch.Lines("stopped: "), SizeIs(1));
 }
 
-// Rank 1 raises an exception and does not exit. As torch's decorator @record
-// does, it writes the exception to its error file, with a time five seconds
-// ago. Rank 0 then loses its connection to rank 1, and exits first. The
+// Rank 1 raises an exception and does not exit. It writes the exception to its
+// error file, as torch's decorator @record does, and gives a time five seconds
+// in the past. Rank 0 then loses its connection to rank 1, and exits first. The
 // exception of rank 1 must be named as the cause.
 TEST(Outcome, TheFirstRecordedExceptionIsTheCause) {
   const std::string script = R"sh(

@@ -69,8 +69,8 @@ class CertificateSecrets:
                   self._path(name, 'crt'))
 
   def _make_key(self, name):
-    # The key has the format SEC 1, as cert-manager writes an ECDSA key unless
-    # `encoding` is PKCS8.
+    # The key has the format SEC 1, in which cert-manager writes ECDSA keys by
+    # default (with `encoding` PKCS8 it would use another format).
     self._openssl('ecparam', '-name', 'prime256v1', '-genkey', '-noout',
                   '-out', self._path(name, 'key'))
 

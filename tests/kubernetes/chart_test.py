@@ -224,9 +224,9 @@ class Chart(unittest.TestCase):
           'accessModes': ['ReadWriteOnce'],
           'resources': {'requests': {'storage': '1Gi'}}, **more})
     mounted = ['trainer-rendezvousd']
-    # The claim must have no storageClassName, so that Kubernetes uses the
-    # default class of the cluster. An empty storageClassName would mean no
-    # class.
+    # The PersistentVolumeClaim must have no storageClassName, so that
+    # Kubernetes uses the default class of the cluster. An empty
+    # storageClassName would mean no class.
     self.assertEqual(self.state_of(enabled=True), ([claim()], mounted, True))
     self.assertEqual(
         self.state_of(enabled=True, storageClassName='fast', size='2Gi'),
@@ -403,8 +403,9 @@ class Chart(unittest.TestCase):
         self.assertNotIn('MUSTER_TOKEN', notes())
         self.assertIn('MUSTER_TOKEN=$(kubectl get secret tk ',
                       notes(tokenSecret='tk'))
-        # With TLS, the command must not connect to localhost: the certificate
-        # names the coordinator's pod.
+        # With TLS, the command that the notes show must not connect to
+        # localhost, because the certificate names the coordinator's pod
+        # instead.
         shown = notes(tls={'enabled': True}, tokenSecret='tk')
         self.assertIn('-- launch status', shown)
         self.assertNotIn('localhost', shown)

@@ -73,7 +73,7 @@ class Containerfile(unittest.TestCase):
     self.assertTrue([rest for rest in self.of('COPY')
                      if {'LICENSE', 'NOTICE'} <= set(rest.split())])
     # tools/install puts LICENSE and NOTICE into share/doc/muster below its
-    # prefix.
+    # prefix (/opt/muster). So the image must copy share.
     self.assertIn('--from=build /opt/muster/share /usr/local/share',
                   self.of('COPY'))
 

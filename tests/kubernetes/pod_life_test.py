@@ -121,7 +121,7 @@ class PodLife(pod_case.PodCase):
     replaced = self.job_pod(1)
     self.assertNotEqual(replaced.address, started[1].address)
     replaced.wait_for('rank 1 of 3 works')
-    # The other pods continue in a second round.
+    # Pods 0 and 2, which were not replaced, must begin a second round.
     for pod in (started[0], started[2]):
       pods.wait_until('a second round',
                       lambda: pod.log().count('of 3 works') >= 2)
@@ -154,7 +154,8 @@ class PodLife(pod_case.PodCase):
     daemon = self.coordinator_pod()
     pods.wait_until('the next one is ready',
                     lambda: daemon.probe('/readyz') == (200, 'ok\n'))
-    # The new coordinator must continue the round that the agents report.
+    # Once all agents are connected, the new coordinator must continue the round
+    # that they report, so no further round may have begun.
     pods.wait_until('all agents are connected again', lambda:
                     all(agent.host_name in self.status(daemon)
                         for agent in agents))

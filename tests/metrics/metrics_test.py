@@ -139,7 +139,8 @@ class Metrics(unittest.TestCase):
                             'muster_worker_step{local_rank="0"} 7',
                             'muster_worker_loss{local_rank="1"} 2.5')
       self.assertIn(f'muster_node_info{{{job},', page)
-      # The metrics port also answers the probes.
+      # The metrics port also answers Kubernetes' health probes, such as
+      # /readyz.
       self.assertEqual(fetch(f'http://127.0.0.1:{port}/readyz')[1], 'ok\n')
     query = self.prometheus(metrics.group(2),
                             *[f'127.0.0.1:{port}' for port in ports])

@@ -7,7 +7,7 @@ _JOB = 'rendezvous/job'
 _LIFECYCLE = 'agent/lifecycle'
 
 ALL = [Mutant(*mutant) for mutant in (
-    # --- preemption of a job
+    # --- mutants of the preemption of a job
     ('a notice is renewed by each report', _JOB, 'Job::Preempt', 'do min',
      swap('std::min(state_.preemption->deadline, deadline)', 'deadline')),
     ('a second order leaves the grace', _JOB, 'Job::Preempt', 'do min', DROP),
@@ -106,7 +106,8 @@ ALL = [Mutant(*mutant) for mutant in (
      'Lifecycle::PreemptionLimit', 'if runs_workers', DROP),
     ('giving up a preempted job is a failure', _LIFECYCLE, 'Lifecycle::GiveUp',
      'if preemption_', FALSE),
-    # --- which nodes count as healthy and may get a place
+    # --- mutants of the choice of the nodes that count as healthy and may get a
+    # place
     ('who is unhealthy is given a place', _JOB, 'Node::ready', 'return',
      without('health')),
     ('who is unchecked is given a place', _JOB, 'Node::ready', 'return',

@@ -13,7 +13,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'ConnectionCrowd::Remove', 'do share erase id', DROP),
     ('a network keeps its place among the sizes', _NET, 'ConnectionCrowd::Add',
      'if', FALSE),
-    # --- a coordinator's connections
+    # --- deadlines and limits of a coordinator's connections
     ('no connection has a deadline', _SERVER, 'ConnectionPool::CloseExpired',
      'while', FALSE),
     ('a connection is closed early', _SERVER, 'ConnectionPool::CloseExpired',

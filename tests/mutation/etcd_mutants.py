@@ -37,7 +37,8 @@ ALL = [Mutant(*mutant) for mutant in (
      'if kClaim', swap('kClaim', 'kNone')),
     ('a failed request is repeated in the past', _ETCD, 'Leadership::OnFailed',
      'do due_', DROP),
-    # --- mutants of this rule: a decision is told only once etcd has its record
+    # --- if the journal's medium hangs or fails: decisions wait for etcd, but
+    # jobs do not wait for a disk
     ('an undurable decision is told', _JOURNAL, 'PendingRecords::NoteTrouble',
      'if on_trouble', TRUE),
     ('a full disk holds the jobs back', _JOURNAL,

@@ -6,7 +6,8 @@ from mutant import DROP, FALSE, TRUE, Mutant, swap, without
 _FLIGHT_RECORDER = 'trainer_sdk/flight_recorder'
 
 ALL = [Mutant(*mutant) for mutant in (
-    # --- the analysis that names ranks which called different operations
+    # --- mutants of the analysis that names ranks which called different
+    # operations
     ('an end that an agent saw is no failure', _FLIGHT_RECORDER,
      'Analysis::Analysis', 'do somebody_failed_ #2', DROP),
     ('a mismatch is told after its group was made again', _FLIGHT_RECORDER,
@@ -15,7 +16,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'return #3', DROP),
     ('who called something else is told twice', _FLIGHT_RECORDER,
      'Analysis::FindMismatch', 'for second', DROP),
-    # --- the analysis that names ranks which are behind the others
+    # --- mutants of the analysis that names ranks which are behind the others
     ('the dead are behind', _FLIGHT_RECORDER, 'Analysis::FindDead', 'do insert',
      DROP),
     ('who was stopped on its way is behind', _FLIGHT_RECORDER,
@@ -68,7 +69,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'Analysis::Take', 'if somebody_failed_', without('somebody_failed_')),
     ('who has called less is behind beside those to blame', _FLIGHT_RECORDER,
      'Analysis::Take', 'if somebody_failed_', without('result_')),
-    # --- point-to-point messages
+    # --- mutants of the analysis of point-to-point messages
     ('a message that does not fit is unanswered', _FLIGHT_RECORDER,
      'Analysis::FindIdlePeers', 'if kFailedPrecondition', FALSE),
     ('who is in something does not answer', _FLIGHT_RECORDER,
@@ -92,7 +93,8 @@ ALL = [Mutant(*mutant) for mutant in (
     ('messages with anybody are counted', _FLIGHT_RECORDER,
      'FlightCalls::Messages', 'do count',
      swap('std::count(peers.begin(), peers.end(), other.rank) > 0', '1')),
-    # --- ranks without a flight recorder file, and silent ranks
+    # --- mutants of the analysis of silent ranks, and of ranks without a flight
+    # recorder file
     ('an end that is known is missing', _FLIGHT_RECORDER,
      'Analysis::FindMissing', 'if logs_', without('ends_')),
     ('who said why is silent', _FLIGHT_RECORDER, 'Analysis::FindSilent',
@@ -103,7 +105,8 @@ ALL = [Mutant(*mutant) for mutant in (
      'Analysis::FindSilent', 'if blamed_', without('blamed_')),
     ('whose end is known is silent', _FLIGHT_RECORDER, 'Analysis::FindSilent',
      'if blamed_', without('ends_')),
-    # --- stuck process groups for which no rank was found to be the cause
+    # --- mutants of the analysis of stuck process groups for which no rank was
+    # found to be the cause
     ('what may differ is several operations', _FLIGHT_RECORDER,
      'Analysis::MayDiffer', 'return', without('kind')),
     ('what the last came to just now stands still', _FLIGHT_RECORDER,
@@ -118,7 +121,8 @@ ALL = [Mutant(*mutant) for mutant in (
      'if', DROP),
     ('what has not begun is done', _FLIGHT_RECORDER, 'PositionOf', 'if ended',
      FALSE),
-    # --- deaths and hangs of workers that the agents have reported
+    # --- mutants of the analysis of deaths and hangs of workers, as reported by
+    # the agents
     ('who hung is dead', _FLIGHT_RECORDER, 'FindDeaths', 'if kHung', FALSE),
     ('who hung is always told', _FLIGHT_RECORDER, 'Analysis::ReportSilentRanks',
      'if blamed_', DROP),
@@ -142,7 +146,8 @@ ALL = [Mutant(*mutant) for mutant in (
      'do break', DROP),
     ('who a hung one waited for is excused', _FLIGHT_RECORDER, 'FindDeaths',
      'if empty', TRUE),
-    # --- the time at which the ranks' flight records are judged (MomentOf)
+    # --- mutants of the time at which the ranks' flight records are judged
+    # (MomentOf)
     ('the present is when something was recorded last', _FLIGHT_RECORDER,
      'MomentOf', 'do clock', DROP),
     ('an end is no sign of a time', _FLIGHT_RECORDER, 'MomentOf', 'do time',
@@ -156,7 +161,8 @@ ALL = [Mutant(*mutant) for mutant in (
      DROP),
     ('without timeout what begins later is on its way', _FLIGHT_RECORDER,
      'IsFresh', 'return', without('moment')),
-    # --- process groups with equal names, and groups that were created again
+    # --- mutants of the handling of process groups with equal names, and of
+    # groups that were created again
     ('groups that are alike are one', _FLIGHT_RECORDER, 'KeysOf', 'do nth',
      DROP),
     ('groups made before make amends', _FLIGHT_RECORDER, 'WasMadeAgain', 'if',
@@ -172,7 +178,8 @@ ALL = [Mutant(*mutant) for mutant in (
      swap('absl::StrCat(later.name, "/")', 'later.name')),
     ('groups of one name and other members are numbered', _FLIGHT_RECORDER,
      'FlightGroupLabel', 'if', without('members')),
-    # --- how the text of `launch inspect` describes a rank's operations
+    # --- mutants of the descriptions of a rank's operations in the text of
+    # `launch inspect`
     ('what failed is over', _FLIGHT_RECORDER, 'IsStuck', 'return',
      without('ended status')),
     ('what failed is never over', _FLIGHT_RECORDER, 'IsStuck', 'return',

@@ -6,7 +6,7 @@ _JOB = 'rendezvous/job'
 _PROTOCOL = 'rendezvous/protocol'
 
 ALL = [Mutant(*mutant) for mutant in (
-    # --- a new coordinator with the record of the previous one
+    # --- the record of a job, and a new coordinator that continues from it
     ('a restored node is lost as if its stream had broken', _JOB,
      'Job::ForgiveSilence', 'do broken is_restored', without('is_restored')),
     ('the budget is forgotten', _JOB, 'StateOf', 'do restarts_used', DROP),
@@ -39,7 +39,7 @@ ALL = [Mutant(*mutant) for mutant in (
      swap('record.stopping.consequence.verdict().has_value()', 'true')),
     ('an agent that died after the verdict is lost', _JOB, 'Job::On',
      'if finished nullptr', without('finished')),
-    # --- a new coordinator without a record
+    # --- a new coordinator without a record, which adopts the running round
     ('adopt: a minority goes on', _JOB, 'Adoption::Decide', 'if come', TRUE),
     ('adopt: half of the nodes go on', _JOB, 'Adoption::Decide', 'if come',
      swap('>', '>=')),
@@ -171,7 +171,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'for successors', DROP),
     ('a successor is told the verdict once', _JOB, 'Job::Admit',
      'if successors', without('successors')),
-    # --- refusal of nodes that belong to another job
+    # --- refusal of nodes and reports; place keys; the run tag
     ('another command is the same job', _PROTOCOL, 'Disagreement',
      'do other_command', FALSE),
     ('a node may encrypt otherwise than its job', _PROTOCOL, 'OtherShape',
@@ -242,7 +242,7 @@ ALL = [Mutant(*mutant) for mutant in (
     ('a signal is forwarded with each report', _JOB, 'Job::TakeOver',
      'if newest_signal', DROP),
     ('a round below 0 is taken', _JOB, 'Unsound', 'if round', DROP),
-    # --- lost nodes and leases
+    # --- leases, lost nodes, and suspensions of the coordinator
     ('a report does not renew the lease', _JOB, 'Job::TakeOver',
      'do SetDeadline', DROP),
     ('leases never run out', _JOB, 'Job::Step', 'do ExpireLeases', DROP),
@@ -335,7 +335,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'if kStopped', TRUE),
     ('a released node may come back', _JOB, 'Job::On', 'do Membership kReleased',
      swap('kReleased', 'kMayReturn')),
-    # --- failures of workers
+    # --- failures of workers, and which event is the cause of a break
     ('a failure counts with each report', _JOB, 'Job::TakeFailures', 'for',
      swap('node.failures_taken', '0')),
     ('a failure of another round counts', _JOB, 'Job::TakeFailures',
@@ -477,7 +477,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'return Earlier',
      swap('Earlier(deadline, state.blame.NextDeadline(state.now))',
           'deadline')),
-    # --- when a round is stopped, and when the next one begins (back-off)
+    # --- when a round is stopped, and when and with whom the next one begins
     ('failures are followed by rounds at once', _JOB, 'Gathering::Decide',
      'if awaits_answers timed_out', without('not_before_')),
     ('the back-off outlives the join time-out', _JOB, 'Gathering::Decide',

@@ -25,7 +25,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'if', swap('(!best || other->shared > best->shared)', '!best')),
     ('the neighbour on the right always counts', _JOB, 'MoverQueue::Take', 'if',
      swap('&& (!best || other->shared > best->shared)', '')),
-    # --- binding of workers to CPUs
+    # --- mutants of the binding of workers to CPUs
     ('cores that are forbidden are used', _BINDING, 'PlanBinding',
      'if binary_search', TRUE),
     ('a node without usable cores is taken', _BINDING, 'CpusOf', 'if near',

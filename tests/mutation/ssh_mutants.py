@@ -7,7 +7,7 @@ _SSH = 'launcher/ssh'
 
 ALL = [Mutant(name, _SSH, 'RemoteJob::' + function, *rest)
        for name, function, *rest in (
-    # --- start
+    # --- mutants of the start of the job
     ('the job starts with too few hosts', 'ConsiderStart',
      'if kUp least', FALSE),
     ('a host is waited for although too few are left', 'ConsiderStart',
@@ -26,7 +26,8 @@ ALL = [Mutant(name, _SSH, 'RemoteJob::' + function, *rest)
     ('a spare does not start in time', 'TimePassed', 'do spares_may_start_',
      DROP),
     ('an agent starts in a job that ends', 'Start', 'if IsEnding', FALSE),
-    # --- restarts of killed agents, and hosts that were lost
+    # --- mutants of the restarts of killed agents, and of the handling of lost
+    # hosts
     ('an agent is started for ever', 'MayStartAgain', 'return',
      without('kMaxDeaths')),
     ('the doctor starts killed agents', 'MayStartAgain', 'return',
@@ -59,7 +60,7 @@ ALL = [Mutant(name, _SSH, 'RemoteJob::' + function, *rest)
      without('sought 0')),
     ('too few hosts are awaited', 'AwaitsHosts', 'return',
      without('least')),
-    # --- which host runs the coordinator
+    # --- mutants of the choice of the host that runs the coordinator
     ('a coordinator is elsewhere before a round', 'NoteCoordinator',
      'if has_begun', without('has_begun')),
     ('any lost host moves the coordinator', 'NoteCoordinator',
@@ -75,7 +76,8 @@ ALL = [Mutant(name, _SSH, 'RemoteJob::' + function, *rest)
     ('the coordinator\'s host is not lacked', 'LacksHosts',
      'return phase', FALSE),
     ('too few hosts are enough', 'LacksHosts', 'if least', FALSE),
-    # --- the verdict, and how long the start over ssh waits for it
+    # --- mutants of the verdict, and of the time for which the start over ssh
+    # waits for it
     ('a lost host is no failure', 'JudgeIfUnknown', 'do StopForLoss #2', DROP),
     ('a verdict is judged again', 'JudgeIfUnknown', 'if verdict_code_', FALSE),
     ('the verdict\'s deadline outlives the verdict', 'On',
@@ -90,7 +92,8 @@ ALL = [Mutant(name, _SSH, 'RemoteJob::' + function, *rest)
     ('late output does not extend the deadline', 'On', 'if ends', FALSE),
     ('a console that is full uses up the deadline', 'PutOff', 'if deadline_',
      FALSE),
-    # --- signals to the `launch` that starts the agents
+    # --- mutants of the handling of signals to the `launch` that starts the
+    # agents
     ('any signal stops the job', 'SignalCaught', 'if StopsTheJob', FALSE),
     ('a signal goes to all agents', 'SignalCaught', 'do break', DROP),
     ('an unhandled signal is sent', 'SignalCaught', 'do sent is_caught',

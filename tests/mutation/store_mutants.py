@@ -8,7 +8,7 @@ _NET = 'base/net'
 _PLAN = 'agent/store'
 
 ALL = [Mutant(*mutant) for mutant in (
-    # --- limits of the store's memory
+    # --- mutants of the limits of the store's memory
     ('offers cost nothing', _CORE, 'StoreCore::bytes', 'return',
      swap('offers_.bytes() +', '')),
     ('barriers cost nothing', _CORE, 'StoreCore::bytes', 'return',
@@ -51,7 +51,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'if kMaxStoreReplyBytes', FALSE),
     ('a list of keys is any number of bytes', _CORE, 'StoreCore::ListKeys',
      'if', FALSE),
-    # --- the store's operations
+    # --- mutants of the store's operations
     ('a missing key is as expected, whatever is', _CORE,
      'StoreCore::CompareSet', 'do empty',
      swap('request.expected.empty()', 'true')),
@@ -124,7 +124,8 @@ ALL = [Mutant(*mutant) for mutant in (
      swap('effects->AddClose(client, "RELAY inside a relay\'s '
           'frames");',
           '')),
-    # --- waiting clients, and offers (queue elements reserved for a client)
+    # --- mutants of the lists of waiting clients and of offers (queue elements
+    # reserved for a client)
     ('a key named twice is awaited twice', _CORE, 'WaitingList::Add',
      'if missing',
      swap('if (wait.missing.emplace(queue->first, queue).second)',
@@ -141,7 +142,7 @@ ALL = [Mutant(*mutant) for mutant in (
      DROP),
     ('a key that nobody waits for any more is kept', _CORE,
      'WaitingList::Remove', 'if second', DROP),
-    # --- barriers of a store's clients
+    # --- mutants of the barriers of a store's clients
     ('who was let go still stands there', _CORE, 'BarrierList::Reached',
      'do stands_', DROP),
     ('who was let go is still counted', _CORE, 'BarrierList::Reached',
@@ -154,7 +155,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'if second', DROP),
     ('who gave a barrier up is still counted', _CORE, 'BarrierList::Remove',
      'do kBytesPerClient', DROP),
-    # --- watches of keys
+    # --- mutants of the watches of keys
     ('a key watched twice is counted twice', _CORE, 'WatchList::Add', 'body',
      swap('if (!clients_[client].emplace(key).second) return',
           'clients_[client].emplace(key)')),
@@ -165,7 +166,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'do kBytesPerWatch', DROP),
     ('who watches nothing any more is kept', _CORE, 'WatchList::Remove',
      'do clients_ erase', DROP),
-    # --- limits of the server's buffers
+    # --- mutants of the limits of the server's buffers
     ('a wait for readers that is over goes on', _SERVER, 'BufferBudget::Charge',
      'if', DROP),
     ('to read nothing is to read', _SERVER, 'BufferBudget::CountRead', 'if',
@@ -188,7 +189,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'if', swap('one.outgoing == 0 || other.outgoing == 0 ||', '')),
     ('who reads blocks as who does not', _SERVER, 'BufferBudget::BlocksBefore',
      'return other_reads', swap('other_reads', 'one.outgoing > other.outgoing')),
-    # --- which clients are served
+    # --- mutants of the choice of the clients that are served
     ('all addresses are one network', _NET, 'AddressSet::Contains',
      'if memcmp', FALSE),
     ('the last bits of a network do not count', _NET, 'AddressSet::Contains',

@@ -108,9 +108,9 @@ absl::StatusOr<std::unique_ptr<Hosts>> Hosts::Make(int count) {
     s = tunnel.status();
     if (s.ok()) tunnels.push_back(*std::move(tunnel));
   }
-  // Return the thread to its former network namespace. If setns fails with
-  // EPERM, unshare has failed with EPERM as well, so the thread has never left
-  // that namespace.
+  // Return the thread to its former network namespace. An error is ignored: if
+  // setns fails with EPERM, unshare has failed with EPERM as well, so the
+  // thread has never left that namespace.
   (void)setns(home.get(), CLONE_NEWNET);
   if (!s.ok()) return s;
   return std::unique_ptr<Hosts>(

@@ -246,10 +246,10 @@ void Conversation::Step(const std::string& node,
     } else if (std::holds_alternative<agent::EndAnnouncement>(action) ||
                std::holds_alternative<agent::DropCheck>(action) ||
                std::holds_alternative<agent::DropMeasurement>(action)) {
-      // This branch is empty: its actions EndAnnouncement, DropCheck and
-      // DropMeasurement cancel something that still runs, but in the scenarios
-      // announcements, health checks and measurements end as soon as they
-      // begin.
+      // Nothing is done for the actions EndAnnouncement, DropCheck and
+      // DropMeasurement. They cancel an announcement, a health check or a
+      // measurement that still runs, but in the scenarios each of these ends as
+      // soon as it begins.
     } else if (const auto* pair = std::get_if<agent::MeasurePair>(&action)) {
       to_agents_.emplace_back(node,
                               agent::PairMeasured{{.epoch = pair->epoch,

@@ -164,7 +164,8 @@ class ListenerTest(unittest.TestCase):
 
 class Connections(ListenerTest):
 
-  # Attack: more connections than the coordinator's process has descriptors.
+  # Attack: more connections than the coordinator's process has descriptors. The
+  # coordinator must still serve operators and nodes.
   def test_more_silent_connections_than_descriptors(self):
     port = free_port.free_port()
     host = self.start(_LAUNCH, '--nnodes=2', '--rdzv-backend=c10d',

@@ -1,6 +1,6 @@
 // Tests of --encrypt=workers between hosts. An eavesdropper must read no data.
-// On a member's host, the store must refuse a program that does not have the
-// key.
+// The store must refuse a program that does not have the key, even if it runs
+// on a host of the job.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -218,7 +218,8 @@ TEST_F(CheckersTest, ReportsSilenceBeyondTheLease) {
   step_.status.nodes = {Node(kZero, 0)};
   checker_->OnReport(kZero, 1, ReportOf(kZero, 1));
   Advance(milliseconds(4999));
-  // A repeated report does not prove that the agent is alive.
+  // The first report arrives again. This does not prove that the agent is
+  // alive, so the silence still counts from the first arrival.
   checker_->OnReport(kZero, 1, ReportOf(kZero, 1));
   checker_->OnStep(step_);
   EXPECT_EQ(checker_->breach(), "");
@@ -389,8 +390,9 @@ TEST_F(CheckersTest, SuccessOutsideOfTheRoundLeavesRoom) {
   EXPECT_TRUE(room.MustLetIn(step.status));
   room.OnReport(kZero, 1, report);
   EXPECT_FALSE(room.MustLetIn(step.status));
-  // The new coordinator does not know that n0 has succeeded and that its place
-  // in round 1 is taken. So the coordinator must let the waiting node n1 in.
+  // A new coordinator has no report of the success of n0, so for this
+  // coordinator the place of n0 in round 1 is free. It must let the waiting
+  // node n1 in.
   room.OnCoordinatorStarted(2);
   EXPECT_TRUE(room.MustLetIn(step.status));
 }
@@ -567,9 +569,8 @@ TEST_F(CheckersTest, ReportsAQuarantinedMemberThatTheMinimumDoesNotNeed) {
                         "more than the minimum of 1 nodes"));
 }
 
-// A quarantined member is a breach if a spare could take its place and the
-// coordinator must know that this spare is ready. In all other cases it is
-// none.
+// A quarantined member is a breach only if a spare could take its place and the
+// coordinator must know that this spare is ready.
 TEST_F(CheckersTest, ReportsAQuarantinedMemberInThePlaceOfAReadySpare) {
   const auto sent = [](AgentName agent, uint64_t revision) {
     Sent one{.to = agent};

@@ -338,11 +338,10 @@ std::string Cluster::Run() {
   stage_.queue.RunUntil(stage_.queue.now() + plan.max_straggle + seconds(2),
                         [this] { return !stage_.failure.empty(); });
   const rendezvous::JobSpec& spec = plan.spec;
-  // The maximum time until the job has recovered from all faults. It covers the
-  // slowest recovery: a lost node is detected and its round is stopped, and
-  // both happen again for a node that joins late. A second agent of a node is
-  // detected after one lease. If a further round fails in between, the longest
-  // back-off between rounds is added.
+  // The maximum time until the job has recovered from all faults. It is the sum
+  // of the longest times of all steps that a recovery may need, such as the
+  // detection of lost nodes, the end of their rounds, and the back-off before
+  // the next round.
   const Duration bound =
       3 * (spec.lease() + spec.shutdown_timeout + seconds(5)) + spec.last_call +
       spec.wait_for_replacement + 2 * spec.scale_up_cool_down +

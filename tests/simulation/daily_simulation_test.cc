@@ -20,7 +20,8 @@ constexpr int kSeedsPerBlock = 300;
 constexpr int kBlocks = 8;
 constexpr uint64_t kSeedsOfADay = 1'000'000;
 
-// The date as "20261122"; empty if the build has no date (tools/day).
+// The day of the build (UTC), such as "20261122". Empty: the build was not
+// given the day, which the script tools/day prints.
 std::string Today() {
   std::ifstream file("tests/simulation/day.txt");
   std::string day;

@@ -83,9 +83,9 @@ TEST_F(CheckersTest, AcceptsAHangAfterTheKill) {
   Advance(seconds(100));
   checker_->OnTick();
   EXPECT_EQ(checker_->breach(), "");
-  // The workers of round 1 have ended. Round 2 has new workers, to which no
-  // SIGKILL was sent. If one of them hangs and is not killed in time, this is a
-  // breach.
+  // The workers of round 1 end. Their SIGKILL does not count for the workers of
+  // round 2. So if one of these hangs and is not killed in time, the checker
+  // must report a breach.
   checker_->OnWorkersGone(kZero, 1, 1);
   checker_->OnWorkerHung(kZero, 1, 2, 0, 0);
   checker_->OnAgentStepped(kZero, Signalling(15), now_);

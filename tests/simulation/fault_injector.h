@@ -49,7 +49,9 @@ class FaultInjector {
   bool StaysAway(const SimNode& node);
   void ClogSome();
   void RestartCoordinator();
-  // --- for plans with takeovers, in which nodes host the coordinators
+  // At random, kills or suspends the node of the newest coordinator, and
+  // divides the network. Called only in plans with takeovers, in which nodes
+  // host the coordinators.
   void TroubleTakeover();
   // Returns the node whose process hosts the newest coordinator. Null: there is
   // no coordinator, or its job has ended. In an ended job this node must not be

@@ -31,11 +31,12 @@ struct Plan {
   Duration coordinator_timeout = Duration::zero();
   Duration latest_join = Duration::zero();
   // Time for which the workers of a round run until they succeed; nullopt: they
-  // succeed only in phase 3 of Cluster.
+  // succeed only in the last phase of the simulation (see Cluster).
   std::optional<Duration> work;
   bool leaves_on_term = false;
 
-  // --- faults of messages: shares of all messages, per mille
+  // --- faults of messages. drop, duplicate: shares (per mille) of all messages
+  // that are lost or arrive twice.
   int drop = 0;
   int duplicate = 0;
   bool reorder = false;
@@ -44,8 +45,8 @@ struct Plan {
   int straggle = 0;
   Duration max_straggle = Duration::zero();
 
-  // --- faults of each node: probabilities per mille, drawn five times per
-  // simulated second
+  // --- faults of single nodes: probabilities per mille, drawn for each node
+  // five times per simulated second
   int break_stream = 0;
   // share (per mille) of the stream breaks that the coordinator does not notice
   int half_open = 0;
@@ -57,17 +58,19 @@ struct Plan {
   int guardian_death = 0;
   int cut = 0;
   int worker_crash = 0;
-  // probability (per mille): a worker stops reporting but does not exit
+  // probability (per mille), drawn for each node every 200 ms: one worker of
+  // the node stops reporting but does not exit
   int hang = 0;
-  // share (per mille) of a worker's crashes that make a worker of another node
-  // crash
+  // probability (per mille), drawn for each other node when a worker crashes: a
+  // worker of that other node crashes, too
   int collateral = 0;
-  // probability (per mille): SIGUSR1 to an agent, which forwards it to all
-  // workers
+  // probability (per mille), drawn for each node every 200 ms: its agent gets
+  // SIGUSR1, which is forwarded to all workers of the job
   int signal = 0;
   int leave = 0;
   int drain = 0;
-  // probability (per mille): SIGUSR2 to an agent, the notice of a preemption
+  // probability (per mille), drawn for each node every 200 ms: its agent, or
+  // every agent, gets SIGUSR2, the notice of a preemption
   int preempt = 0;
   // --- faults of several nodes or of the whole job: probabilities per mille,
   // drawn five times per simulated second; ctrl_c is drawn for each node

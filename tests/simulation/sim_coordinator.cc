@@ -25,8 +25,8 @@ constexpr rendezvous::StreamId kFirstImpostor = uint64_t{1} << 40;
 constexpr Duration kLook = std::chrono::milliseconds(100);
 constexpr Duration kAbandoned = std::chrono::seconds(2);
 constexpr int kTimesCounted = 3;  // how often Judge counts each machine fault
-// The number of nodes that the quarantine assumes. It allows at most 1/kShare
-// of the nodes to be quarantined at a time, so here at most two.
+// The number of nodes that is passed to NodeMemory. It quarantines at most
+// 1/kShare of this number at a time, which is two.
 constexpr int kNodesForShare = 2 * rendezvous::NodeMemory::kShare;
 constexpr Duration kAnnounceInterval = std::chrono::seconds(1);
 
@@ -67,9 +67,9 @@ SimCoordinator* NewestOf(
   if (coordinators.front()->host() == kOutside) {
     return coordinators.front().get();
   }
-  // Prefer unfinished jobs. A coordinator that had lost the other nodes may
-  // have ended the job for its own nodes, although its epoch is higher than
-  // that of the coordinator that runs the job now.
+  // Compare first by whether the job is unfinished, and then by epoch. The
+  // coordinator with the highest epoch may have lost most nodes and ended the
+  // job for the others, while an older coordinator still runs the job.
   const auto rank = [](const SimCoordinator& one) {
     return std::pair(!one.job()->finished(), one.epoch());
   };

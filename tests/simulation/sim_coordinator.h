@@ -68,10 +68,10 @@ class SimCoordinator {
   // if the stranger gets the node's place.
   void Impersonate(int slot);
   void Crash();
-  // CrashAtChange makes the coordinator crash at the next change of its record,
-  // and then calls `crashed`. kBeforeWrite: it crashes before the record is
-  // written. kAfterWrite: it crashes after the record is written, but before
-  // nodes are notified.
+  // The moment at which CrashAtChange makes the coordinator crash when its
+  // record next changes. kBeforeWrite: before the record is written.
+  // kAfterWrite: after the record is written, but before nodes are notified.
+  // After the crash, CrashAtChange's `crashed` is called.
   enum class Moment { kBeforeWrite, kAfterWrite };
   void CrashAtChange(Moment moment, std::function<void()> crashed);
   void Restart();
@@ -184,7 +184,7 @@ class SimCoordinator {
   rendezvous::StreamId impostor_stream_ = 0;
   bool impostor_was_refused_ = false;
   std::optional<Instant> armed_;
-  // The recorded faults of the machines. Lost in a crash, unless this
+  // The recorded faults of the machines. They survive a crash only if this
   // coordinator runs outside of the nodes and has a journal.
   rendezvous::NodeMemory memory_;
 

@@ -1,7 +1,8 @@
-// Repeats the simulation of one seed, or searches through many seeds:
-//   simulate --seed N [--trace]
-//   simulate --seeds FIRST COUNT          all of them
-//   simulate --until-failure FIRST COUNT  until the first failure
+// Simulates the job of one seed, or of many seeds, and prints the failures:
+//
+//   simulate --seed N [--trace]           seed N; --trace prints every event
+//   simulate --seeds FIRST COUNT          COUNT seeds, from FIRST on
+//   simulate --until-failure FIRST COUNT  the same, but stops at a failure
 
 #include <cstdio>
 #include <cstdlib>

@@ -252,9 +252,11 @@ TEST_F(TakeoverCheckersTest, ReportsASecondVerdict) {
               HasSubstr("succeeded (0, ) and failed (3, )"));
 }
 
-// Node 0 knows how round 3 ended: with the end of the job, if `exit_code` is
-// set. Node 1 knows either the same round or a later one, by its place or by the
-// electorate.
+// Node 0 knows how round 3 ended; if `exit_code` is set, the job ended with it.
+// Node 1 knows round 3 or a later round, from its place (`round_of_other`) or
+// from its electorate. If the job is over (`is_over`: round 3 ended it, and no
+// node knows a later round), the checker must report that a coordinator begins
+// round 4.
 TEST_F(TakeoverCheckersTest, ReportsAJobThatIsOverAndBeginsAgain) {
   struct Case {
     std::optional<int> exit_code;

@@ -99,8 +99,8 @@ class Hosts:
       try:
         for address in self.addresses + [self.BARE]:
           socket.create_connection((address, self.port), timeout=5).close()
-        # All addresses have answered, so the start has succeeded, unless this
-        # sshd has ended meanwhile: then another process at the same port has
+        # All addresses have answered. The start has succeeded if this sshd
+        # still runs. If it has ended, another process at the same port has
         # answered.
         return self.process.poll() is None
       except OSError:

@@ -12,7 +12,8 @@ namespace muster {
 // One half of a row of the result table: the measurement of the out-of-place or
 // of the in-place form of an operation.
 struct BenchMeasurement {
-  // duration of one operation: the mean over all ranks; on GPUs, that of rank 0
+  // mean duration of one operation: on rank 0 if the ranks use GPUs, otherwise
+  // over all ranks
   double microseconds = 0;
   // number of wrong elements on all ranks; empty: results were not checked
   std::optional<int64_t> wrong;

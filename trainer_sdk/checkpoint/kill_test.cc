@@ -1,5 +1,5 @@
-// Tests with real processes on a real disk. Processes are killed at random
-// moments, or have too low a limit on file sizes.
+// Tests of checkpoints that real processes save on a real disk. The processes
+// are killed at random moments, or have too low a limit on file sizes.
 
 #include <poll.h>
 #include <signal.h>

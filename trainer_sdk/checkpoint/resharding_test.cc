@@ -166,9 +166,9 @@ TEST(ReshardingTest, MismatchedTensorIsNamed) {
 TEST(ReshardingTest, UnreadTensorIsNamed) {
   const std::string folder = NewFolder();
   ASSERT_TRUE(SaveOnce(folder, Sharding::kFlat, 2, 7).ok());
-  // The ranks read every tensor except "mean.double". If `whole`, they read
-  // nothing of this tensor; otherwise they read all of its elements but the
-  // last. ReadTogether must name the tensor in its error.
+  // The ranks read every tensor completely, except "mean.double". If `whole`,
+  // they read nothing of "mean.double", otherwise all of its elements but the
+  // last. In both cases ReadTogether must name "mean.double" in its error.
   for (const bool whole : {true, false}) {
     const auto statuses = RunWorld(2, [&](ProcessGroup& group) {
       auto reader = OpenNewestTogether(group, folder);

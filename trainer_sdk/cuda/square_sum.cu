@@ -9,10 +9,10 @@ namespace {
 
 constexpr int kThreads = 128;
 constexpr int64_t kMaxBlocks = 512;
-// The number of elements per thread from which the number of blocks is
-// computed. At most kMaxBlocks blocks run, so in a long array each thread adds
-// up more elements. With fewer elements per thread, adding up the threads' sums
-// would take longer than squaring the elements.
+// Each thread adds up about this many elements. If the array is too long for
+// kMaxBlocks blocks of such threads, each thread adds up more. With fewer
+// elements per thread, adding up the threads' sums would take longer than
+// squaring the elements.
 constexpr int64_t kLeastElements = 16;
 
 // Number of 32-bit digits of a sum, as in SquareSum; the lowest digit is in

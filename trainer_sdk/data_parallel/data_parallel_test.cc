@@ -54,8 +54,8 @@ absl::StatusOr<std::vector<float>> Train(ProcessGroup& world, State state,
   for (int step = 1; step <= 3; ++step) {
     absl::Status status = (*training)->Begin();
     model.Backward(step, world.rank());
-    // Report one tensor, from step 2 on. Finish must treat all other tensors as
-    // ready.
+    // In step 1, report no tensor as ready, and in later steps only tensor 1.
+    // Finish must treat all other tensors as ready.
     if (step > 1) status.Update((*training)->MarkReady(1));
     status.Update((*training)->Finish());
     status.Update((*training)->Step({.step = step, .learning_rate = 0.1}));

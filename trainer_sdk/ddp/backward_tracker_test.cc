@@ -205,9 +205,9 @@ TEST_F(BackwardTrackerTest, BucketsMayChangeBetweenPasses) {
 
 TEST_F(BackwardTrackerTest, AStaticGraphIsThatOfTheFirstReducedPass) {
   Use(ParameterUse::kStatic);
-  // A pass of a static graph that only accumulates has no gradient of parameter
-  // a. The first reduced pass, in which parameter a has two gradients, must
-  // decide what later passes produce.
+  // The first pass only accumulates gradients and has none for parameter a. The
+  // second pass is the first that reduces, and has two gradients of a. So in
+  // all later passes the tracker must expect two gradients of a.
   Begin(GradientSync::kAccumulate);
   for (const int parameter : {3, 2, 1}) Ready(parameter);
   Finish();

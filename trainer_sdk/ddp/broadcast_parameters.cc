@@ -95,9 +95,9 @@ absl::Status CheckSameParameters(Device& device, ProcessGroup& group,
 
 namespace {
 
-// The maximum size in bytes of a packed message. Smaller values in host memory
-// are sent together, because a message of a few bytes takes as long as one of
-// some thousand bytes.
+// The maximum size in bytes of a packed message, in which several values are
+// sent together. Each value in host memory that is smaller than this is packed,
+// because a message of a few bytes takes as long as one of some thousand bytes.
 constexpr int64_t kPacked = 1 << 20;
 
 int64_t BytesOf(const TensorData& value) {

@@ -1,4 +1,5 @@
-// Tests sums by a binary tree: on one rank, over ranks, and both combined.
+// Tests sums that are computed in the order of a binary tree: of the summands
+// of one rank (PairwiseSum), and over several ranks (PairwiseHook).
 
 #include <cmath>
 #include <vector>
@@ -39,7 +40,8 @@ std::vector<float> OnOneRank(int64_t first, int64_t parts) {
   std::vector<float> sum(kElements);
   for (int64_t part = 0; part < parts; ++part) {
     std::vector<float> summand = Part(first + part);
-    // Adds one summand in several ranges of elements, the last range first.
+    // Add the summand in two ranges of elements, the last range first. The
+    // order of the ranges must not affect the sum.
     sums.Add(part, 20, 17, summand.data() + 20, sum.data() + 20);
     sums.Add(part, 0, 20, summand.data(), sum.data());
   }

@@ -120,9 +120,9 @@ absl::Status PowerSgdHook::ReduceMatrices(Plan& plan, float* data,
     PowerSgdMatrix& matrix = *place.matrix;
     float* const m = data + place.offset;
     for (size_t i = 0; i < matrix.error.size(); ++i) {
-      // Add the error of the last step to the gradient. `error` keeps this sum
-      // until the approximation is subtracted from it at the end of this
-      // function. The rest is the new error.
+      // Add the error of the last step to the gradient. `error` keeps a copy of
+      // this sum. At the end of this function the approximation is subtracted
+      // from the copy, which gives the new error.
       m[i] += matrix.error[i];
       matrix.error[i] = m[i];
     }

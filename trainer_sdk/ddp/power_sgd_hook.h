@@ -65,9 +65,9 @@ class PowerSgdHook : public CommHook {
   struct Plan {
     struct Place {
       PowerSgdMatrix* matrix = nullptr;
-      // Offsets, in elements, of the gradient matrix M in the bucket, and of
-      // the factors P and Q of its approximation P Q^T in the buffers `p` and
-      // `q`.
+      // Positions of three matrices, in elements. `offset`: of the gradient
+      // matrix M in the bucket. `p` and `q`: of the factors P and Q in the
+      // buffers Plan::p and Plan::q (M is approximated by P Q^T).
       int64_t offset = 0;
       int64_t p = 0;
       int64_t q = 0;
@@ -86,10 +86,10 @@ class PowerSgdHook : public CommHook {
 
   Plan MakePlan(const GradientBucket& bucket);
   // Decides whether the bucket is averaged exactly in this step, without
-  // compression. This is so if the bucket contains no compressed matrix, or if
-  // one of its matrices has had fewer than PowerSgdOptions::exact_steps exact
-  // steps. Each matrix that has had fewer then counts this step as an exact
-  // one.
+  // compression. This is so if the bucket has no matrix to compress, or if one
+  // of its matrices has taken part in fewer than PowerSgdOptions::exact_steps
+  // exact steps. Adds this step to the number of exact steps of each such
+  // matrix.
   bool TakeExactStep(const Plan& plan) const;
   // Averages the elements that belong to no compressed matrix (ReduceRest), and
   // the compressed matrices (ReduceMatrices). `data`: the bucket in host

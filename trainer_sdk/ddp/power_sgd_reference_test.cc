@@ -288,10 +288,11 @@ TEST(PowerSgdReferenceTest, IsTheAlgorithmWrittenOut) {
             return TakeSteps(approximation, group, &results[group.rank()]);
           }));
       ASSERT_TRUE(status.ok()) << status;
-      // The largest number of successive roundings of one element: one per rank
-      // in the sum; columns + 2 in a product over the longest side of a matrix;
-      // and columns + 2 for each column of the factor P that is made
-      // orthogonal. P Q^T is the approximation of the gradient.
+      // The largest number of successive roundings of one element. The gradient
+      // is approximated by P Q^T. The sum over the ranks has one rounding per
+      // rank. Let n be the longest side of a matrix. A matrix product has n + 2
+      // roundings, and so has each of the `approximation` columns of P while P
+      // is made orthogonal.
       const double operations =
           world +
           (approximation + 1) * static_cast<double>(kShapes[1].columns + 2);

@@ -226,9 +226,9 @@ TEST(PowerSgdResumeTest, WithoutItsStateItIsAnotherTraining) {
   EXPECT_NE(resumed, undisturbed);
 }
 
-// Three ranks save; 1, 2 or 4 ranks resume, and divide the three saved errors
-// among themselves. ReadTogether checks that the ranks together read all
-// errors.
+// Three ranks save, each with its compression error. Then 1, 2 or 4 ranks
+// resume, and divide the three saved errors among themselves. ReadTogether
+// checks that the ranks together read all three errors.
 TEST(PowerSgdResumeTest, GoesOnOnAnotherNumberOfRanks) {
   const std::string folder = NewFolder();
   std::vector<float> curve;

@@ -54,7 +54,8 @@ float LossOf(int rank, size_t i) {
   return static_cast<float>(rank + 1) + 0.25f * static_cast<float>(i);
 }
 
-// Makes a checkpoint of `ranks` ranks, each with its own errors.
+// Makes a checkpoint of `ranks` ranks, each with its own compression errors
+// (LossOf), which PowerSGD adds to the next gradients.
 Saved SaveFrom(int ranks) {
   Saved saved;
   for (int rank = 0; rank < ranks; ++rank) {
@@ -106,8 +107,8 @@ TEST(PowerSgdStateTest, AnyNumberOfRanksTakesOverWhatAnyLost) {
       std::vector<double> sum(kCount, 0.0);
       for (int rank = 0; rank < readers; ++rank) {
         PowerSgdState state = StateOf(rank, readers);
-        // Give the state an error of earlier steps. Loading the checkpoint must
-        // replace it, not add to it.
+        // Give the state a compression error, as after earlier steps. Loading
+        // the checkpoint must replace this error, not add to it.
         state.Find(1)->error.assign(kCount, 5.0f);
         const auto slices = state.SlicesIn(saved.tensors);
         ASSERT_TRUE(slices.ok()) << slices.status();

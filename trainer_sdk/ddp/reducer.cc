@@ -523,8 +523,9 @@ class Reducer::Body {
   // Indices of the buckets that are to be reduced now; filled by the last call
   // of a method of `tracker_`.
   std::vector<int> full_;
-  // Indexed by parameter: the address of its gradient in the bucket, and the
-  // address at which the backward pass writes the gradient.
+  // Both vectors are indexed by parameter. places_: the address of its gradient
+  // in the bucket. gradients_: the address at which the backward pass writes
+  // its gradient.
   std::vector<void*> places_;
   std::vector<void*> gradients_;
   // Indexed by parameter: 1 if any rank used the parameter, else 0. The type is

@@ -43,17 +43,17 @@ class ReducerObserver {
  public:
   virtual ~ReducerObserver() = default;
 
-  // Called on the caller's thread, instead of OnReduced and OnWaited, if
-  // gradients are on a device. At the time of the call, work before the point
-  // is enqueued, and work after the point is not. So the observer can enqueue
-  // an event in between. `bucket` and `bytes`, the bucket's index and size, are
-  // valid for kAsked, kBegan and kEnded.
+  // Called instead of OnReduced and OnWaited if gradients are on a device, on
+  // the thread that called the reducer. At the time of the call, work before
+  // the point is enqueued, and work after the point is not. So the observer can
+  // enqueue an event in between. `bucket` and `bytes`, the bucket's index and
+  // size, are valid for kAsked, kBegan and kEnded.
   virtual void OnDevicePoint(DevicePoint point, int bucket, int64_t bytes) {
     (void)point, (void)bucket, (void)bytes;
   }
 
-  // Called after the reduction of each bucket, in order, on the reducer's
-  // thread, before Finish returns.
+  // Called on the reducer's thread after the reduction of each bucket. All
+  // calls for a pass come before Finish returns.
   virtual void OnReduced(const BucketReduction& reduction) = 0;
   // Called in Finish, with the interval during which Finish waited for
   // reductions. ReducerTimes::exposed is the sum of these intervals.

@@ -222,8 +222,9 @@ TEST_P(AnyWorld, UnusedParametersCountAsZeroWhereTheyAreUnused) {
           status = Expect(reducer, model, i, users, world_, step);
         }
       }
-      // In a group of several ranks, a gradient that no rank used keeps its
-      // value, unless gradients are in the buckets.
+      // No rank uses parameter 5, so its gradient must keep its initial value,
+      // -1. This is not checked for a single rank, or if the gradients are in
+      // the buckets.
       const float untouched = *static_cast<const float*>(reducer.gradient(5));
       const bool alone = world_ == 1 || place_ == GradientPlace::kBucket;
       if (status.ok() && !alone && untouched != -1.0f) {

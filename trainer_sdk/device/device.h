@@ -96,8 +96,8 @@ class Device {
 
   // Blocks until the work on kCompute is done.
   virtual void Wait() = 0;
-  // The first error of any call so far. The errors of asynchronous work are
-  // certain to be included only after Wait.
+  // The first error of any call so far. An error of asynchronous work may be
+  // missing until Wait has returned.
   virtual absl::Status status() = 0;
 
  private:

@@ -116,7 +116,8 @@ TEST(DiskTest, ErrorsNameThePathAndWhatTheSystemSaid) {
   EXPECT_THAT(full.status().message(),
               AllOf(HasSubstr("/nowhere/at/all"),
                     HasSubstr("No such file or directory")));
-  // A FIFO is rejected, and opening it does not block.
+  // OpenFile must reject a FIFO, and must not block until another process opens
+  // the FIFO.
   std::string pipe = testing::TempDir() + "/pipe-XXXXXX";
   ASSERT_NE(mkdtemp(pipe.data()), nullptr);
   pipe += "/p";

@@ -674,10 +674,10 @@ class Analysis {
         idle.push_back(other->second);
       }
     }
-    // `short_of_messages`: the peers that have called fewer sends and receives
-    // with the stuck rank than the stuck rank has called with them. If there
-    // are such peers, blame only these: the other idle peers may have done
-    // their part of the exchange and continued.
+    // A peer in `short_of_messages` has called fewer sends and receives with
+    // the stuck rank than the stuck rank has called with this peer. If there
+    // are such peers, blame only them: the other idle peers may have done their
+    // part of the exchange and continued.
     if (!short_of_messages.empty()) idle = std::move(short_of_messages);
     for (const FlightLog* const other : idle) {
       if (!blamed_.insert(other->rank).second) continue;
@@ -777,8 +777,8 @@ class Analysis {
     Find(text);
   }
 
-  // Whether one of the ranks that the rank of `log` waits for has made progress
-  // in the last FlightMoment::timeout seconds. If so, the wait may soon end.
+  // Whether the rank of `log` waits for a rank that has made progress in the
+  // last FlightMoment::timeout seconds. If so, the wait may soon end.
   bool MakesProgress(const FlightLog& log, const FlightRecord& stuck) const {
     if (IsPointToPoint(stuck.signature.kind)) {
       for (const int peer : calls_.PeersOf(log, stuck)) {

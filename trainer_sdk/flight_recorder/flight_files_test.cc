@@ -88,8 +88,8 @@ TEST_F(FlightFilesTest, OfSeveralOfARankTheLatestCounts) {
   ASSERT_THAT(logs->logs, SizeIs(1));
   EXPECT_EQ(logs->logs[0].pid, 77);
   EXPECT_EQ(logs->logs[0].reason, "") << "another process's";
-  // Both files are dumps of one process with the same newest time, and only the
-  // first one contains the reason for a failure. The merged log must have this
+  // Both files are now dumps of one process, written at the same time. Only
+  // `early` contains the reason for a failure. The merged log must have this
   // reason.
   late.written = early.written;
   late.pid = early.pid;

@@ -12,8 +12,9 @@
 
 namespace muster {
 
-// A record of one operation of one rank. Times are in seconds since 1970 (UTC).
-// A time of 0 means that the operation has not reached this stage.
+// A record of one operation of one rank. Times (queued, started, ended) are in
+// seconds since 1970 (UTC). A time is 0 if the operation has not reached that
+// stage.
 struct FlightRecord {
   // number of the operation among all operations of this process, from 1
   uint64_t number = 0;

@@ -88,7 +88,7 @@ TEST(FlightMessagesTest, RankThatAnsweredTheBatchIsNotBlamed) {
   }
   // Both peers of rank 0 have finished a batch that matches rank 0's, so the
   // logs do not show for which peer rank 0 waits. Both peers must be named,
-  // because both are in no operation.
+  // because neither of them is in an operation.
   EXPECT_THAT(AnalyseFlight({RankLog(0, 3).Does(Swap({1, 2}), 3, State::kIn),
                              RankLog(1, 3).Does(Swap({0}), 3),
                              RankLog(2, 3).Does(Swap({0}), 3)})

@@ -21,11 +21,14 @@ struct FlightMoment {
   double timeout = 0;
 };
 
-// Returns the moment for judging `logs`. `clock`: if a process still writes the
-// logs, the time just before the first of them was read; else nullopt. The
-// result's `now` is `clock` if `clock` is set and `ends` is empty. Otherwise it
-// is the latest time in `logs` and `ends`. `timeout` is nonzero only if `now`
-// is `clock` and no log contains the reason for a failure. Pure.
+// Returns the moment for judging `logs`. `ends`: the agents' reports of
+// processes that have ended. `clock`: if a process still writes the logs, the
+// time just before the first of them was read; else nullopt.
+//
+// The result's `now` is `clock` if `clock` is set and `ends` is empty.
+// Otherwise `now` is the latest time in `logs` and `ends`. The result's
+// `timeout` is 0, except if `now` is `clock` and no log contains the reason for
+// a failure. Pure.
 FlightMoment MomentOf(const std::vector<FlightLog>& logs,
                       const std::vector<FlightEnd>& ends,
                       std::optional<double> clock);

@@ -13,10 +13,10 @@ namespace {
 
 constexpr int kSubjects = 5;
 
-// Makes a subject (a transport under test) for the conformance suite. `pattern`
-// lists the host of each rank, and repeats. To save time, the suite's cases are
-// divided among kSubjects subjects; `number` says which part of the cases this
-// subject runs.
+// Makes a subject (a transport under test) for the conformance suite. Rank r is
+// on the host numbered pattern[r]; if there are more ranks than entries,
+// `pattern` repeats. To save time, the suite's cases are divided among
+// kSubjects subjects; `number` says which part of the cases this subject runs.
 ConformanceSubject OnHosts(int number, const std::string& name,
                            std::vector<int> pattern, std::vector<int> sizes) {
   ConformanceSubject subject;

@@ -83,9 +83,8 @@ class NcclSplitFailureTest : public ::testing::TestWithParam<const char*> {
 };
 
 // Rank 1 fails before it calls NCCL, while the other ranks wait for rank 1
-// inside NCCL. These ranks get rank 1's error immediately, because Formation
-// watches the creation of the group. GroupAlarm alone would need up to a
-// second.
+// inside NCCL. Formation, which watches the creation of the group, gives these
+// ranks rank 1's error immediately.
 TEST_P(NcclSplitFailureTest, ARankThatFailsElsewhereEndsTheOthersWait) {
   const Instant deadline = MonotonicNow() + seconds(30);
   const auto ends = RunRanks(4, [&](int rank) -> absl::Status {
@@ -163,8 +162,8 @@ TEST_P(NcclSplitFailureTest, EndsWithTheRound) {
 
 TEST_P(NcclSplitFailureTest, AbsentRankIsNamed) {
   const auto worlds = Worlds(3);
-  // Ranks 0 and 2 share this deadline. Both begin the split long before it, so
-  // only rank 1, which never calls the split, is named as absent.
+  // The deadline of ranks 0 and 2. Both ranks begin the split long before this
+  // deadline, so only rank 1, which never calls the split, is named as absent.
   const Instant deadline = MonotonicNow() + seconds(1);
   const auto ends = RunRanks(3, [&](int rank) -> absl::Status {
     if (rank == 1) return absl::OkStatus();
@@ -191,10 +190,9 @@ TEST_P(NcclSplitFailureTest, RankOfAnEarlierSplitIsNamed) {
         .status();
   });
   EXPECT_EQ(FirstFailure(first), absl::OkStatus());
-  // The second split begins only now that both ranks have returned from the
-  // first one. Rank 0 alone calls the second split and fails in it; this
-  // failure could also break the first split on rank 1 if rank 1 were still in
-  // it.
+  // Rank 0 alone calls the second split, which must fail. Rank 1 has returned
+  // from the first split by now. Otherwise this failure could also break the
+  // first split on rank 1.
   const absl::Status second =
       SplitNcclTransport(*worlds[0], 0, 0, PartOf(0, 2),
                          MonotonicNow() + milliseconds(50))

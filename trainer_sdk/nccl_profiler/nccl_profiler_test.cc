@@ -131,8 +131,8 @@ TEST_F(NcclProfiler, EachVersionReportsTheTimeOfItsKernels) {
   int types = 0;
   ASSERT_EQ(plugin->init(&context, 7, &types, "world", 2, 16, 3, nullptr), 0);
   EXPECT_EQ(types, kKernelChannelEvent | kPointToPointEvent);
-  // The plug-in ignores an event of another type, here one for an enqueued
-  // collective.
+  // The plug-in must ignore an event of a type that it has not asked for, here
+  // that of an enqueued collective.
   WholeEvent<uint64_t> collective;
   collective.beginning.type = 1 << 1;
   void* handle = &handle;

@@ -27,7 +27,7 @@ struct OperationSignature {
   int32_t root = 0;
   // The number of elements. For an operation with one count per rank, the sum
   // of these counts; for a batch, the sum of the counts of its messages; for
-  // any other operation, its `count`.
+  // any other operation, Operation::count.
   int64_t count = 0;
   // Whether a collective's `root` and `reduce_op` are unknown, as in dumps of
   // PyTorch's flight recorder.

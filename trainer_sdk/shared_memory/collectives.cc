@@ -91,7 +91,7 @@ class Phase final : public WaitCondition {
   mutable int next_ = 0;
 };
 
-// Wakes the ranks that wait for `condition` if `condition` is true. It becomes
+// If `condition` is true, wakes the ranks that wait for it. A condition becomes
 // true when the last rank has done its part, so only that rank wakes the
 // others. Earlier wake-ups would be useless, and costly if ranks share cores.
 void RingIfLast(GroupPage& group, const WaitCondition& condition) {
@@ -436,8 +436,9 @@ void Collectives::CopyIn(const Run& run, int64_t round) const {
   int64_t offset = 0;
   for (int lane = 0; lane < lanes; ++lane) {
     const int64_t count = run.flow.SendCount(lane);
-    // If the slot has one lane, every receiver reads it. If it has one lane per
-    // receiver, nobody reads this rank's own lane, so it is not filled.
+    // If the slot has one lane (sequence of elements), every receiver reads
+    // this lane. If the slot has one lane per receiver, no rank reads the lane
+    // for this rank itself, so that lane is not filled.
     if (lanes == 1 || lane != peers_->rank()) {
       Copy(slot + lane * lane_bytes,
            Bytes(run.operation.input) + (offset + begin) * run.element_bytes,

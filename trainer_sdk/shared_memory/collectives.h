@@ -23,9 +23,9 @@ class Agreement {
  public:
   explicit Agreement(Peers* peers) : peers_(peers) {}
 
-  // What a rank publishes together with the operation that it calls: how the
-  // rank makes its input available (Offer), the positions of its buffers in the
-  // symmetric heap, and, for a call of Allocate, the size.
+  // The data that a rank publishes together with the operation that it calls:
+  // how the rank makes its input available (Offer), the positions of its
+  // buffers in the symmetric heap, and, for a call of Allocate, the size.
   struct Terms {
     Offer offer = Offer::kNone;
     HeapPlace input;

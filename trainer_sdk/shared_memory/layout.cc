@@ -44,8 +44,8 @@ int64_t Layout::channel(int from, int to) const {
 namespace {
 
 // The address of the bell's futex word. The futex operations do not use
-// FUTEX_PRIVATE, because ranks may be processes, and each rank has a mapping of
-// its own.
+// FUTEX_PRIVATE, because ranks may be separate processes, each with its own
+// mapping of the memory.
 uint32_t* Word(Bell& bell) { return reinterpret_cast<uint32_t*>(&bell.rings); }
 
 }  // namespace

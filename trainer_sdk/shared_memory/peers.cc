@@ -76,9 +76,9 @@ bool MaySpin(const std::vector<CoreSet>& cores_of_ranks, int rank) {
 
 namespace {
 
-// The maximum number of iterations that a rank spins, about 50 us: longer than
-// ranks usually wait for each other, and short enough not to delay other
-// processes.
+// The maximum number of iterations for which a rank spins in one wait, about 50
+// us in total: longer than ranks usually wait for each other, and short enough
+// not to delay other processes.
 constexpr int kSpins = 2000;
 constexpr int kFewestSpins = 60;
 // How many times a rank yields its core before it sleeps. A rank with a core of
@@ -164,10 +164,10 @@ std::string Peers::Who(int rank) const {
 }
 
 // Spins for at most spins_ iterations, then yields; returns whether the
-// condition became true. The kernel may put two ranks on one core although
-// another core is free. Then spinning is useless and one yield suffices, so the
-// next wait spins for fewer iterations. Once spinning succeeds, the next wait
-// may spin for the full limit again.
+// condition became true. If the condition becomes true after one yield, the
+// kernel has probably put two ranks on one core, where spinning is useless. So
+// the next wait spins for fewer iterations. Once spinning succeeds, the next
+// wait may spin for the full limit again.
 bool Peers::Spin(const WaitCondition& condition) {
   for (int i = 0; i < spins_; ++i) {
     if (condition.IsTrue()) {

@@ -38,11 +38,11 @@ using CoreSet = std::bitset<kMaxCores>;
 // The processor cores on which the calling thread may run.
 CoreSet AvailableCores();
 
-// Whether `rank` may spin while it waits: true if the ranks that can run only
-// on cores of `rank`, including `rank` itself, are at most as many as these
-// cores. With more such ranks, the spinning could occupy the core that the
-// awaited rank needs. `cores_of_ranks`: the cores on which each rank may run,
-// indexed by rank. Pure.
+// Whether `rank` may spin while it waits. Counts the ranks, including `rank`,
+// that can run only on cores of `rank`. Returns true if there are at least as
+// many of these cores as counted ranks. With fewer cores, the spinning could
+// occupy the core that the awaited rank needs. `cores_of_ranks`: the cores on
+// which each rank may run, indexed by rank. Pure.
 bool MaySpin(const std::vector<CoreSet>& cores_of_ranks, int rank);
 
 // A condition for which a rank waits, and which other ranks make true.

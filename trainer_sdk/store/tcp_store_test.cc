@@ -285,8 +285,9 @@ TEST(TcpStore, OversizedRequestIsNotSent) {
 }
 
 // A client that waits for the key "k", which is absent until SetKey is called.
-// A client waits on connections of their own (`lines` of them), beside its main
-// connection. On each of these, the simulated server runs the function `line`.
+// Besides its main connection, the client has up to `lines` connections that it
+// uses only for waiting. The simulated server runs the function `line` on each
+// of these connections.
 class WaitingClient {
  public:
   explicit WaitingClient(std::function<void(ScriptedPeer&)> line,
@@ -421,9 +422,9 @@ TEST(TcpStoreWait, ALineThatBreaksIsNotUsedAgain) {
   EXPECT_TRUE(client.store().Wait({"k"}, In(kLong)).ok());
 }
 
-// The store does not confirm the cancellation of the first wait in time, as if
-// all waits of a large job ended at the same time. The client must report a
-// timeout, and a later wait must succeed.
+// The store does not confirm the cancellation of the first wait in time, which
+// may happen if all waits of a large job end at the same time. The client must
+// report a timeout, and a later wait must succeed.
 TEST(TcpStoreWait, AStoreThatIsSlowToCancelIsLateAndNotGone) {
   std::atomic<int> seen = 0;
   WaitingClient client([&seen](ScriptedPeer& peer) {

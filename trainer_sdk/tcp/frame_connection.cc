@@ -118,8 +118,9 @@ void SetOption(int fd, int level, int option, int value) {
   (void)setsockopt(fd, level, option, &value, sizeof(value));
 }
 
-// Whether the loss of a frame of this type is an error. An announcement or a
-// goodbye may be lost without harm, because a peer that has left needs neither.
+// Whether it is an error if a frame of this type is discarded because the peer
+// accepts no more data. Such a peer has left, so it needs no announcement and
+// no goodbye.
 bool Matters(FrameType type) {
   return type != FrameType::kAnnounce && type != FrameType::kGoodbye;
 }

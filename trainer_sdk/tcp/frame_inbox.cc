@@ -13,8 +13,9 @@ namespace {
 constexpr Ticket kNobody = -1;
 constexpr Ticket kToKept = -2;
 constexpr size_t kMaxAnnounced = 64;
-// Maximum number of frames that are kept until they are received. A limit in
-// bytes is not enough, because empty frames take memory, too.
+// Maximum number of frames, from all peers together, that are kept until they
+// are received. A limit in bytes is not enough, because empty frames take
+// memory, too.
 constexpr int kMaxKeptFrames = 1 << 16;
 
 std::string DescribeMessage(const MessageLabel& label) {

@@ -135,8 +135,9 @@ class Reception {
         return absl::DeadlineExceededError("not every rank has called");
       }
       Sleep();
-      // Call Hear before TakeCalls: TakeCalls accepts connections only up to a
-      // limit, and Hear removes connections that have been handled.
+      // Call Hear before TakeCalls. TakeCalls accepts new connections only
+      // while the number of unidentified ones is below a limit, and Hear
+      // removes those that have identified themselves or failed.
       left -= Hear();
       if (absl::Status s = TakeCalls(); !s.ok()) return s;
       if (!AwaitsNext()) continue;

@@ -77,7 +77,8 @@ void LinkMeter::Measure(Instant now) {
   for (Link& link : links_) {
     const std::optional<SendCounters> counters = ReadSendCounters(link.fd);
     if (!counters.has_value()) continue;
-    // A link without sends is not reported.
+    // The bytes that the peer has acknowledged since the last measurement. If
+    // there are none, no time is added for this link.
     const int64_t sent = counters->acknowledged - link.last.acknowledged;
     if (sent > 0) {
       RankTime::Process().AddLinkTime(

@@ -56,7 +56,8 @@ class TcpMesh final : public Mesh {
     Between between;
     // The longest time for which a waiting thread polls before it sleeps.
     Duration spin;
-    // Limit in bytes for messages that arrive before their receive is posted.
+    // Limit in bytes, for the messages of all peers together that arrive before
+    // their receive is posted.
     int64_t keep_bytes;
     // The longest time for which the destructor waits until peers have
     // acknowledged all sent data.
@@ -161,8 +162,9 @@ TcpMesh::~TcpMesh() {
   for (const auto& connection : connections_) {
     if (connection != nullptr) connection->Send(goodbye, nullptr);
   }
-  // Wait until each peer has acknowledged all data: closing a socket that has
-  // unread data resets the connection, which discards data in flight.
+  // Wait until each peer has acknowledged all data. If a socket is closed while
+  // it has unread received data, the kernel resets the connection, and sent
+  // data that is still in flight is lost.
   for (const auto& connection : connections_) {
     if (connection == nullptr) continue;
     for (;;) {
@@ -243,10 +245,10 @@ void TcpMesh::Close() {
   }
 }
 
-// Tells the next rank (own rank + 1, or 0) which operation this rank performs,
-// unless this rank has already sent it a part of this operation. Every rank
-// does so. So ranks that perform different operations are found out even if
-// every rank only waits for data.
+// Tells the next rank (own rank + 1, or 0) which operation this rank performs.
+// Does nothing if this rank has already sent the next rank a part of this
+// operation. Every rank announces its operation. So ranks that perform
+// different operations are found out even if every rank only waits for data.
 void TcpMesh::Announce() {
   if (announced_) return;
   announced_ = true;

@@ -30,10 +30,11 @@ struct TcpOptions {
   // yield its core between polls. Polling is faster than sleeping at once,
   // because most waits are shorter than the time that a wake-up takes.
   Duration spin = std::chrono::microseconds(200);
-  // Limit in bytes for messages that arrive before their receive is posted. A
-  // message beyond the limit stays at its sender until its receive is posted.
-  // If this rank meanwhile waits for data that the same sender sends after such
-  // a message, the operation fails with FailedPrecondition.
+  // Limit in bytes for the messages from all peers together that arrive before
+  // their receive is posted. A message beyond the limit stays at its sender
+  // until its receive is posted. If this rank meanwhile waits for data that the
+  // same sender sends after such a message, the operation fails with
+  // FailedPrecondition.
   int64_t keep_bytes = 64 << 20;
   // The longest time for which the destructor waits until peers have
   // acknowledged all sent data.

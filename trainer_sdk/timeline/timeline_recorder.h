@@ -20,9 +20,9 @@ namespace muster {
 // program uses a null recorder (see RecordedSpan), which costs one comparison
 // per span.
 //
-// Keeps only the first kMaxPasses of a step's spans for passes and their parts;
-// spans for buckets and waits are not limited. A span belongs to the step that
-// began last. Thread-safe.
+// For each step, keeps at most kMaxPasses spans of passes and their parts, and
+// drops later ones; spans for buckets and waits are not limited. A span belongs
+// to the step that began last. Thread-safe.
 class TimelineRecorder : public ReducerObserver {
  public:
   static constexpr int64_t kMaxPasses = 2000;

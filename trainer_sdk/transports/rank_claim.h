@@ -13,10 +13,10 @@ namespace muster {
 // image may share host name and pid.
 std::string ProcessIdentity();
 
-// Records in `store` that rank `rank` is the process `process` (its
-// ProcessIdentity). `store` must hold keys of groups with one name only.
-// InvalidArgument: another process has already claimed the rank, so two groups
-// have the same name; the message names that process.
+// Records in `store` that the process `process` (a text from ProcessIdentity)
+// is rank `rank` of a group. `store` must contain only the keys of groups with
+// this group's name. InvalidArgument: another process is already recorded as
+// this rank, so two groups have the same name; the message names that process.
 absl::Status ClaimRank(Store& store, int rank, const std::string& process);
 
 }  // namespace muster

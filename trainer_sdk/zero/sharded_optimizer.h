@@ -66,18 +66,18 @@ class ShardedOptimizer : public Optimizer {
   // gathers the values of all ranks.
   template <typename Prepare>
   absl::Status Gather(Prepare prepare);
-  // The started operations of a gather, which the caller must wait for.
-  // StartGather starts to gather `count` values at `data`, of which each rank
-  // has its own part, and returns the gather's operations.
+  // The started operations of one gather; the caller must wait for all of them.
+  // StartGather starts to gather the `count` values at `data`, of which each
+  // rank has its own part, and returns these operations.
   using Works = std::vector<std::shared_ptr<Work>>;
   Works StartGather(void* data, int64_t count, DType type);
   DType TypeOfValues(const GradientBucket& bucket) const;
   void TakeFromBucket(const GradientBucket& bucket);
-  // Returns for each bucket the address at which its values are gathered. If
-  // the values lie in memory in the same order and distances as their gradients
-  // lie in the bucket, this is the address of the bucket's first value, and no
-  // copy is needed. Otherwise it is null: the values are gathered in the
-  // bucket's memory and then copied to their own memory.
+  // Returns for each bucket the address at which its values are gathered
+  // without a copy; null: they are gathered in the bucket's memory and then
+  // copied to their own memory. No copy is needed with GradientPlace::kInPlace
+  // if the values have the type Tensor::precision and are in memory in the same
+  // order and distances as their gradients.
   std::vector<void*> FindValues() const;
 
   ProcessGroup& group_;

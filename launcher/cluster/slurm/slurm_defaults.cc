@@ -90,9 +90,9 @@ std::string OfNodes(int nodes) {
 }
 
 // Checks that a process outside of a Slurm step may run as a node of the job.
-// Refuses salloc's shell, and the batch script of a job with several nodes.
-// Accepts both if flags give a rendezvous endpoint, and the batch script also
-// with --nnodes=1.
+// Refuses a process in salloc's shell, unless flags give a rendezvous endpoint.
+// Refuses a process in the batch script of a job with several nodes, unless
+// flags give a rendezvous endpoint or --nnodes=1.
 absl::Status CheckOutside(const FlagValues& given, const SlurmPlace& place) {
   if (MeetsElsewhere(given)) return absl::OkStatus();
   if (place.context == SlurmContext::kShell) {
@@ -164,11 +164,11 @@ agent::JobMessages JobMessagesOf(const FlagValues& given,
                          : agent::JobMessages::kAssigned;
 }
 
-// Adds the defaults by which this node finds the coordinator, unless
+// Adds the defaults by which this node finds the coordinator. Adds nothing if
 // --rdzv-endpoint is given or the job has one node. If --master-addr is given,
-// it names the coordinator's host, and only the default of --node-rank is
-// added. Otherwise the defaults of --rdzv-endpoint and Defaults::is_host
-// (whether this node hosts the coordinator) are added.
+// it names the coordinator's host; adds only the default of --node-rank then.
+// In all other cases, adds the defaults of --rdzv-endpoint and
+// Defaults::is_host (whether this node hosts the coordinator).
 void AddMeeting(const FlagValues& given, const SlurmEnvironment& environment,
                 const SlurmPlace& place, Defaults& defaults) {
   const auto asked = AskedNodes(given);

@@ -193,7 +193,8 @@ TEST_F(SlurmDefaultsTest, AnInvalidNumberOfGpusIsRejected) {
   asked.erase("SLURM_GPUS_ON_NODE");
   asked["SLURM_GPUS_PER_NODE"] = "a100:2(x4)";
   EXPECT_THAT(Refusal(asked), HasSubstr("SLURM_GPUS_PER_NODE=a100:2(x4): "));
-  // An invalid number of GPUs does not matter if --nproc-per-node is given.
+  // If --nproc-per-node is given, Slurm's number of GPUs is not used, so an
+  // invalid number causes no error.
   EXPECT_EQ(Options(asked, {"--nproc-per-node=3"}).workers_per_node, "3");
   EXPECT_THAT(Refusal(With(Batch(1), {{"SLURM_GPUS_ON_NODE", "abc"}})),
               HasSubstr("SLURM_GPUS_ON_NODE=abc: "));
@@ -228,8 +229,8 @@ TEST_F(SlurmDefaultsTest, SeveralTasksOnANodeAreRejectedWithAdvice) {
   EXPECT_THAT(Refusal(each), HasSubstr("SLURM_STEP_TASKS_PER_NODE=4(x3)"));
   EXPECT_THAT(Refusal(each), HasSubstr("write srun --ntasks-per-node=1"));
   EXPECT_THAT(Refusal(each), HasSubstr("--nproc-per-node=4"));
-  // --nnodes=12 is the number of tasks, 4 on each of 3 machines: each task is
-  // meant to be a node of the job.
+  // --nnodes=12 equals the number of tasks, 12 in total (4 on each of 3
+  // machines). So each task is meant to be a node of the job.
   const RunOptions meant = Options(each, {"--nnodes=12"});
   EXPECT_EQ(meant.spec.max_nodes, 12);
   EXPECT_EQ(meant.node_id, "");
@@ -282,9 +283,10 @@ TEST_F(SlurmDefaultsTest, AStepOfOneNodeHasNoEndpoint) {
 }
 
 TEST_F(SlurmDefaultsTest, AHeterogeneousStepMeetsInItsFirstComponent) {
-  // The coordinator must be on n3, the host of the first component, where task
-  // 0 runs. It must not be on n1, although n1 is first in the step's list of
-  // hosts, which is sorted over all components.
+  // The step has both components of a heterogeneous job. The coordinator must
+  // be on n3, the host of the first component, where task 0 runs. It must not
+  // be on n1, although n1 comes first in the step's list of hosts, which is
+  // sorted over both components.
   const Environment het = {{"SLURM_HET_SIZE", "2"},
                            {"SLURM_JOB_NODELIST_HET_GROUP_0", "n3"},
                            {"SLURM_JOB_NODELIST_HET_GROUP_1", "n[1-2]"},

@@ -50,7 +50,7 @@ __device__ Partition RowPartition(const T* row, int64_t classes,
   }
   const float largest = BlockMax(most, line);
   // A thread that has read no column has most = -infinity and sum = 0, so it
-  // adds 0.
+  // adds 0 to the block's sum.
   return {largest, BlockSum(sum * expf(most - largest), line)};
 }
 

@@ -18,7 +18,7 @@ struct StepReport {
   double loss = 0;           // of the last step
   double learning_rate = 0;  // of the last step
   double gradient_norm = 0;  // of the last step
-  // Training speed since the previous report.
+  // Training speed of all ranks together, since the previous report.
   double tokens_per_second = 0;
   // Model FLOPs utilisation: the model's FLOP/s divided by the peak; 0: the
   // peak is unknown.

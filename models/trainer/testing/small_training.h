@@ -42,9 +42,9 @@ inline std::shared_ptr<const Tokens> LearnableText() {
   return std::make_shared<TokensInMemory>(std::move(tokens));
 }
 
-// Upper bound of the number of roundings that follow each other in a training
-// step. It is the number in the longest dot product, plus the number in the sum
-// of a gradient over the tokens and micro-batches.
+// Upper bound of the number of successive roundings in a training step: those
+// in the longest dot product, plus those in the sum of a gradient over the
+// tokens and micro-batches.
 inline double RoundingsOf(const GptTrainingOptions& options) {
   return static_cast<double>(4 * options.model.width +
                              options.batch * options.model.context +

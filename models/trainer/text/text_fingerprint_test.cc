@@ -59,8 +59,9 @@ TEST(TextFingerprintTest, IsTheNumberOfTokensAndAHash) {
   EXPECT_EQ(Of({}), Of({}));
 }
 
-// In a text that is hashed as a whole, a change of any token must change the
-// fingerprint. Tests both ends and nine positions between them.
+// A text of at most kAll tokens is hashed as a whole, so a change of any token
+// must change its fingerprint. Tests the first and the last token, and nine
+// tokens between them.
 TEST(TextFingerprintTest, EveryTokenOfAShorterTextCounts) {
   for (const int64_t count :
        {int64_t{1}, int64_t{16 << 10}, int64_t{(16 << 10) + 1},

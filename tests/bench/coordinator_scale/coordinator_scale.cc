@@ -7,8 +7,8 @@
 //   opens connections as fast as it can
 // * --state: clear text without a journal, and clear text with a journal
 //   (rendezvousd --state-dir, in TMPDIR or /tmp)
-// * --progress: clear text with different reports of the agents: only the node;
-//   also the progress of its 8 workers; also the workers' times
+// * --progress: clear text with reports of three kinds: without data about the
+//   node's 8 workers; with their progress; with their progress and their times
 // * --scrape: a single case, in which the agents report everything. Measures
 //   the time of requests for /metrics, and writes the newest page to FILE.
 //

@@ -125,9 +125,9 @@ rendezvous::Report FirstReport(const LoadShard& shard, int index) {
   return report;
 }
 
-// Adds to `report` what `reports` selects for each worker: one more step, and
-// the times of this step, which took a second, about a third of it inside of
-// collectives. Before the first round, adds nothing.
+// Adds one more step of each worker to `report`. If `reports` is kTimes, also
+// adds the times of this step: one second in total, a third of it inside of
+// collectives. Adds nothing if `reports` is kNodes, or before the first round.
 void AddProgress(Reports reports, rendezvous::Report& report) {
   if (reports == Reports::kNodes || report.round == 0) return;
   report.progress.resize(kWorkers);

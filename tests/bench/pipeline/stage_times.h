@@ -10,10 +10,10 @@
 
 namespace muster {
 
-// Measures the passes of the pipeline's stages without a pipeline: each rank
-// runs its part of the schedule in order, without messages, while the other
-// ranks run theirs. Collective over `group`. Returns the median time of each
-// kind of pass of each stage, the same on every rank.
+// Measures how long the passes of the pipeline's stages take if no messages are
+// sent: each rank runs its part of the schedule in order, while the other ranks
+// run theirs. Collective over `group`. Returns the median time of each kind of
+// pass of each stage, the same on every rank.
 //
 // `lowered`: a schedule for which a PipelineRuntime has prepared `stages`, so
 // that the stages have their buffers.

@@ -70,8 +70,8 @@ class BareServer {
   }
 
  private:
-  // The last thing that the server has sent on a connection: nothing yet
-  // (kNothing), or the reply to the client's greeting (kAnswer).
+  // Whether the server has replied to the greeting of a connection's client.
+  // kNothing: no; kAnswer: yes.
   enum class Stage { kNothing, kAnswer };
 
   void Watch(int fd) {
@@ -113,8 +113,8 @@ class BareServer {
     return true;
   }
 
-  // Replies to a client's greeting: GETNUMKEYS in the old framing, VALIDATE and
-  // PING 1 in the modern one.
+  // Replies to a client's greeting. In the old framing the greeting is
+  // GETNUMKEYS, in the modern framing it is VALIDATE and PING 1.
   void Answer(int fd, std::string_view greeting) {
     old_ = greeting.size() == 1;
     const std::string_view answer("\1\0\0\0\0\0\0\0", old_ ? 8 : 4);

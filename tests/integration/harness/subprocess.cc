@@ -72,8 +72,8 @@ void Subprocess::Signal(int signal) const {
 bool Subprocess::Printed(const std::string& text, int times) {
   std::unique_lock<std::mutex> lock(mutex_);
   const auto seen = [&] {
-    // Count `text` only in whole lines: a test may next read the rest of the
-    // line that contains `text`, so that rest must have arrived.
+    // Count `text` only in lines that have arrived completely, because a test
+    // may read the rest of such a line next.
     const size_t whole = closed_ ? output_.size() : output_.rfind('\n') + 1;
     int count = 0;
     for (size_t at = output_.find(text); at < whole;

@@ -102,8 +102,9 @@ TEST_F(Hosting, OfAgentsStartedTogetherExactlyOneHosts) {
   }
 }
 
-// A socket of another program is bound to the port but does not listen. The
-// host must retry until the port is free.
+// A socket of another program is bound to the coordinator's port but does not
+// listen. The node that hosts the coordinator must retry until the port is
+// free.
 TEST_F(Hosting, ATakenPortWithoutListenerIsTriedAgain) {
   HeldPort held = HoldPort();
   endpoint_ = "127.0.0.1:" + std::to_string(held.port);

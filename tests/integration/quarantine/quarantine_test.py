@@ -25,7 +25,8 @@ _DRAIN = os.path.realpath('deploy/slurm/drain_node.sh')
 _TAINT = os.path.realpath('deploy/kubernetes/taint_node.sh')
 _NAMED = ['sh', '-c', 'hostname "$0" && exec "$@"']
 # In each round, one worker on host b dies of SIGBUS: local rank 0 and local
-# rank 1 in turn. All other workers wait until the test writes to the FIFO.
+# rank 1 in turn. All other workers wait until the test writes to a FIFO, the
+# argument $1.
 _WORKER = '''
 if [ "$(hostname)" = b ] &&
     [ "$LOCAL_RANK" = $((TORCHELASTIC_RESTART_COUNT % 2)) ]; then
@@ -153,8 +154,9 @@ class Quarantine(Base):
     for host in 'ac':
       self.assertEqual(nodes[host].exit_code(), 0, nodes[host].output)
 
-  # Host b fails again and again. Without --quarantine=off it would be
-  # quarantined after its second failure.
+  # Host b fails again and again, and must keep its place because of
+  # --quarantine=off. By default it would be quarantined after its second
+  # failure.
   def test_without_quarantine_a_machine_keeps_its_place(self):
     self.start_daemon('--quarantine=off')
     nodes = {'a': self.start_node('a', max_restarts=3)}

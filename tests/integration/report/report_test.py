@@ -36,9 +36,9 @@ _DRIVER = '/usr/bin/chromedriver'
 _TIMEOUT_S = 60
 _PAUSE = threading.Event()  # never set
 
-# A worker that writes hostile output and then reports a step every 50 ms. It
-# saves every 20th step, and a restarted worker continues after the saved step.
-# It ends once the file `end` exists.
+# A worker that writes hostile output and then reports a step every 50 ms. Rank
+# 0 saves the number of every 20th step, and a restarted worker continues after
+# the saved step. Every worker ends once the file `end` exists.
 _WORKER = r'''
 import os, socket, sys, threading
 folder = sys.argv[1]

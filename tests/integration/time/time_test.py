@@ -106,7 +106,7 @@ class Time(unittest.TestCase):
     for name in ('a', 'b'):
       self.start_node(name)
     self.wait_for_starts(1)
-    # Before a worker's first report of progress, its time counts as running.
+    # Until a worker reports progress, the worker's time counts as running.
     self.wait_for_time('running', 1)
     self.say('STEP=1')
     self.say('STEP=2')

@@ -124,10 +124,9 @@ class AttributionChecker : public Checker {
     } else if (is_adopted_ &&
                (why.find("a new coordinator does not know it") == 0 ||
                 why.find("the job went on without this node") == 0)) {
-      // This branch is empty, because such a break is no breach: an earlier
-      // coordinator told the agent to stop, because "a new coordinator does not
-      // know it" or "the job went on without this node". No fault of the node
-      // is needed for this.
+      // This branch is empty, because these two reasons need no fault of the
+      // node: an earlier coordinator told the agent to stop, because "a new
+      // coordinator does not know it" or "the job went on without this node".
     } else if (!Troubled(SlotOf(why)) && now() > resumed_ + kMaxLate) {
       Fail("nothing had happened to it: " + why);
     }

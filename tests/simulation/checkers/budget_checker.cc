@@ -111,8 +111,8 @@ class BudgetChecker : public Checker {
   }
 
   int spent_ = 0;
-  // Whether it is still unknown if the failure that broke the adopted round has
-  // used up a restart. Settle decides this.
+  // Whether Settle must still decide if the failure that broke the adopted
+  // round has used up a restart.
   bool is_unsettled_ = false;
   // number of rounds that broke because a worker failed, under any of the
   // simulation's coordinators

@@ -35,8 +35,8 @@ std::unique_ptr<Checker> NewHangChecker(const Plan& plan);
 // Once a newer incarnation of a node has appeared, the older one never takes
 // part in a round again.
 std::unique_ptr<Checker> NewIncarnationChecker(const Plan& plan);
-// The coordinator knows that every node of a new round is healthy. A node that
-// the network check (a measurement between pairs of nodes) found bad is a
+// A new round has only nodes that the coordinator knows to be healthy. A node
+// that the network check (a measurement between pairs of nodes) found bad is a
 // member only if fewer than min_nodes other nodes are there.
 std::unique_ptr<Checker> NewHealthChecker(const Plan& plan);
 // After the notice of a preemption the coordinator starts no round, and no node
@@ -44,10 +44,11 @@ std::unique_ptr<Checker> NewHealthChecker(const Plan& plan);
 // success. A node that knows of the notice leaves in time even without a
 // coordinator.
 std::unique_ptr<Checker> NewPreemptionChecker(const Plan& plan);
-// A round has a quarantined member only if it has no more than min_nodes
-// members and no other node is ready.
+// If a member of a new round is quarantined, the round has at most min_nodes
+// members, and each ready node outside of it is quarantined too. Checked only
+// in plans without takeovers.
 std::unique_ptr<Checker> NewQuarantineChecker(const Plan& plan);
-// Only one node starts the workers of each rank of a round. A round starts only
+// For each rank of a round, only one node starts a worker. A round starts only
 // when its members run no process of an earlier round.
 std::unique_ptr<Checker> NewOwnerChecker(const Plan& plan);
 // Round numbers of one coordinator increase by one.

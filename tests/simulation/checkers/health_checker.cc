@@ -39,9 +39,10 @@ class HealthChecker : public Checker {
   }
 
  private:
-  // Checks the members that the network check found bad. They are allowed only
-  // if the world has fewer than min_nodes other members. Does not check plans
-  // with takeovers: there, a majority of nodes may need the bad node.
+  // Checks that a member that the network check found bad is in the world only
+  // if the world has fewer than min_nodes good members. Does not check plans
+  // with takeovers: there, a bad node may be needed for a majority of the
+  // nodes.
   void CheckFaults(const CoordinatorStepped& step) {
     if (plan().takeover) return;
     int good = 0;

@@ -39,9 +39,10 @@ class RoundChecker : public Checker {
   }
 
  private:
-  // Checks that a coordinator may continue `round`, which an earlier
-  // coordinator began: it has begun no round itself, and `round` is at most one
-  // above claimed_, the highest round that is known to have run.
+  // Checks that this coordinator may continue `round`, which an earlier
+  // coordinator began. This coordinator must have begun no round itself, and
+  // `round` must be at most one above claimed_, the highest round that is known
+  // to have run.
   void Adopt(int round) {
     if (round_ != 0) Fail("a coordinator that has begun a round adopts one");
     if (round > claimed_ + 1) Fail("adopts a round of no node");

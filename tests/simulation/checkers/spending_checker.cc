@@ -29,9 +29,9 @@ class SpendingChecker : public Checker {
                         plan().spec.max_restarts));
     }
     const bool is_known = IsKnown();
-    // ignore a world that is older than `newest_`, the newest world that has
-    // begun on all of its nodes, if every new coordinator learns how many
-    // restarts are used (is_known)
+    // If every new coordinator learns how many restarts are used (`is_known`),
+    // ignore each world that is older than `newest_`, the newest world that has
+    // begun on all of its nodes.
     if (id < newest_ && is_known) return;
     if (place.restart_count < spent_ && is_known) {
       Fail(absl::StrCat("restart ", place.restart_count, " in round ",

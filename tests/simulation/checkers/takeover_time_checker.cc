@@ -130,17 +130,18 @@ class TakeoverTimeChecker : public Checker {
   }
   // Whether the living agents must elect a coordinator. They must if they have
   // a majority of each of these worlds: the electorate, `newest_`, and every
-  // newer world that one of them has begun.
+  // newer world that a living agent has begun.
   //
-  // With Takeover::kAuto the living agents must also elect without a majority
-  // of a world if few other agents can exist. `here` is the number of living
-  // agents that can vote and belong to these worlds, and `elsewhere` is the
-  // highest possible number of other agents. `elsewhere` counts as few if it is
-  // less than `here`, less than min_nodes, and less than half of the world's
-  // nodes.
+  // With Takeover::kAuto they must also elect without a majority of some of
+  // these worlds, if few other agents of the job can exist. `here`: the number
+  // of living agents that can vote and belong to at least one of the worlds.
+  // `elsewhere`: the highest possible number of the job's agents that are not
+  // counted in `here`. These are few if they are fewer than `here`, fewer than
+  // min_nodes, and fewer than half of the nodes of each world without a
+  // majority.
   //
-  // Before the first world, only those agents count that know the endpoint of a
-  // living standby.
+  // Before the first world, `here` counts only the agents that know the
+  // endpoint of a living standby.
   bool MustElect() const {
     if (worlds_.empty()) {
       return plan().spec.RestartedAgentsElect() &&
@@ -166,14 +167,14 @@ class TakeoverTimeChecker : public Checker {
              (are_few && 2 * elsewhere < found->second.nodes);
     });
   }
-  // Returns the highest possible number of the job's agents besides these
-  // `here` agents.
+  // Returns how many agents the job can have at most in addition to `here`
+  // agents.
   int64_t Elsewhere(int64_t here) const {
     return std::max<int64_t>(0, plan().spec.max_nodes - here);
   }
-  // Whether agents may elect without a majority (Takeover::kAuto) and the
-  // highest possible number of agents besides these `here` agents is less than
-  // `here` and less than min_nodes.
+  // Whether `here` agents may elect without a majority: with Takeover::kAuto,
+  // if the job's other agents (see Elsewhere) are fewer than `here` and fewer
+  // than min_nodes.
   bool OthersAreFew(int64_t here) const {
     return plan().spec.takeover == rendezvous::Takeover::kAuto &&
            Elsewhere(here) < here && Elsewhere(here) < plan().spec.min_nodes;

@@ -6,8 +6,8 @@
 namespace muster {
 
 // The functions of an emulated GPU, for tests of CudaDevice. Its memory is host
-// memory, all work is synchronous, and its kernels run in the emulation. New
-// memory is filled with NaNs.
+// memory, all work is synchronous, and its kernels run on the CPU
+// (cuda_emulation.h). New memory is filled with NaNs.
 const CudaPlugin& EmulatedCuda();
 
 }  // namespace muster

@@ -24,9 +24,9 @@ struct StageStreams {
   bool operator==(const StageStreams&) const = default;
 };
 
-// The number of int64_t values that describe a rank's schedule: three for its
-// shape, and a hash of the actions of all ranks. The values must be equal on
-// all ranks.
+// The number of int64_t values in which each rank encodes the schedule: the
+// numbers of ranks, of stages per rank and of micro-batches, and a hash of the
+// actions of all ranks. The values must be equal on all ranks.
 inline constexpr int kScheduleNumbers = 4;
 std::vector<int64_t> EncodeSchedule(const PipelineSchedule& schedule);
 

@@ -10,8 +10,9 @@ namespace muster {
 namespace {
 
 // A stratum of the test cases: a combination of kind, type, reduction and
-// length in elements. All lengths above 257 are replaced by kLarge or, if the
-// longer buffer exceeds kLongestBytes, by kLongestBytes.
+// length in elements. A length above 257 is replaced by kLarge. If the longer
+// one of the input and the output exceeds kLongestBytes, the length is replaced
+// by kLongestBytes.
 using Stratum = std::tuple<OperationKind, DType, ReduceOp, int64_t>;
 
 constexpr int64_t kLarge = 40'000;

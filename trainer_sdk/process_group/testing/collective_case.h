@@ -80,9 +80,9 @@ struct CaseSelection {
   // number `share`, counted from 0.
   int share = 0;
   int shares = 1;
-  // For strata with the longest length (a buffer of 600 KB), longest_every_nth
-  // replaces `every_nth`: only one in longest_every_nth of these strata is
-  // tried, and with only one pair of a size and a variant.
+  // Only one in longest_every_nth of the strata with the longest length (a
+  // buffer of 600 KB) is tried, with one pair of a size and a variant.
+  // `every_nth` does not apply to these strata.
   int longest_every_nth = 1;
 };
 

@@ -38,10 +38,11 @@ struct ConformanceSubject {
   TransportFactory factory;
 
   // `sizes`: the group sizes in which cases are tried. Each stratum (kind,
-  // type, reduction and length) has variants, which differ in placement and
-  // parts. Only every `every_nth`-th pair of a size and a variant is tried, but
-  // at least one pair of each stratum. A larger `every_nth` saves time for a
-  // transport that is slow if its ranks are threads.
+  // type, reduction and length) has variants, which differ in placement (in
+  // place or not) and parts (equal or uneven). Only every `every_nth`-th pair
+  // of a size and a variant is tried, but at least one pair of each stratum. A
+  // larger `every_nth` saves time for a transport that is slow if its ranks are
+  // threads.
   std::vector<int> sizes = {1, 2, 3, 4, 5, 6, 7, 8};
   int every_nth = kUsualNth;
   // About one in longest_every_nth strata with the longest length (a buffer of
