@@ -142,10 +142,10 @@ Lifecycle::Config ConfigOf(const AgentOptions& options, int check_port) {
   return config;
 }
 
-// The program that measures this node's GPUs, and its environment. It gets the
-// variables that otherwise only the workers have, such as NCCL_SOCKET_IFNAME of
-// a configuration file. NCCL_COMM_ID is removed, because a fixed address of
-// NCCL's root would be right for only one pair of nodes.
+// The program that measures this node's GPUs, and its environment. The
+// environment has the variables that otherwise only the workers get, such as
+// NCCL_SOCKET_IFNAME of a configuration file. It lacks NCCL_COMM_ID (a fixed
+// address of NCCL's root), because each pair of nodes has a root of its own.
 GpuPairProgram GpuProgramOf(const AgentOptions& options) {
   std::vector<std::string> changes = {"CUDA_CACHE_DISABLE=1"};
   for (const auto& [name, value] : options.environment.more) {
@@ -290,10 +290,10 @@ class Agent::Impl {
     // Sends the last part of the output to operators that follow it (launch
     // logs -f).
     answers_.Finish(kTimeForLastOutput);
-    // Closes the link to the coordinator before this node waits for its
-    // console, which may be slow. The `launch` that hosts the coordinator waits
-    // until no agent is connected (Coordinator::WaitUntilDeserted). If the link
-    // stayed open, that `launch` would have to wait for this node's console.
+    // Closes the link to the coordinator first, because this node's console may
+    // be slow. The `launch` that hosts the coordinator waits until no agent is
+    // connected (Coordinator::WaitUntilDeserted). It must not wait for this
+    // node's console.
     link_->Close();
     logs_.Finish(WaitLimitsAtEnd(observer_.limits, end_));
     return {.exit_code = leave_->exit_code,
@@ -537,10 +537,9 @@ class Agent::Impl {
       std::lock_guard<std::mutex> lock(peer_mutex_);
       if (node_address.empty()) node_address = own_address_;
     }
-    // node_address is empty here if the agent runs in the coordinator's
-    // process, because it then has no network connection to the coordinator. In
-    // that case, use the local address on the route to the node of group rank
-    // 0.
+    // If the agent runs in the coordinator's process, it has no network
+    // connection to the coordinator, and node_address is empty. Then use the
+    // local address on the route to the node of group rank 0.
     if (const auto master = NumericAddress(place.master_address, 0);
         node_address.empty() && master.has_value()) {
       node_address = LocalAddressTowards(*master);

@@ -232,10 +232,9 @@ TEST_F(AgentTest, AnNcclIdWhoseProcessDiesDuringTheRoundIsReported) {
                    return directive;
                  }
                  if (report.nccl_root_lost.empty()) {
-                   // Kills all processes that make NCCL ids: the one that
-                   // serves the id of the running round 1, and one that makes
-                   // an id for round 2. The agent must report the loss of round
-                   // 1's id.
+                   // One process serves the NCCL id of the running round 1.
+                   // Another process makes an id for round 2. Kills both. The
+                   // agent must then report the loss of round 1's id.
                    for (const pid_t pid : NcclIdProcesses()) kill(pid, SIGKILL);
                    return std::nullopt;
                  }

@@ -12,9 +12,10 @@ namespace muster::agent {
 // (IsTerminalSignal).
 std::vector<int> SignalsCaughtBy(const AgentOptions& options);
 
-// Whether the agent handles `signal` as a signal of its terminal (SIGTSTP and
-// SIGCONT for job control, SIGWINCH). False if this process has no terminal, or
-// if the options name the signal, for instance to forward it to the workers.
+// Whether the agent handles `signal` as a signal of its terminal: SIGTSTP and
+// SIGCONT (job control) or SIGWINCH. False if this process has no terminal.
+// Also false if the options name the signal, for instance to forward it to the
+// workers.
 bool IsTerminalSignal(const AgentOptions& options, int signal);
 
 }  // namespace muster::agent

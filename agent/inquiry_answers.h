@@ -56,8 +56,8 @@ class InquiryAnswers {
   rendezvous::CoordinatorLink* const link_;
   const std::shared_ptr<RecentOutput> output_;
   std::map<int, int64_t> pids_;
-  // The state of each answer that is in progress, and of those that have ended
-  // since the last call of ForgetEnded, by the id of the inquiry.
+  // The states of answers, by the id of the inquiry. Contains the answers in
+  // progress, and those that have ended since the last call of ForgetEnded.
   std::map<uint64_t, std::shared_ptr<Work>> works_;
   // Ids of the newest inquiries whose answers were begun. An inquiry that a
   // directive repeats is not answered again.

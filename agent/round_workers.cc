@@ -38,9 +38,8 @@ namespace {
 constexpr Duration kBriefHold = std::chrono::seconds(1);
 // The longest time that the start of a round waits for the file system to
 // prepare the workers' folders. Meanwhile this node sends no report to the
-// coordinator. Without a report for the duration of a lease, the node would
-// count as lost. So kStartTimeout and kFileTimeout together must be much
-// shorter than a lease.
+// coordinator, and a node without reports for a lease counts as lost. So
+// kStartTimeout plus kFileTimeout must be much shorter than a lease.
 constexpr Duration kStartTimeout = std::chrono::seconds(2);
 // The longest time that this node waits for the file system when it reads an
 // error file, or writes the record of its workers' exits.

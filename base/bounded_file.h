@@ -9,12 +9,11 @@
 
 namespace muster {
 
-// Reads the whole file at `path`, a path that the user has given. If the file
-// is a pipe, reads until the writer closes the pipe, or sends no byte for 10 s,
-// which is an error. A pipe without a writer counts as empty. NotFound: there
-// is no such file. InvalidArgument: the file is a folder, cannot be read, is
-// larger than `max_bytes`, or is a pipe whose writer sent no byte for 10 s. The
-// message is the reason without the path.
+// Reads the whole file at `path`, a path that the user has given. A pipe is
+// read until its writer closes it; a pipe without a writer counts as empty.
+// NotFound: there is no such file. InvalidArgument: the file is a folder,
+// cannot be read, is larger than `max_bytes`, or is a pipe whose writer sent no
+// byte for 10 s. The message is the reason without the path.
 absl::StatusOr<std::string> ReadBoundedFile(const std::string& path,
                                             size_t max_bytes);
 

@@ -4,10 +4,11 @@
 // GCC target.
 #if defined(__x86_64__) && !defined(__clang__)
 
-// Everything between push_options and pop_options is compiled for AVX2.
-// XXH_INLINE_ALL makes the functions of xxhash.h static, so no other file can
-// call the AVX2 versions. The C headers that xxhash.h needs are included first,
-// so that none of their inline functions is compiled for AVX2.
+// The C headers that xxhash.h needs are included here, before the pragma
+// push_options. Everything between push_options and pop_options is compiled for
+// AVX2, and other files also use the inline functions of these headers. The
+// functions of xxhash.h itself are static (XXH_INLINE_ALL), so no other file
+// can call their AVX2 versions.
 #include <climits>
 #include <cstdint>
 #include <cstdlib>

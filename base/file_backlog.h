@@ -89,9 +89,8 @@ class FileBacklog {
   int64_t room_bytes() const { return limits_.room_bytes; }
   int64_t bytes() const { return bytes_; }  // bytes that are not written yet
   int64_t dropped() const { return dropped_; }
-  // The time since which the file system has had unfinished work but completed
-  // none: the time of the last completed work, or, if the queue was idle after
-  // that, the time at which the next task was added.
+  // The later of two times: when work was last completed, and when a task was
+  // last added to an empty queue. The file system has completed no work since.
   Instant moved() const { return moved_; }
 
  private:

@@ -54,9 +54,8 @@ struct FileQueue::State {
   void Tell(const std::function<void()>& tell);
 
   // Held while a callback of the queue's owner runs, and while the callback
-  // on_trouble is destroyed after the queue was abandoned. on_trouble is
-  // destroyed at that time, because it would otherwise live as long as the
-  // queue's thread, which hangs in a system call.
+  // on_trouble is destroyed after the queue was abandoned. (Otherwise
+  // on_trouble would live as long as the queue's thread, which hangs.)
   std::mutex tell_mutex;
   // whether no callback may run any more; guarded by tell_mutex
   bool silent = false;

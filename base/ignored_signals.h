@@ -9,10 +9,11 @@ namespace muster {
 // Whether this process ignores `signal` because its parent did. Examples:
 // SIGHUP under nohup, SIGINT and SIGQUIT in a background job of sh, the signals
 // of a shell's `trap ''`. Muster's programs and the workers continue to ignore
-// such signals. False for SIGPIPE, SIGXFSZ and SIGCHLD: runtimes ignore these
-// for their own purposes, and Muster itself ignores SIGPIPE and SIGXFSZ
-// (base/file_size_signal.h). Any thread. It does not matter whether the signal
-// is blocked.
+// such signals.
+//
+// False for SIGPIPE, SIGXFSZ and SIGCHLD, because runtimes or Muster itself
+// ignore these for their own purposes. It does not matter whether the signal is
+// blocked. Any thread.
 bool IsIgnored(int signal);
 
 // Returns `signals` without those for which IsIgnored is true, in the same

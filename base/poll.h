@@ -10,9 +10,9 @@
 namespace muster {
 
 // Functions that wait until a deadline, some of them also for events on
-// descriptors. A deadline is a time of the clock that MonotonicNow reads. Any
-// thread may call these functions. A signal does not end a wait, and no wait
-// ends before its deadline without an event.
+// descriptors. Only such an event ends a wait before its deadline; a signal
+// does not. A deadline is a time of the clock that MonotonicNow reads. Any
+// thread may call these functions.
 
 // The deadline of a wait without a time limit: only an event ends the wait.
 inline constexpr Instant kNoDeadline = Instant::max();

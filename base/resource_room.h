@@ -16,9 +16,9 @@ struct ResourceNeed {
 // microseconds. ResourceExhausted: one sentence with the missing resource, the
 // limit, and what to do.
 //
-// Libraries that run out of threads or descriptors abort or report something
-// else ("port in use"). Therefore call this before they start, while the
-// process has one thread.
+// Call this while the process has one thread, before libraries are started that
+// use threads or descriptors. A library that runs out of them aborts, or
+// reports a misleading error ("port in use").
 absl::Status CheckRoom(const ResourceNeed& need);
 
 // If the address space is limited (ulimit -v), lets threads share a few malloc

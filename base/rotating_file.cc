@@ -21,9 +21,9 @@ constexpr mode_t kFileMode = 0666;  // mode of new files; the umask removes bits
 constexpr int64_t kMaxOverrunBytes = 64 << 10;
 
 // Returns how many of `bytes` are appended to a file of `size` bytes before the
-// file is rotated. The file is rotated at the first end of a line at which it
-// has `limit` bytes or more, but at `limit` + kMaxOverrunBytes bytes at the
-// latest.
+// file is rotated. The file is rotated at the first end of a line after it has
+// reached `limit` bytes. If no line has ended after kMaxOverrunBytes more, it
+// is rotated within a line.
 size_t BytesBeforeRotation(std::string_view bytes, int64_t size,
                            int64_t limit) {
   int64_t room = std::max<int64_t>(limit - size, 1);

@@ -98,14 +98,17 @@ bool PlaceDescriptors(const Child& child) {
   Fail(child, Step::kExec);
 }
 
-// Uses vfork, because posix_spawn cannot set the parent-death signal, and fork
-// copies memory and runs the fork handlers of libraries (gRPC's handler stops
-// gRPC's threads). The child shares this process's memory until exec, so no
-// signal handler may run in it. The parent's thread continues after the child's
-// exec or exit: by then the child has written its Failure, if any.
+// Uses vfork: posix_spawn cannot set the parent-death signal, and fork would
+// copy memory and run the fork handlers of libraries (gRPC's handler stops
+// gRPC's threads).
 //
-// Under ThreadSanitizer and Valgrind, vfork behaves like fork: the Failure is
-// lost, and the child exits with code 127.
+// The child shares this process's memory until exec, so no signal handler may
+// run in the child. The parent's thread continues after the child's exec or
+// exit. By then the child has written its Failure, if any.
+//
+// Under ThreadSanitizer and Valgrind, vfork behaves like fork. The child then
+// does not share the memory: the Failure is lost, and the child exits with code
+// 127.
 pid_t StartChild(const Child& child) {
   sigset_t all, before;
   sigfillset(&all);

@@ -78,18 +78,18 @@ void Show(const Voice& voice, const agent::AgentResult& result,
           agent::JobMessages job_messages, const std::string& program_name) {
   if (!result.verdict || result.never_ran) return ShowReason(voice, result);
   // True if the outputs of all nodes are merged on one stderr: only one node
-  // should then print the verdict. False if this agent writes its verdict to
-  // another descriptor than stderr: every node then writes its verdict, and the
-  // `launch` that started the agents reads these verdicts and uses the first
-  // one.
+  // should then print the verdict. False, for example, if this agent was
+  // started over ssh and writes its verdict to a descriptor of its own: every
+  // node then writes its verdict, and the `launch` that started the agents uses
+  // the first one.
   const bool is_shared = job_messages != agent::JobMessages::kAll &&
                          voice.verdict_fd() == STDERR_FILENO;
   if (is_shared && !result.acts_for_job) {
-    // The outputs of all nodes are merged, so only the node that acts for the
-    // job (AgentResult::acts_for_job) prints the verdict. If the job ended
-    // before this node joined, there may be no such node. So the node that
-    // prints the general messages (kAssignedAndGeneral; in a Slurm step, task
-    // 0) prints at least the reason.
+    // Do not print the verdict: only the node that acts for the job
+    // (AgentResult::acts_for_job) prints it. But if the job ended before this
+    // node joined, there may be no such node. So the node that prints the
+    // general messages (kAssignedAndGeneral; in a Slurm step, task 0) prints at
+    // least the reason.
     if (job_messages == agent::JobMessages::kAssignedAndGeneral) {
       ShowReason(voice, result);
     }
@@ -409,9 +409,9 @@ agent::AgentResult RunAgentSession(const Voice& voice,
         [&voice](const std::string& sentence) { voice.Notice(sentence); });
   }
   // The result that this function returns. At the end of the function, the
-  // cleanup `linger` below passes the exit code to own.linger, which waits
-  // until other nodes no longer need the coordinator in this process. The HTTP
-  // pages, declared above, are closed after that.
+  // cleanup `linger` below waits until other nodes no longer need the
+  // coordinator in this process. The HTTP pages, declared above, are closed
+  // after that.
   agent::AgentResult result;
   const absl::Cleanup linger = [&own, &result] {
     if (own.linger) own.linger(result.exit_code);

@@ -69,10 +69,11 @@ void PointLatestInTime(const std::string& directory,
 
 // Blocks the signals of `options` in this thread until the agent takes them.
 // Threads that this thread creates from now on inherit the mask. Ignores
-// SIGPIPE, so that a closed console does not end the job. Must be called after
-// the guardian (the workers' parent process) has been forked, because workers
-// must start with the signal mask and actions that this process had before the
-// call.
+// SIGPIPE, so that a closed console does not end the job.
+//
+// Must be called after the guardian (the workers' parent process) has been
+// forked: workers must start with the signal mask and actions that this process
+// had before the call.
 void PrepareSignals(const agent::AgentOptions& options);
 
 }  // namespace muster::launcher

@@ -38,10 +38,9 @@ absl::StatusOr<BenchPlan> PlanBench(
     const std::map<std::string, std::string>& environment,
     const std::string& program);
 
-// Checks the bench's root rank. InvalidArgument: the root is not a rank of the
-// job that `options` start. Returns OK without a check if `options` give no
-// number of workers but, for example, "gpu", which each node replaces by its
-// own number. Pure.
+// Checks that the bench's root is a rank of the job that `options` start.
+// InvalidArgument: it is not. If `options` give the number of workers as a
+// word, such as "gpu", only the nodes know the number: returns OK. Pure.
 absl::Status CheckRoot(const BenchPlan& plan, const RunOptions& options);
 
 // Candidate paths of the measuring program, in the order to try: MUSTER_BENCH

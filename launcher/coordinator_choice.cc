@@ -57,10 +57,10 @@ std::string AddressForPeers(const std::string& host,
   return "127.0.0.1";
 }
 
-// The address that the coordinator on this node binds. If the host of the
-// endpoint is "localhost" or an IP address of this machine, this is `owned`
-// (see OwnedAddress). Otherwise it is every interface, because a name may
-// resolve to different addresses on this machine and on the peers.
+// Returns the address that the coordinator on this node binds. If `host` is
+// "localhost" or an IP address of this machine, this is `owned` (see
+// OwnedAddress). Any other name may resolve to different addresses on this
+// machine and on the peers, so the coordinator binds every interface.
 std::string ListenHost(const std::string& host,
                        const std::optional<std::string>& owned) {
   if (owned && (IsAddress(host) || host == "localhost")) return *owned;

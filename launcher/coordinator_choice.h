@@ -65,10 +65,10 @@ absl::StatusOr<Meeting> DecideMeeting(const RunOptions& options,
 // Chooses whether this node hosts the coordinator. The first rule that applies
 // decides:
 // - A lone node hosts the coordinator, on 127.0.0.1 and a free port.
-// - If several endpoints are given, this node does not host. They belong to
-//   rendezvousd daemons (coordinators that run as separate programs). If a
-//   `launch` has started this agent over ssh, they may also belong to other
-//   nodes, one of which has taken over as coordinator.
+// - If several endpoints are given, this node does not host. The endpoints
+//   belong to rendezvousd daemons (coordinators that run as separate programs).
+//   If a `launch` has started this agent over ssh, they may also belong to
+//   other nodes, one of which has taken over as coordinator.
 // - If is_host is given, in --rdzv-conf or by the cluster's defaults, its value
 //   decides.
 // - In a static job (--master-addr) whose nodes have a --node-rank, node rank 0
@@ -76,12 +76,13 @@ absl::StatusOr<Meeting> DecideMeeting(const RunOptions& options,
 // - The machine that has one of the addresses of the endpoint's host hosts the
 //   coordinator. If the endpoint's host does not resolve, this is the machine
 //   that has its name.
+//
 // `resolved` is not used for a lone node, nor if several endpoints are given.
 //
 // Pure. Unavailable: the host does not resolve, and this node would have to
 // connect to it.
 //
-// If a node of a job of 3 nodes or more hosts the coordinator, another node
+// If the coordinator of a job of 3 nodes or more runs on a node, another node
 // takes over when the coordinator is lost, unless --takeover=never is given.
 absl::StatusOr<CoordinatorChoice> ChooseCoordinator(
     const Meeting& meeting, const RunOptions& options,

@@ -99,12 +99,15 @@ class EmbeddedCoordinator {
   // (GrpcServer::Check).
   absl::Status Check() { return server_->Check(); }
 
-  // Continues to serve until one of three events. First, no agent is connected
-  // any more (Coordinator::WaitUntilDeserted). Second, a signal arrives. Third,
-  // `close_timeout` has passed since the last job finished. Returns at once if
-  // this coordinator may leave its unfinished job, for example because it is
-  // only a standby (Coordinator::MayLeave). At the end removes the record of a
-  // finished job, so that the same command begins a new job.
+  // Continues to serve until one of these events:
+  // - No agent is connected any more (Coordinator::WaitUntilDeserted).
+  // - A signal arrives.
+  // - `close_timeout` has passed since the last job finished.
+  //
+  // Returns at once if this coordinator may leave its unfinished job
+  // (Coordinator::MayLeave), for example because it is only a standby. At the
+  // end removes the record of a finished job, so that the same command begins a
+  // new job.
   void Linger(Duration close_timeout, const Voice& voice);
 
  private:

@@ -124,10 +124,14 @@ int RunSubcommand(const Subcommand& subcommand,
 }
 
 // Returns the environment for srun, which passes it on to the tasks. Adds the
-// job's token if the user gave it in MUSTER_TOKEN. If the user gave neither a
-// token nor TLS files nor the endpoint of a coordinator, one of the tasks hosts
-// the coordinator. In this case adds the token of `launch doctor`
-// (kWorkersTokenVariable) if there is one, otherwise a fresh token.
+// job's token; the first rule that applies decides:
+//
+// - If the user gave a token in MUSTER_TOKEN, this is the token.
+// - If the user gave a token file, TLS files or the endpoint of a coordinator,
+//   no token is added.
+// - Otherwise one of the tasks hosts the coordinator. The token is that of
+//   `launch doctor` (kWorkersTokenVariable) if there is one, or else a fresh
+//   token.
 Environment WithJobToken(Environment environment, const RunOptions& options) {
   const bool has_access = !rendezvous::TakenToken().empty() ||
                           !options.token_file.empty() || options.tls.given();

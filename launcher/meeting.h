@@ -9,16 +9,16 @@
 
 namespace muster::launcher {
 
-// Resolves the endpoint's host and calls PlanLaunch. If several endpoints are
-// given, resolves no name, because the agent later tries each endpoint in turn.
-// Repeats a failed look-up, because names often appear late while a cluster
-// starts. Unavailable, one line: the name does not resolve within
-// connect_timeout.
+// Resolves the endpoint's host and calls PlanLaunch. Repeats a failed look-up,
+// because names often appear late while a cluster starts. Unavailable, one
+// line: the name does not resolve within connect_timeout. No name is resolved
+// for a lone node, or if several endpoints are given: the agent later tries
+// each endpoint in turn.
 //
 // A signal that stops this node ends the wait for the name. The result is then
-// Cancelled, one line, and `exit_code` is the exit code for this process (a
-// preempted pod must not count as failed). The first attempt blocks the signals
-// of `options` in this thread, as PrepareSignals does, and they stay blocked.
+// Cancelled, one line. `exit_code` then is the exit code for this process: a
+// preempted pod must not count as failed. These signals are blocked in this
+// thread before the first look-up, and stay blocked.
 absl::StatusOr<LaunchPlan> PlanMeeting(const RunOptions& options,
                                        const Meeting& meeting,
                                        const MachineFacts& facts,

@@ -32,10 +32,9 @@ struct RecordedJob {
 // Finds the record of the job `hosted` among `records`, which come from the
 // journal in the folder `state_dir` (--state-dir).
 //
-// The job may have ended, or may have been about to end, when its `launch` was
-// killed. In both cases the record is used only while other nodes may still
-// wait for the verdict. After that time a `launch` with the same folder begins
-// a new job.
+// If the record says that the job is ending or has ended, the record is used
+// only while other nodes may still wait for the verdict. After that time a
+// `launch` with the same folder begins a new job.
 //
 // `now`: time since 1970. Pure. FailedPrecondition, one sentence: the folder
 // holds the record of another job, or of this job with other settings.

@@ -49,10 +49,10 @@ EmbeddedCoordinator::Options HostingOptions(const LaunchPlan& plan,
   hosting.job = {.run_id = plan.agent.run_id,
                  .spec = plan.agent.spec,
                  .verdict_awaited_for = options.policy.coordinator_timeout};
-  // Under Slurm, no node waits for the verdict after the death of the hosting
-  // `launch`, because Slurm does not restart tasks. So set the waiting time to
-  // zero. If Slurm requeues the job, the next `launch` then runs the job again,
-  // and does not repeat a verdict from the journal.
+  // Slurm does not restart tasks. So after the death of the hosting `launch`,
+  // no node waits for the verdict, and the waiting time is zero. If Slurm
+  // requeues the job, the next `launch` then runs the job again and does not
+  // repeat a verdict from the journal.
   if (options.cluster == Cluster::kSlurm) {
     hosting.job.verdict_awaited_for = Duration::zero();
   }
@@ -108,10 +108,10 @@ void PointLatestAtHosted(const agent::LogPlan& logs, const std::string& tag) {
 }
 
 // Called instead of running an agent if the journal in --state-dir holds the
-// verdict of this job. The job had then ended before `launch` was killed and
-// started again. Prints the verdict and starts no workers. Other nodes may
-// still wait for the verdict: blocks until they have received it, a signal
-// arrives, or `close_timeout` has passed. Returns the exit code of `launch`.
+// job's verdict: the job had ended before `launch` was killed and started
+// again. Prints the verdict and starts no workers. Then blocks until the other
+// nodes have received the verdict, a signal arrives, or `close_timeout` has
+// passed. Returns the exit code of `launch`.
 int TellRecordedVerdict(const rendezvous::Verdict& verdict,
                         const RunOptions& options, EmbeddedCoordinator& here,
                         const Voice& voice) {
@@ -315,10 +315,9 @@ int RunCommand(const std::string& name, const RunOptions& options,
     link.reset();
     node->guardian.reset();
     // True if a `launch` on another host started this agent, and this agent has
-    // lost its guardian, the process that starts workers. The other `launch`
-    // then starts a new agent with a new coordinator on this host, or ends the
-    // job. In both cases no node needs the coordinator in this process any
-    // more.
+    // lost its guardian. The other `launch` then starts a new agent on this
+    // host or ends the job. In both cases no node needs the coordinator in this
+    // process any more.
     const bool is_started_again =
         code == agent::kWorkersLostExitCode && options.remote.endpoint_fd >= 0;
     if (here != nullptr && !is_started_again) {

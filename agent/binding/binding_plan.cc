@@ -127,8 +127,9 @@ std::vector<int> MaybeAt(const PciDevice* device, const std::vector<int>& nodes,
   }
   if (near.size() == 1) return near;
   // The device's NUMA node is not certain. If the firmware names several nodes
-  // near the device, the device may be at any of these; if it names none, at
-  // any node. Keep only the nodes with CPUs that this process may use.
+  // near the device, these are the candidates. If it names no node, all nodes
+  // are candidates. Keep only the candidates with CPUs that this process may
+  // use.
   std::vector<int> open;
   for (const int node : near.empty() ? usable : near) {
     if (std::count(usable.begin(), usable.end(), node) > 0) {

@@ -101,11 +101,12 @@ struct BindingPlan {
 
 // Chooses the cores of each worker. The result equals that of PyTorch's
 // torch/numa/binding.py on the same machine with the same GPUs. All
-// hyper-threads of a core go to the same worker. `exclusive` divides a node's
-// cores by the number of all GPUs at the node, even unused ones. If the
-// division leaves a remainder, the first GPUs get one core more. `core-complex`
-// assigns the node's last-level caches in turn, those with the most usable CPUs
-// first.
+// hyper-threads of a core go to the same worker.
+//
+// The mode `exclusive` divides a node's cores by the number of all GPUs at the
+// node, even unused ones. If the division leaves a remainder, the first GPUs
+// get one core more. The mode `core-complex` assigns the node's last-level
+// caches in turn, those with the most usable CPUs first.
 //
 // InvalidArgument, one line: a worker's GPU has no usable cores, or too few for
 // `exclusive`. Pure.

@@ -16,10 +16,10 @@
 
 namespace muster::agent {
 
-// A program that this process has started to do work that must not be done in
-// the agent, such as loading NCCL, which starts threads. The two exchange lines
-// through the program's stdin and stdout. The destructor kills the program. The
-// program is not a worker, and the guardian's clean-up spares it. Not
+// A child process for work that must not be done in the agent. An example is
+// loading NCCL, which starts threads. The agent and the child exchange lines
+// through the child's stdin and stdout. The destructor kills the child. The
+// child is not a worker, and the guardian's clean-up spares it. Not
 // thread-safe.
 class ChildProgram {
  public:
@@ -78,11 +78,12 @@ class ChildProgram {
   std::string end_;   // how the program ended; set once it has been reaped
 };
 
-// Prepares this process, which ChildProgram::Start has started, and returns a
-// descriptor for the stdout that the parent process reads. What libraries print
-// on stdout goes to stderr. The process gets the name `name`, and the kernel
-// kills it when the thread that started it ends. Other inherited files (a
-// reserved port, a log) are closed.
+// Prepares this process, which ChildProgram::Start has started. Returns a
+// descriptor for the lines to the parent process. Stdout becomes a copy of
+// stderr, so that the output of libraries does not mix with these lines. The
+// process gets the name `name`. The kernel kills it when the thread that
+// started it ends. All inherited descriptors above 2 (a reserved port, a log)
+// are closed.
 OwnedFd BecomeChildProgram(const char* name);
 
 // Writes `line` and a newline to `output`; newlines within `line` become

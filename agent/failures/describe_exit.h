@@ -27,10 +27,12 @@ struct WorkerRemains {
 
 // The failure of a worker that exited; nullopt after exit code 0. `place`
 // contains the worker's node and ranks, and the time. The message is the first
-// of these that exists: the text of the error file; "killed by SIGSEGV (11)",
-// with a hint at a usual cause; "exit code 3", with the last line of stderr if
-// this line names an exception. All texts are cut to the limits in failure.h,
-// between characters. Pure.
+// of these that exists:
+// - the text of the error file
+// - "killed by SIGSEGV (11)", with a hint at a usual cause
+// - "exit code 3", with the last line of stderr if this line names an exception
+//
+// All texts are cut to the limits in failure.h, between characters. Pure.
 std::optional<rendezvous::Failure> DescribeEnd(rendezvous::Failure place,
                                                const WorkerEnded& event,
                                                const WorkerRemains& remains);

@@ -47,10 +47,10 @@ double Time(const Json* value) {
   return std::isfinite(time) && time > 0 ? time : 0;
 }
 
-// The time of an error in seconds since 1970. `told` is the time in the file,
-// which @record writes in whole seconds. `written` is the file's modification
-// time. If it is less than two seconds later than `told`, the function returns
-// `written`, which is more exact.
+// The time of an error in seconds since 1970. `told` is the time in the error
+// file, which @record writes in whole seconds. `written` is the file's
+// modification time. If `written` is less than two seconds later than `told`,
+// returns `written`, because it is more exact. Otherwise returns `told`.
 double ExactTime(double told, double written) {
   const bool fits = told > 0 && std::floor(told) == told && written >= told &&
                     written < told + 2;

@@ -39,9 +39,9 @@ std::string PublishedAddress(const std::string& host, int port);
 // publishes at `published`. Usually this is `published` itself.
 //
 // A node on the coordinator's host may publish a loopback address, which is
-// useless on other hosts. So if `published` is a loopback address and `own`,
-// this node's address, is not, the result has the coordinator's host instead.
-// `coordinator` is "HOST:PORT". If it lists several endpoints, the
+// useless on other hosts. `own` is this node's address. If `published` is a
+// loopback address and `own` is not, the result has the coordinator's host
+// instead. `coordinator` is "HOST:PORT". If it lists several endpoints, the
 // coordinator's host is unknown, and the result is `published`. Pure.
 std::string AddressFromHere(const std::string& published,
                             const std::string& own,

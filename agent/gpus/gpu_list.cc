@@ -39,10 +39,9 @@ int FindId(std::string_view word, const std::vector<std::string>& ids) {
   return found;
 }
 
-// The index of the device that `word` names, by its id or by its number; -1: no
-// such device. If `ids` is not null, `word` is an id, and `ids` has the ids of
-// all devices of this kind (GPU or MIG instance). If `ids` is null, `word` is a
-// number below `count`.
+// The index of the device that `word` names; -1: no such device. `ids`: the ids
+// of all devices of this kind (GPU or MIG instance), or null. If `ids` is
+// given, `word` is an id. If `ids` is null, `word` is a number below `count`.
 int FindDevice(std::string_view word, const std::vector<std::string>* ids,
                size_t count) {
   if (ids != nullptr) return FindId(word, *ids);

@@ -21,13 +21,16 @@ struct Gpu {
 
 // The devices that CUDA_VISIBLE_DEVICES leaves visible on a machine with
 // `gpus`, in that variable's notation. If the variable is not set (nullopt), a
-// GPU is named by its index, and a MIG instance by its id.
+// GPU is named by its index, and a MIG instance by its id. Pure.
 //
-// CUDA's rules apply. An empty value hides all devices. An unknown device (-1,
-// an index or id that does not exist, any other word) hides itself and all
-// devices after it. A device named twice hides all devices. Only the leading
-// digits of a number count. If the list begins with a GPU- or MIG- id, all its
-// words are ids of that kind, which may be shortened to a unique prefix. Pure.
+// CUDA's rules apply:
+// - An empty value hides all devices.
+// - An unknown device (-1, an index or id that does not exist, any other word)
+//   hides itself and all devices after it.
+// - A device named twice hides all devices.
+// - Only the leading digits of a number count.
+// - If the list begins with a GPU- or MIG- id, all its words are ids of that
+//   kind. Such ids may be shortened to a unique prefix.
 std::vector<std::string> VisibleGpus(
     const std::optional<std::string>& cuda_visible_devices,
     const std::vector<Gpu>& gpus);

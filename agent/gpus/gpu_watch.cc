@@ -60,8 +60,8 @@ struct GpuWatch::State {
   int running = 0;
   std::optional<Instant> looked;
   bool has_driver = true;
-  // time at which the newest successful reading of the GPUs' values began; if
-  // there was none yet, the time at which the GpuWatch was made
+  // time at which the newest successful reading of the GPUs' values began;
+  // before the first such reading, the time at which the GpuWatch was made
   Instant read_at = began;
   std::vector<GpuValues> values;
   std::vector<GpuXids> xids;

@@ -30,12 +30,14 @@ struct JobFiles {
   bool operator==(const JobFiles&) const = default;
 };
 
-// The names of the job files for the GPUs in `visible`, which is in the
-// notation of CUDA_VISIBLE_DEVICES. `gpus`: the GPUs that this process sees; in
-// a container or a Slurm job these may be only some of the machine's GPUs.
-// `machine`: the PCI addresses of all GPUs of the machine, ascending. A file is
-// named by the GPU's index in `machine`, which is DCGM's number of the GPU. If
-// `machine` lacks the GPU, its index in `gpus` is used. Pure.
+// The names of the job files for the GPUs in `visible`. A file is named by the
+// GPU's index in `machine`, which is DCGM's number of the GPU. If `machine`
+// lacks the GPU, its index in `gpus` is used. Pure.
+//
+// `visible`: GPUs in the notation of CUDA_VISIBLE_DEVICES.
+// `gpus`: the GPUs that this process sees; in a container or a Slurm job these
+// may be only some of the machine's GPUs.
+// `machine`: the PCI addresses of all GPUs of the machine, ascending.
 std::vector<std::string> JobFileNames(const std::vector<std::string>& visible,
                                       const std::vector<Gpu>& gpus,
                                       const std::vector<std::string>& machine);

@@ -115,10 +115,10 @@ std::vector<ProcessEntry> Descendants(pid_t root) {
 
 std::vector<ProcessEntry> KillDescendants(
     const std::vector<ProcessEntry>& spared) {
-  // The walk through /proc takes milliseconds on a busy machine. It is skipped
-  // if the calling process has no child. Then the caller has no other
-  // descendants either: it is a sub-reaper, so its descendants' orphans become
-  // its children.
+  // The walk through /proc takes milliseconds on a busy machine. Skip it if the
+  // calling process has no child. The caller is a sub-reaper, so orphans among
+  // its descendants become its children. Without a child it therefore has no
+  // descendants at all.
   siginfo_t child = {};
   if (waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT) != 0 &&
       errno == ECHILD) {
@@ -137,10 +137,10 @@ std::vector<ProcessEntry> KillDescendants(
     if (process.state != 'Z') SignalProcess(process, SIGKILL);
     groups.insert(process.group);
   }
-  // A process that forks and exits again and again may escape: the walk through
-  // /proc may miss its newest child. So also kill the process groups of the
-  // found processes, because such a child is in the same group. The caller's
-  // own group is left out. It contains no worker, because every worker leads a
+  // The walk through /proc may miss the newest child of a process that forks
+  // and exits again and again. Such a child is in the same process group as its
+  // parent. So also kill the groups of the found processes. The caller's own
+  // group is left out. It contains no worker, because every worker leads a
   // group of its own.
   groups.erase(getpgrp());
   for (const pid_t group : groups) {

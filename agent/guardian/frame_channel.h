@@ -32,11 +32,13 @@ class FrameChannel {
   size_t unsent() const { return out_.size() - out_sent_; }
 
   // Reads the data that has arrived. One call reads little more than one frame
-  // of maximum length, and at most some tens of descriptors. Returns false if
-  // the peer has closed the connection. Also returns false if descriptors were
-  // lost because this process has reached its limit of open files: the order of
-  // the remaining descriptors is then unreliable. Frames that arrived before
-  // the failure can still be taken.
+  // of maximum length, and at most some tens of descriptors. Returns false in
+  // two cases:
+  // - The peer has closed the connection.
+  // - Descriptors were lost, because this process has reached its limit of open
+  //   files. The order of the remaining descriptors is then unreliable.
+  //
+  // Frames that arrived before the failure can still be taken.
   bool Fill();
 
   // The payload of the next complete frame; nullopt if none has arrived.

@@ -89,9 +89,11 @@ class Guardian {
 
   // The processes to which SignalAll sends `signal`. kProcessGroups: the
   // process groups of all workers. kEverything: also descendants of workers
-  // that left these groups. After a terminating signal (INT, TERM, HUP, QUIT)
-  // SignalAll sends SIGCONT, because a stopped process would not handle the
-  // signal. No effect if no process is left.
+  // that left these groups.
+  //
+  // SignalAll also sends SIGCONT after a terminating signal (INT, TERM, HUP,
+  // QUIT), because a stopped process would not handle the signal. SignalAll has
+  // no effect if no process is left.
   enum class Reach { kProcessGroups, kEverything };
   void SignalAll(int signal, Reach reach);
   // Sends `signal` to the process group of one worker; SIGCONT follows a

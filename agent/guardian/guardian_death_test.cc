@@ -284,9 +284,9 @@ TEST(GuardianDeath, AllGoneWaitsForTheLastDescendant) {
   EventReader events(guardian.get());
   events.Await<WorkerEnded>();
   // The first worker has exited, but a daemon that it has forked is alive. So
-  // the guardian must not have sent AllGone yet. This is checked with another
-  // worker: its WorkerStarted must be the next event, and events arrive in the
-  // order in which they were sent.
+  // the guardian must not have sent AllGone yet. To check this, start another
+  // worker. Events arrive in the order in which they were sent, so the next
+  // event must be its WorkerStarted.
   ASSERT_TRUE(guardian->Start(Staged(1, {"exit", "0"}, out)).ok());
   EXPECT_TRUE(std::holds_alternative<WorkerStarted>(events.Next()));
   EXPECT_TRUE(std::holds_alternative<WorkerEnded>(events.Next()));

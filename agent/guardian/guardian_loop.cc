@@ -506,8 +506,9 @@ void GuardianLoop::Withdraw(const SignalCommand& command) {
 }
 
 void GuardianLoop::Handle(const SignalCommand& command) {
-  // First give up postponed starts, and reap the processes that have already
-  // ended, so that their exits are not reported as caused by this signal.
+  // A terminating signal also cancels the postponed starts. Before the signal
+  // is sent, reap the processes that have already ended, so that their exits
+  // are not reported as caused by the signal.
   Withdraw(command);
   Reap();
   // There is no process to signal: since the guardian last reported that no
@@ -518,17 +519,17 @@ void GuardianLoop::Handle(const SignalCommand& command) {
     worker.signalled = true;
     SignalGroup(worker.pid, worker.outcome, command.signal);
     if (Ends(command.signal)) kill(-worker.pid, SIGCONT);
-    // SignalGroup may have waited up to a second for a worker that is starting,
-    // so a sign of life to the agent may be due.
+    // SignalGroup waits up to a second for a worker that is starting. So a sign
+    // of life to the agent may be due now.
     GiveSign();
     channel_.Flush();
   }
   if (command.local_rank) return;
   // The running workers' process groups have got the signal. Now signal other
-  // descendants of the guardian: with `everything` all of them, otherwise only
-  // those in the groups of workers that have ended. Each process is signalled
-  // by its pid and not through its group, because the number of an empty group
-  // may be reused for another group.
+  // descendants of the guardian. With `everything`, these are all others.
+  // Otherwise they are only the processes in the groups of workers that have
+  // ended. Each process is signalled by its pid, because the number of an empty
+  // group may be reused for another group.
   if (command.everything || !leaderless_groups_.empty()) {
     for (const ProcessEntry& process : Descendants(getpid())) {
       const bool told = std::any_of(
@@ -569,10 +570,10 @@ void GuardianLoop::RestoreTerminal() {
   terminal_.Close();
 }
 
-// Reads from the worker's pipe whether its program was executed; a further call
-// does nothing. If it was executed, reports this to the agent. If it was not,
-// leaves the report to Reap, because the local rank is free again only after
-// the child has been reaped.
+// Reads from the worker's pipe whether its program was executed, and closes the
+// pipe. Does nothing if the pipe is already closed. If the program was
+// executed, reports this to the agent. If not, Reap reports the failure after
+// it has reaped the child, because only then is the local rank free again.
 void GuardianLoop::Settle(int local_rank, Worker* worker) {
   if (!worker->outcome.open()) return;
   worker->failure = ReadStartFailure(worker->outcome);

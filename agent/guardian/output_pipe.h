@@ -24,9 +24,9 @@ class OutputPipe {
   // Waits for the next line and returns it without its newline. If no line
   // arrives within thirty seconds, records a test failure and returns "".
   std::string Line();
-  // Closes this process's write end, and waits until no other process holds the
-  // write end any more, that is, for end of file. Returns false if thirty
-  // seconds pass without output and without end of file.
+  // Closes this process's write end. Then waits for end of file, that is, until
+  // no other process holds the write end. Returns false if thirty seconds pass
+  // without output and without end of file.
   bool EveryHolderGone();
 
  private:

@@ -70,11 +70,11 @@ struct Spawned {
 // descriptors 0, 1 and 2.
 std::variant<Spawned, StartFailure> Spawn(const SpawnRequest& request);
 
-// Sends `signal` to the process group that a spawned child leads. While
-// `outcome` (Spawned::outcome) is open, the child may not have called setsid
-// yet, so that the group does not exist. The function then waits up to a second
-// for the group, so that the signal is not lost. If there is still no group,
-// the signal goes to the child alone.
+// Sends `signal` to the process group that a spawned child leads. The group
+// exists once the child has called setsid. While `outcome` (Spawned::outcome)
+// is open, this may not have happened yet. The function then waits up to a
+// second for the group, so that the signal is not lost. If there is still no
+// group, the signal goes to the child alone.
 void SignalGroup(pid_t child, const OwnedFd& outcome, int signal);
 
 // The reason why the child could not execute its program; nullopt if the

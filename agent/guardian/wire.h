@@ -72,12 +72,12 @@ struct RemoveCommand {
 struct JobFilesCommand {
   JobFiles files;
 };
-// Command from the agent to the guardian: when the agent has ended, set the
-// terminal to `modes`, its modes before the agent changed them (see
-// terminal_modes.h). The guardian does so only if nobody else has changed the
-// modes since. Replaces an earlier TerminalCommand. The terminal's descriptor
-// is sent with the message. If `modes` is empty, no descriptor is sent, and the
-// guardian leaves the terminal as it is.
+// Command from the agent to the guardian: restore the terminal's modes when the
+// agent has ended. `modes`: the modes before the agent changed them (see
+// terminal_modes.h). The guardian restores them only if no other program has
+// changed the modes since. The terminal's descriptor is sent with the message.
+// If `modes` is empty, no descriptor is sent, and the guardian leaves the
+// terminal as it is. Replaces an earlier TerminalCommand.
 struct TerminalCommand {
   std::string modes;
 };

@@ -49,9 +49,9 @@ void ExamineLoopback(const NodeFacts& facts, const std::string& setting,
                      const std::vector<std::string>& chosen,
                      std::vector<Finding>& findings) {
   const auto usable = Usable(facts.network);
-  // Reports a setting that leaves only loopback interfaces (`chosen`). On a
-  // node that has no other interfaces nothing is reported, because the user
-  // could choose no better ones.
+  // Reports the setting if it leaves only loopback interfaces (`chosen`),
+  // although the node has other interfaces. If the node has no others, nothing
+  // is reported.
   if (AllLoopback(facts.network, chosen) &&
       !AllLoopback(facts.network, usable)) {
     findings.push_back(

@@ -63,9 +63,10 @@ std::string NcclText(int version) {
 }
 
 // Folders that may be the prefix of a Python installation (the folder with its
-// bin/ and lib/): those that VIRTUAL_ENV, CONDA_PREFIX and the first python3 in
-// PATH give, and the system's. In a virtual environment python3 is a symbolic
-// link. The link is not followed, because the packages are beside the link.
+// bin/ and lib/). These are the values of VIRTUAL_ENV and CONDA_PREFIX, the
+// prefix of the first python3 in PATH, and the system's prefixes. In a virtual
+// environment python3 is a symbolic link. The link is not followed, because the
+// packages are beside the link.
 std::vector<std::string> Prefixes(
     const std::string& root,
     const std::map<std::string, std::string>& environment) {

@@ -23,10 +23,10 @@ enum class JobMessages {
   kAssigned,  // only messages that the directive assigns to this node
 };
 
-// Exit code of an agent that leaves its job because it has lost its guardian
-// (the process that starts its workers), or because the connection to the
-// `launch --hostfile` that started it was lost: EX_SOFTWARE of sysexits.h. The
-// job may continue without this node.
+// Exit code of an agent that leaves its job for one of two reasons: it has lost
+// its guardian (the process that starts its workers), or it has lost the
+// connection to the `launch --hostfile` that started it. The value is
+// EX_SOFTWARE of sysexits.h. The job may continue without this node.
 inline constexpr int kWorkersLostExitCode = 70;
 
 // The signal on which an agent leaves its job because the connection to the

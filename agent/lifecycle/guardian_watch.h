@@ -17,10 +17,9 @@ inline constexpr Duration kGuardianSignEvery = std::chrono::seconds(2);
 // guardian sends a sign of life every kGuardianSignEvery. Each of its other
 // notices counts as a sign of life too.
 //
-// Only time in which the agent itself runs counts. Therefore the time between
-// two calls of Look counts as at most kMaxGap. A suspended machine, a stopped
-// job or a machine under load is therefore not mistaken for an unresponsive
-// guardian. Pure.
+// Only time in which the agent itself runs counts: the time between two calls
+// of Look counts as at most kMaxGap. So a suspended machine, a stopped job or a
+// machine under load does not make the guardian count as unresponsive. Pure.
 class GuardianWatch {
  public:
   // If the agent has run for this time without a sign of life from the

@@ -52,8 +52,8 @@ TEST_F(GuardianWatchTest, ASignBeginsTheDeadlineAnew) {
   EXPECT_TRUE(Wait(seconds(1)));
 }
 
-// If the agent did not run (its job was stopped or the machine was suspended),
-// that time does not count as the guardian's silence.
+// The agent does not run for eight hours, for instance because the machine is
+// suspended. This time does not count as the guardian's silence.
 TEST_F(GuardianWatchTest, TimeInWhichTheAgentStoodStillDoesNotCount) {
   EXPECT_FALSE(Wait(seconds(2)));
   now_ += hours(8);

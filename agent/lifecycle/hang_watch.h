@@ -24,15 +24,18 @@ enum class WorkerState {
 // Records the progress that the workers of one round have reported, and finds
 // workers that have been silent for too long. Pure; not thread-safe.
 //
-// A worker's deadline is the longest silence that does not count as a hang. If
-// hang detection is off, no worker has a deadline. Otherwise the deadline is
-// the worker's own WATCHDOG_S, else the policy's value, else a value learned
-// from the pauses between the worker's reports in this round. The learned value
-// is ten times the longest pause. It is at least five minutes, because the
-// first checkpoint or evaluation may take much longer than the pauses so far.
-// It is at most an hour more than the longest pause. Nothing is learned before
-// five pauses are known; a worker without another value then has no deadline.
-// Before its first report no worker has a deadline.
+// A worker's deadline is the longest silence that does not count as a hang. A
+// worker has no deadline before its first report in the round, or if hang
+// detection is off. Otherwise its deadline is the first of these values that
+// exists:
+// - the worker's own WATCHDOG_S (0: no deadline)
+// - the policy's value
+// - a value learned from the pauses between the worker's reports in this round,
+//   once kLeastPauses pauses are known
+//
+// The learned value is ten times the longest pause, but at most an hour more
+// than the longest pause. It is at least five minutes, because the first
+// checkpoint or evaluation may take much longer than the pauses so far.
 class HangWatch {
  public:
   static constexpr int kLeastPauses = 5;
@@ -108,9 +111,9 @@ struct SilentWorker {
   WorkerState state = WorkerState::kOther;
 };
 
-// A worker counts as having fallen silent together with the overdue worker if
-// the time between their last reports is at most the overdue worker's deadline,
-// divided by this number.
+// Workers count as having fallen silent together with the overdue worker if
+// their last reports are close to its last report. The largest permitted
+// difference is the overdue worker's deadline, divided by this number.
 inline constexpr int kTogetherDivisor = 10;
 
 // Chooses the worker to blame for a hang. `overdue`: the worker that fell

@@ -335,8 +335,9 @@ TEST(HangBlame, StoppedGoesBeforeUninterruptibleAndThatBeforeEnded) {
   EXPECT_EQ(ended.remark, "; its first thread has ended");
 }
 
-// A worker in an uninterruptible wait is not blamed long before its own
-// deadline, because it may be writing a checkpoint.
+// Worker 0 is overdue. Worker 1 is in an uninterruptible wait, but its own
+// deadline is not near. Worker 1 is not blamed, because it may be writing a
+// checkpoint.
 TEST(HangBlame, AnUninterruptibleWaitThatIsNotOverdueIsNoHang) {
   SilentWorker patient =
       Silent(1, milliseconds(4999), WorkerState::kUninterruptible);
@@ -360,9 +361,9 @@ TEST(HangBlame, EqualWorkersGiveARemark) {
       "/logs/job/attempt_0` shows who waited for whom");
 }
 
-// Worker 1 has been silent 400 ms longer than worker 0, but is not overdue,
-// because its deadline is longer. Nevertheless the message about the hang
-// counts worker 1 among the workers that fell silent together.
+// Worker 0 is overdue. Worker 1 has been silent 400 ms longer, but is not
+// overdue, because its deadline is longer. The message about the hang must
+// count worker 1 among the workers that fell silent together.
 TEST(HangBlame, WorkerSilentSlightlyEarlierIsCounted) {
   SilentWorker patient = Silent(1, milliseconds(5400));
   patient.silence.deadline = seconds(6);

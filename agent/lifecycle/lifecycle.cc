@@ -124,9 +124,9 @@ void Lifecycle::On(const DirectiveCame& event) {
     Notice(absl::StrCat("round ", round_, " broke because ", directive.reason,
                         "; what was named before followed from it"));
   }
-  // Confirm a stop order by a report at once. On a node without workers, a stop
-  // order changes nothing, so no other report would show that it has arrived. A
-  // directive of another kind has an effect, which the next report shows.
+  // Send a report at once (changed_), which confirms a stop order. On a node
+  // without workers the order changes nothing, so no other report would confirm
+  // it. Orders of other kinds have an effect, which the next report shows.
   if ((newer || was_due) &&
       directive.kind == rendezvous::DirectiveKind::kStop) {
     changed_ = true;
@@ -501,10 +501,11 @@ void Lifecycle::CheckCoordinatorAbsence() {
                           directive_.has_value() &&
                           directive_->kind == rendezvous::DirectiveKind::kStop;
     if (!stopping) {
-      // Ends this node, because the coordinator has not answered in time. If
-      // the signal cancelled the job (cancel_), the exit code is 128 + signal.
-      // If the signal only made this node leave the job, the exit code is
-      // leaving_exit_code_, as if the coordinator had let this node leave.
+      // Ends this node, because the coordinator has not answered in time after
+      // a signal. If the signal cancelled the job (cancel_), the exit code is
+      // 128 + signal. Otherwise the signal only made this node leave the job.
+      // The exit code is then leaving_exit_code_, as if the coordinator had
+      // answered.
       GiveUp(cancel_.has_value() ? 128 + cancel_->signal : leaving_exit_code_,
              "stopped by a signal; the coordinator did not answer");
       return;

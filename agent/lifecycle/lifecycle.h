@@ -120,9 +120,10 @@ class Lifecycle {
   // the coordinator's directive asks for.
   void Reconcile();
   void FollowDirective();
-  // Whether `directive` comes from a process that is not, or is no longer, the
-  // job's coordinator. If so, also requests a connection to another endpoint,
-  // except if that process is a standby.
+  // Whether `directive` comes from a process that does not, or no longer,
+  // coordinate the job. If so, also requests a connection to another endpoint.
+  // Exception: the process is a standby, and this node stays connected to it
+  // for a limited time.
   bool ComesFromAnother(const rendezvous::Directive& directive);
   // The endpoint at which the coordinator last answered. If it has not answered
   // yet, the configured endpoint.
@@ -131,11 +132,11 @@ class Lifecycle {
   // limited time, because the standby may become the coordinator.
   void StandBy(const rendezvous::Directive& directive);
   void GoTo(std::string endpoint, Duration pause);
-  // Whether `order`, which begins a round, answers a report that this node sent
-  // at most JobSpec::order_life() ago. An older order was delayed, by the
-  // network or because the agent was suspended. Meanwhile the coordinator may
-  // have been lost, and the next coordinator may have begun another world
-  // without this node.
+  // Whether `order`, which begins a round, is recent. It is if it answers a
+  // report that this node sent at most JobSpec::order_life() ago, or does not
+  // say which report it answers. An older order was delayed, by the network or
+  // because the agent was suspended. It may be outdated: a new coordinator may
+  // have begun another world without this node.
   bool IsFresh(const rendezvous::Directive& order) const;
   // Discards an order to begin a round that is too old, and sends a report. A
   // coordinator that still wants the round answers with a new order.
@@ -186,8 +187,9 @@ class Lifecycle {
   // running, also stops all workers.
   void ReportHang();
   // Whether `event` is the exit of a worker that is reported as hung. Such an
-  // exit is no further failure. If a hang is only suspected, the function first
-  // decides about the suspicion: it reports the hang, or drops the suspicion.
+  // exit is no further failure. If a hang is only suspected so far, `event` may
+  // decide the suspicion. The function then first reports the hang, or drops
+  // the suspicion.
   bool IsEndOfHungWorker(const WorkerDown& event);
   std::optional<Instant> HangDeadline() const;
   // --- Functions that handle announced preemptions (lifecycle_preemption.cc).
@@ -207,9 +209,10 @@ class Lifecycle {
   // Whether a user has cancelled the job by a signal. A SIGTERM after a
   // preemption notice does not count: clusters themselves send it then.
   bool Cancelled() const;
-  // Whether workers may use the rest of their grace period although the verdict
-  // has arrived. A coordinator that was restarted during a preemption knows of
-  // no running round, so it sends the verdict before the workers have ended.
+  // Whether workers may use the rest of their grace period after a preemption,
+  // although the job's verdict has arrived. Normally the workers end before the
+  // verdict. But a coordinator that was restarted during the preemption knows
+  // of no running round, and sends the verdict too early.
   bool WorkersKeepGrace() const;
   std::optional<rendezvous::PreemptionNotice> PreemptionNow() const;
   // --- Functions for the node's health, and for the port and the NCCL id that
@@ -300,10 +303,11 @@ class Lifecycle {
   // forwarded to its workers in this round by order of the directive.
   uint64_t forwarded_ = 0;
 
-  // The state of a suspected hang. If a worker is overdue, that worker or the
-  // worker that blocks it is suspected. The agent then requests the stack of
-  // the suspect. When the stack has arrived, the suspect is reported as hung.
-  // If the suspect reports progress or exits before, no hang is reported.
+  // The state of a suspected hang. When a worker is overdue, that worker or a
+  // worker that blocks it is suspected. The agent then requests the suspect's
+  // stack. When the stack has arrived, the suspect is reported as hung. The
+  // suspicion is dropped if the suspect reports progress, succeeds, or fails
+  // before its stack is requested.
   struct Suspicion {
     // the worker that has been silent for longer than its deadline
     HangWatch::Silence overdue;

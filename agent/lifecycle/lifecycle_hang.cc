@@ -41,11 +41,11 @@ std::string Describe(const HangWatch::Silence& silence, Instant now) {
 
 }  // namespace
 
-// Moves the workers' deadlines after a suspension. A whole job may be suspended
-// and resumed (Slurm's gang scheduling, a live migration of the machine).
-// Workers that send no report during a suspension do not hang. A suspension
-// moves the deadlines only by its length. A hung worker is therefore found even
-// if suspensions repeat without end.
+// Moves the workers' deadlines after the agent was suspended. A whole job may
+// be suspended and resumed (Slurm's gang scheduling, a live migration of the
+// machine). Its workers send no reports meanwhile, although they do not hang. A
+// suspension moves the deadlines only by its length. So a hung worker is found
+// even if suspensions repeat.
 void Lifecycle::ForgiveSilence(Instant due) {
   if (now_ <= due + kMaxLate) return;
   watch_.SuspendedFor(now_ - due);
@@ -120,10 +120,10 @@ rendezvous::Failure Lifecycle::SuspectedOf(
 }
 
 // Requests the states of the workers' processes just before this node stops the
-// workers because the round is broken. A hang may have broken the round, and
-// another node may have reported it just before a worker of this node reached
-// its deadline. Once all workers are stopped, it can no longer be found out
-// which worker blocked the others.
+// workers of a broken round. A hang may have broken the round. If another node
+// has reported the hang first, the worker that caused it may still be on this
+// node. Once all workers are stopped, it can no longer be found out which
+// worker blocked the others.
 void Lifecycle::ExamineStopped() {
   if (phase_ == rendezvous::NodePhase::kRunning) RequestWorkerStates();
 }

@@ -14,10 +14,10 @@ namespace {
 
 // The least time for which a node stays connected to a standby before it tries
 // the next standby; a random time below kStandbySpread is added. The time is
-// limited, because the other nodes may be unable to reach this standby. It
-// lasts some seconds for two reasons: nodes notice the loss of their
-// coordinator at different times, and standbys that reach each other send their
-// nodes to one standby (Standby::Meet).
+// limited, because the other nodes may be unable to reach this standby. It is
+// some seconds long, because nodes notice the loss of their coordinator at
+// different times. Meanwhile, standbys that reach each other send their nodes
+// to one standby (Standby::Meet).
 constexpr Duration kStandbyTime = std::chrono::seconds(5);
 constexpr Duration kStandbySpread = std::chrono::seconds(5);
 // How long a node stays at a standby that has asked it for a promise (to obey
@@ -75,8 +75,8 @@ bool Lifecycle::ComesFromAnother(const rendezvous::Directive& directive) {
       StandBy(directive);
       return true;
     case rendezvous::DirectiveKind::kRefused:
-      // If the refusal comes from this job's coordinator, or if no standby is
-      // known, it is handled like other directives (break). Otherwise another
+      // A refusal by this job's coordinator is handled like other directives
+      // (break). So is every refusal if no standby is known. Otherwise another
       // job's coordinator may now listen at the port of a former standby, so
       // this node tries the next known endpoint.
       if (!directive.another_job || standbys_.empty()) break;
@@ -85,10 +85,10 @@ bool Lifecycle::ComesFromAnother(const rendezvous::Directive& directive) {
     default:
       break;
   }
-  // A directive is obeyed if its epoch is at least the epoch that this node has
-  // promised to follow. A directive with the epoch 0, which no coordinator has,
-  // is a refusal and is obeyed as well. Any other directive is ignored, and
-  // this node connects to another endpoint.
+  // This node obeys a directive (false) if its epoch is at least the epoch that
+  // this node has promised to follow. It also obeys a refusal, which has the
+  // epoch 0. It ignores any other directive (true), and connects to another
+  // endpoint.
   if (directive.epoch == 0 || directive.epoch >= promised_epoch_) return false;
   GoTo("", kMovePause);
   return true;
@@ -150,10 +150,10 @@ void Lifecycle::FollowCoordinator(const rendezvous::Directive& directive) {
   standby_reason_.clear();
   if (directive.epoch > promised_epoch_) {
     promised_epoch_ = directive.epoch;
-    // Sends a report at once if an elected coordinator waits for it: such a
-    // coordinator gives this node a place only after a report has confirmed the
-    // coordinator's epoch. If electorate.epoch is 0, no coordinator was
-    // elected, so the report is not awaited.
+    // An elected coordinator gives this node a place only after a report has
+    // confirmed the coordinator's epoch. So the report is sent at once. If
+    // electorate.epoch is 0, the coordinator was not elected and does not wait
+    // for the report.
     const bool is_awaited = directive.electorate.epoch != 0;
     changed_ = changed_ || is_awaited;
   }

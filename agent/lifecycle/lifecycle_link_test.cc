@@ -602,9 +602,9 @@ TEST_F(LifecycleStandbyTest, PromisesAndObeysNoLowerEpoch) {
   agent_.Step(DirectiveCame{StandBy(9)});
   EXPECT_EQ(report().promised_epoch, 9u);
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
-  // The node, which has promised to obey no epoch below 9, connects again to
-  // the old coordinator, whose epoch is 8. The order of this coordinator to
-  // stop the round has no effect.
+  // The node has promised to obey no epoch below 9. It now connects again to
+  // the old coordinator, whose epoch is 8. This coordinator orders it to stop
+  // the round. The order must have no effect.
   agent_.Disconnect();
   agent_.Step(LinkUp{.coordinator = "a:1"});
   rendezvous::Directive stop = DirectiveOf(rendezvous::DirectiveKind::kStop);

@@ -44,8 +44,8 @@ void Lifecycle::On(const NcclRootLost& event) {
 bool Lifecycle::NeedsNoCheck() const {
   if (preemption_.has_value()) return true;
   // A node whose workers have all succeeded most likely joins no other round.
-  // So its health is not checked while the directive is kRun or kHold, that is,
-  // until the round has ended on all nodes.
+  // So its health is not checked until the round has ended on all nodes. Until
+  // then, the directive is kRun or kHold.
   return phase_ == rendezvous::NodePhase::kSucceeded &&
          directive_.has_value() &&
          (directive_->kind == rendezvous::DirectiveKind::kRun ||

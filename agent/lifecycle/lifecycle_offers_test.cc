@@ -154,9 +154,9 @@ TEST(LifecycleNcclId, DistrustedIdIsReplaced) {
   LifecycleFixture agent;
   agent.Step(NcclIdReady{"id1"});
   agent.Connect();
-  // The node has offered "id1" and has group rank 0 in round 3, but the
-  // directive has no NCCL id for the round. So "id1" may have been used in a
-  // round that never began on this node, and the node must replace "id1".
+  // The node has offered "id1". It gets group rank 0 in round 3, but the
+  // directive has no NCCL id for the round. So an earlier round, which never
+  // began on this node, may have used "id1". The node must make a new id.
   Start(agent, 3, "");
   EXPECT_EQ(agent.renewals, 1);
   agent.Step(NcclIdReady{"id2"});

@@ -83,12 +83,15 @@ void Lifecycle::Preempt(const rendezvous::PreemptionNotice& notice) {
   }
 }
 
-// Whether the preemption explains a worker's exit. There are three cases.
-// First, the worker has no handler for the preemption signal, and the signal
-// killed it. Second, the cluster's own signal killed the worker (some clusters
-// signal every process of a job). Third, the worker exited with
-// kPreemptedExitCode. If the worker runs in a shell, the first two cases appear
-// as the shell's exit code 128 + signal.
+// Whether the preemption explains a worker's exit. This is so in three cases:
+// - The worker has no handler for the preemption signal, and this signal killed
+//   it.
+// - The cluster's own signal killed the worker. Some clusters signal every
+//   process of a job.
+// - The worker exited with kPreemptedExitCode.
+//
+// If the worker runs in a shell, the shell exits with 128 + signal in the first
+// two cases.
 bool Lifecycle::IsEndByPreemption(const rendezvous::Failure& failure) const {
   if (!preemption_.has_value() || phase_ != rendezvous::NodePhase::kRunning)
     return false;
@@ -118,12 +121,11 @@ bool Lifecycle::WorkersKeepGrace() const {
          leave_->verdict->outcome == rendezvous::Outcome::kPreempted;
 }
 
-// The time at which this node stops waiting for the coordinator. Normally the
-// coordinator stops the workers when the grace period is over, and sends the
-// verdict when all have stopped. If the cluster has already removed the
-// coordinator, this node must stop waiting earlier than it does without a
-// preemption. Otherwise the cluster would kill this node's agent, which would
-// count as a failure.
+// The time at which this node stops waiting for the coordinator after a
+// preemption notice. Normally the coordinator stops the workers when the grace
+// period is over, and sends the verdict when all have stopped. But the cluster
+// may already have removed the coordinator. This node must then exit by itself
+// before the cluster kills its agent, because that would count as a failure.
 std::optional<Instant> Lifecycle::PreemptionLimit() const {
   if (!preemption_.has_value() || leave_.has_value()) return std::nullopt;
   const Instant ordered = preemption_->deadline + kOrderTimeout;

@@ -551,11 +551,10 @@ TEST(LifecycleEnds, AnExceptionAfterTheFirstFailuresDidNotComeFirst) {
   EXPECT_FALSE(agent.reports.back().failures[1].raised_first);
 }
 
-// Worker 1 fails without an error file. Such a failure is assumed to have
-// happened 1 s before it was noticed. Worker 0 fails 2 s later, with an
-// exception in its error file, which was recorded `ago` milliseconds before
-// worker 0's exit. So the exception counts as the first failure only if `ago`
-// is more than 3 s.
+// Worker 1 fails without an error file. Such a failure may have happened up to
+// 1 s before it was noticed. Worker 0 exits 2 s later. Its error file has an
+// exception that was recorded `ago` milliseconds before this exit. So the
+// exception counts as the first failure only if `ago` is more than 3 s.
 TEST(LifecycleEnds, AFailureWithoutARecordMayBeASecondOld) {
   for (const int ago : {3000, 3001}) {
     LifecycleFixture agent;

@@ -16,11 +16,12 @@ namespace muster::agent {
 // Pure; not thread-safe. Times must not run backwards.
 //
 // While workers train, the activity during a pause between two steps is known
-// only at the second step. A pause between two steps contains a stall if it is
-// longer than kLeastStall, and longer than kStallFactor times the usual pause.
-// The part of the pause beyond a usual pause then counts as stalled. The time
-// before the first step counts as initialising, or as running if the round ends
-// before any worker has reported progress.
+// only at the second step. A pause contains a stall if it is longer than
+// kLeastStall, and longer than kStallFactor times the usual pause. The part
+// beyond a usual pause then counts as stalled.
+//
+// The time before the first step counts as initialising. If the round ends
+// before any worker has reported progress, this time counts as running instead.
 class NodeLedger {
  public:
   static constexpr int kStallFactor = 10;

@@ -300,9 +300,9 @@ void ConsoleWriter::State::Run() {
 }
 
 // Whether `bytes` more bytes of text may be queued. If not, counts the bytes as
-// missing on the console: in `dropped`, which the next note reports, in
-// loss.unread, or in both. They are not counted if nothing can be written to
-// the console any more (`left`).
+// missing: in `dropped`, which the next note on the console reports, in
+// loss.unread, or in both. Counts nothing once the console cannot be written
+// any more (`left`).
 bool ConsoleWriter::State::Takes(size_t bytes, Source source) {
   if (left || bytes == 0) return false;
   const auto count = static_cast<int64_t>(bytes);

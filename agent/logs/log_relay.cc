@@ -27,8 +27,8 @@ namespace {
 
 // size in bytes of the buffer with which the relay's thread reads pipes
 constexpr size_t kReadBytes = 256 << 10;
-// size in bytes of the buffer with which a thread that calls the relay drains
-// pipes, for instance in Flush; the buffer is on that thread's stack
+// size in bytes of the buffer with which Flush and similar functions drain
+// pipes; the buffer is on the calling thread's stack
 constexpr size_t kDrainBytes = 16 << 10;
 constexpr int kPipeBytes = 1 << 20;
 // The maximum number of pipes of this agent that get a large buffer. All
@@ -301,10 +301,10 @@ void LogRelay::Impl::Run() {
       wake_->Clear();
       may_have_room = true;
     }
-    // If the file system of the log files completes no work until the time
-    // `room`, it counts as hung. From then on, output that does not fit in the
-    // queue of writes is dropped. So the paused streams need not wait any more,
-    // and are read again.
+    // While the queue of file writes is full, streams are paused (not read).
+    // `room`: the time at which the log files' file system counts as hung if it
+    // completes no work until then. From then on, output that does not fit in
+    // the queue is dropped. So the paused streams are read again.
     may_have_room = may_have_room || (room && MonotonicNow() >= *room);
     if (may_have_room) ResumeAll();
     ShowPartials();

@@ -540,9 +540,10 @@ TEST_F(LogRelayTest, SharedConsoleKeepsLinesWhole) {
   }
 }
 
-// A worker writes 10000 bytes. If the file of the stream is rotated, two files
-// of 1000 bytes are left. If not, the file has all bytes. By default only the
-// files of streams that the console shows are rotated.
+// Each worker writes 10000 bytes to stdout. If the file is rotated, two files
+// of 1000 bytes are left; otherwise the file has all bytes. The console shows
+// the stdout of worker 1 only. By default only worker 1's file is rotated; with
+// kOfAllStreams both workers' files are.
 TEST_F(LogRelayTest, OnlyShownStreamsAreRotatedUnlessAsked) {
   const std::string line = std::string(99, 'x') + "\n";
   plan_.rotate_bytes = 1000;

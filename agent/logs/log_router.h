@@ -73,10 +73,14 @@ class LogRouter {
   StreamSinks SinksFor(const LoggedWorker& worker, StreamSet stream);
 
   // The terminal to which the stream is passed unchanged; nullopt: the stream
-  // uses SinksFor's console sink instead. A stream is passed on if its worker
-  // is the node's only one, the console is a terminal, and the stream is shown
-  // and not teed. At the end of a stream that is passed on, the caller calls
-  // Passage::console with an empty text.
+  // uses SinksFor's console sink instead. A stream is passed on if all of these
+  // hold:
+  // - its worker is the node's only one
+  // - the console is a terminal
+  // - the stream is shown and not teed
+  //
+  // At the end of a stream that is passed on, the caller calls Passage::console
+  // with an empty text.
   std::optional<Passage> PassageOf(const LoggedWorker& worker,
                                    StreamSet stream) const;
 

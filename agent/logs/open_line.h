@@ -35,9 +35,9 @@ class OpenLine {
 
   explicit OpenLine(Redraw redraw) : redraw_(redraw) {}
 
-  // The bytes to write before new lines that do not continue the unfinished
-  // line on the console: "\n", which ends the unfinished line, or none if there
-  // is no unfinished line. Afterwards no line counts as unfinished.
+  // Called before lines that do not continue the unfinished line on the
+  // console. Returns the bytes that end the unfinished line ("\n"); empty if
+  // there is none. Afterwards no line counts as unfinished.
   std::string BeforeLines();
 
   // Records that the last line on the console is unfinished and will not be

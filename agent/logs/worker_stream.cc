@@ -74,13 +74,17 @@ void WorkerStream::ShowPart(std::string_view text, Ends ends) {
   sinks_.console_part(part);
 }
 
-// Handles a line that has ended. A line that ended with "\r" is a state of a
-// progress bar. A state is written to the console at once, but is skipped if an
-// earlier state was shown less than kRedrawInterval ago. Any other line is
-// appended to `lines`, which the caller writes to the console. Exception: if
-// the console shows the beginning of this line, or a progress bar's state that
-// this line replaces, the line is written at once. Lines and states that match
-// the filter also go to the filtered file, except skipped states.
+// Handles a line that has ended. There are three cases:
+// - A line that ended with "\r" is a state of a progress bar. It is written to
+//   the console at once. It is skipped if an earlier state was shown less than
+//   kRedrawInterval ago.
+// - The console shows the beginning of the line, or a progress bar's state that
+//   the line replaces. The line is written to the console at once.
+// - Any other line is appended to `lines`, which the caller writes to the
+//   console.
+//
+// Lines and states that match the filter also go to the filtered file, except
+// skipped states.
 void WorkerStream::Show(const Line& line, Instant now, std::string* lines) {
   const bool is_state = line.end == LineEnd::kOverwritten;
   const bool is_due =

@@ -91,8 +91,8 @@ class NcclIdHolder {
   // deadline for making the id; valid while it is being made
   Instant deadline_;
   std::unique_ptr<ChildProgram> in_use_;
-  // number of NCCL ids that were lost before a round used them, because the
-  // process that made the id died; reset to 0 when a round uses an id
+  // number of unused NCCL ids that were lost in succession because the process
+  // that made the id died; reset to 0 when a round uses an id
   int losses_ = 0;
   bool failed_ = false;
 };

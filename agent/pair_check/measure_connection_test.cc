@@ -82,9 +82,9 @@ TEST_F(MeasureConnectionTest, BothEndsMeasure) {
   }
 }
 
-// Without a GPU program, each end tells the other at once that it has no GPU.
-// This message may arrive in one read with the end of the connection's
-// measurement, and must not be lost.
+// Neither end has a GPU program, so each tells the other at once that it has no
+// GPU. One read may return this message together with the last bytes of the
+// connection's measurement. The message must not be lost then.
 TEST_F(MeasureConnectionTest, WithoutGpusTheMeasurementEndsAsWell) {
   for (int i = 0; i < 20; ++i) {
     PairCheck serve = Check(PairCheck::Role::kServe);

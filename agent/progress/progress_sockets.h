@@ -18,9 +18,9 @@ namespace muster::agent {
 // enter. Each round has new sockets; unread reports of an old round are
 // dropped.
 //
-// If a worker sends too fast, the agent reads its socket at a limited rate, so
-// that the worker blocks in its own send(2). Other workers and the agent are
-// not affected. Not thread-safe.
+// The agent reads each socket at a limited rate. A worker that sends faster
+// blocks in its own send(2); other workers and the agent are not affected. Not
+// thread-safe.
 class ProgressSockets {
  public:
   // Limits of the rate at which the agent reads the workers' datagrams. Each

@@ -176,10 +176,9 @@ TEST_F(ProgressSocketsTest, AFloodIsReadNoFasterThanItsShare) {
     sent += Flood(flooder);
     sockets_.Take(now_);
   }
-  // The time did not advance, so all calls of Take together have read only the
-  // permitted burst of kBurst datagrams. The worker that floods its socket
-  // could send these, and at most as many more as the socket queues
-  // (MaxQueued).
+  // The clock stood still, so all calls of Take together have read only the
+  // permitted burst of kBurst datagrams. `sent` counts these, and at most
+  // MaxQueued() more, which wait in the socket.
   EXPECT_GE(sent, ProgressSockets::kBurst);
   EXPECT_LE(sent, ProgressSockets::kBurst + MaxQueued());
   // A paused socket does not make fd() readable; NextTake returns the time to

@@ -69,11 +69,11 @@ bool RunsPython(int64_t pid) {
              .find("/libpython") != std::string::npos;
 }
 
-// A gdb command line that prints native frames only. To print Python's own
+// A gdb command line that prints native frames only. For Python's own
 // traceback, gdb would have to call a function in the process. The command line
-// forbids such calls for two reasons: they execute code in the user's program,
-// and on processors with AMX such a call by gdb 13 fails halfway and breaks the
-// system call that gdb has interrupted.
+// forbids such calls, because they execute code in the user's program. On
+// processors with AMX, such a call by gdb 13 also breaks the system call that
+// gdb has interrupted.
 std::vector<std::string> GdbCommand(int64_t pid) {
   return {// No init files, no questions, no downloads of symbols.
           "gdb",

@@ -94,12 +94,12 @@ absl::StatusOr<rendezvous::Endpoint> RoundStore::Begin(
 }
 
 // Starts a relay to the store of group rank 0 and returns the relay's address.
-// The store may begin the round later than this node, so the relay tries to
-// connect for kReachTimeout (3 s). If the relay cannot connect, returns the
-// store's own address: the workers connect to it directly, and if they fail
-// too, their own messages say so. If the node of the store is lost, the
-// coordinator notices the loss. If the round has a key, an unreachable store is
-// an error instead, because workers must not send anything in clear text.
+// The relay tries for kReachTimeout (3 s) to connect, because the store may
+// begin the round later than this node.
+//
+// If the relay fails, returns the store's own address, so that the workers
+// connect to the store directly. Exception: if the round has an encryption key,
+// returns an error, because workers must not send anything in clear text.
 absl::StatusOr<rendezvous::Endpoint> RoundStore::Relay(
     const rendezvous::Endpoint& master) {
   store::StoreRelayOptions options;

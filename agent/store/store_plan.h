@@ -33,18 +33,19 @@ struct StorePlan {
 // Plans the store of a round that this node serves. Pure.
 //
 // The store listens on the loopback address if the world has one node and
-// `more_clients` is empty, and else on `place.master_address`. It listens on
-// all addresses instead in three cases. First, `master_address` is a name,
-// which nodes may resolve differently. Second, `master_address` is a loopback
-// address, and clients may be on other hosts. The coordinator then runs on this
-// host, and these clients use the coordinator's address. Third, this host does
-// not have `master_address`, because a NAT translates it.
+// `more_clients` is empty, and else on `place.master_address`. In three cases
+// it listens on all addresses instead:
+// - `master_address` is a name, which nodes may resolve differently.
+// - `master_address` is a loopback address, and clients may be on other hosts.
+//   (The coordinator runs on this host, and these clients use the coordinator's
+//   address.)
+// - This host does not have `master_address`, because a NAT translates it.
 //
-// Clients are served from 127.0.0.1, ::1, this host's addresses, those of the
-// round's nodes (`place.store_clients`), and `more_clients`: the addresses and
-// networks of --store-clients. An older coordinator does not report the nodes'
-// addresses. Clients from all addresses are then served, and StorePlan::remark
-// says so.
+// The store serves clients with these addresses: 127.0.0.1, ::1, this host's
+// addresses, those of the round's nodes (`place.store_clients`), and
+// `more_clients` (the addresses and networks of --store-clients). An older
+// coordinator does not report the nodes' addresses. Clients from all addresses
+// are then served, and StorePlan::remark says so.
 //
 // The permitted memory grows with the number of workers: 64 MiB plus 8 MiB per
 // worker for keys, at most 1 GiB; and 1 GiB more for buffers.

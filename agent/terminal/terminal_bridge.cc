@@ -77,12 +77,10 @@ void TerminalBridge::Resized() {
   ResizeLocked();
 }
 
-// Reads the terminal's size once, and gives it to all pseudo-terminals, the
-// worker's controlling terminal last. Suppose that the size were read for each
-// pseudo-terminal, and changed between two reads. Only the controlling terminal
-// would then get the new size. The next call would resize the others, but
-// without a SIGWINCH for the worker: the kernel sends it SIGWINCH only if the
-// size of its controlling terminal changes.
+// Gives the terminal's size to all pseudo-terminals, the worker's controlling
+// terminal last. When that one gets a new size, the kernel sends SIGWINCH to
+// the worker, which then finds the new size on all of them. The size is read
+// only once, so that all get the same size.
 void TerminalBridge::ResizeLocked() {
   const std::optional<winsize> size = ReadWindowSize(terminal_);
   if (!size) return;

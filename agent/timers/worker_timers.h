@@ -38,10 +38,11 @@ class WorkerTimers {
   WorkerTimers(const WorkerTimers&) = delete;
   WorkerTimers& operator=(const WorkerTimers&) = delete;
 
-  // Begins a round: drops all timers and makes a new pipe, by which workers set
-  // timers, in `folder` if the options name no path. A process gets the signal
-  // of its expired timer only if the process is a descendant of `guardian`. An
-  // error is printed, and the round then has no pipe.
+  // Begins a round: drops all timers and makes a new pipe, to which the workers
+  // write their timers. The pipe is at the path that the options name or,
+  // without such a path, in `folder`. After an error, which is printed, the
+  // round has no pipe. An expired timer sends its signal only to a descendant
+  // of `guardian`.
   void Open(const std::string& folder, pid_t guardian);
 
   // The path of the pipe, for TORCHELASTIC_TIMER_FILE; empty: there is no pipe.

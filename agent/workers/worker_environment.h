@@ -73,11 +73,13 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
     const WorkerPaths& paths,
     const std::map<std::string, std::string>& inherited);
 
-// The names of the agent's variables that its workers must not inherit, for
-// WorkerSpec::unset: the variable with the job's secret token, and those by
-// which an init system communicates with the agent. If the agent is itself a
-// worker of an outer job, it also has variables with the outer worker's channel
-// key, cores, network card and NCCL id; their names are included.
+// Returns the names of the agent's variables that its workers must not inherit,
+// for WorkerSpec::unset:
+//
+// - the variable with the job's secret token;
+// - those by which an init system communicates with the agent;
+// - those with a channel key, cores, a network card and an NCCL id. The agent
+//   has these variables if it is itself a worker of an outer job.
 std::vector<std::string> WithheldFromWorkers();
 
 // Whether WorkerEnvironment sets the variable `name` itself and ignores its

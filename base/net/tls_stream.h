@@ -56,10 +56,10 @@ class TlsStream {
   // The handling of bytes that have arrived at the socket, but that the current
   // Read does not need.
   enum class Buffering {
-    // Read takes all bytes that have arrived, with few system calls, and keeps
-    // those that it does not need yet in this object. The socket does not poll
-    // as readable for these bytes, so poll it only after Read has failed with
-    // EAGAIN.
+    // Read takes all bytes that have arrived, with few system calls. This
+    // object keeps the bytes that the caller did not ask for. The socket does
+    // not poll as readable for these bytes, so poll it only after Read has
+    // failed with EAGAIN.
     kAhead,
     // Read leaves bytes that it does not need in the socket, which then polls
     // as readable. A Read must ask for kMaxRecordBytes or more. An idle stream
@@ -102,10 +102,9 @@ class TlsStream {
   ssize_t Read(void* data, size_t bytes);
 
   // Like sendmsg: returns the number of bytes that the socket has accepted. -1
-  // with errno: EAGAIN or an error of the socket. After EAGAIN, or if not all
-  // bytes were accepted, the next call must begin with the remaining bytes, and
-  // pass at least as many bytes as remain. These bytes may be at another
-  // address than in this call.
+  // with errno: EAGAIN or an error of the socket. If bytes remain, the next
+  // call must pass all of them again, possibly with more bytes after them. They
+  // may be at another address than in this call.
   ssize_t Write(std::span<const iovec> pieces);
   ssize_t Write(const void* data, size_t bytes);
 
@@ -138,8 +137,8 @@ class TlsStream {
   bool established_ = false;
   // number of TLS records that this end has sent with its current key
   uint64_t records_ = 0;
-  // Number of bytes that Write has encrypted, but not counted in a result yet,
-  // because the socket has not accepted all of them.
+  // Number of bytes that Write has encrypted but not yet counted in a result,
+  // because the socket has not taken all of them.
   size_t held_back_ = 0;
   // buffer in which small pieces are joined into one record
   std::vector<char> record_;

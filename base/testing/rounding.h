@@ -12,13 +12,13 @@
 
 namespace muster {
 
-// Functions that bound the difference of two results of the same computation,
-// if both results are correct except for rounding. The bound is twice
-// RoundingGrowth times the condition number, as in tests/compat/rounding.py.
-// The condition number of a result is the change of the result divided by the
-// relative change of the values that it is computed from (see Condition). For a
-// sum it is the sum of the terms' magnitudes. A test that uses a bound also
-// checks that a planted defect exceeds the bound.
+// Functions that bound how far two results of the same computation differ, if
+// both are correct except for rounding. The bound is twice RoundingGrowth times
+// the condition number, as in tests/compat/rounding.py. The condition number of
+// a result is the change of the result divided by the relative change of the
+// values that it is computed from (see Condition). For a sum it is the sum of
+// the terms' magnitudes. A test that uses a bound also checks that a planted
+// defect exceeds the bound.
 
 // The unit roundoff of type T: no rounding has a larger relative error.
 template <typename T>
@@ -26,12 +26,13 @@ inline constexpr double kUnitRoundoff = std::numeric_limits<T>::epsilon() / 2;
 // The unit roundoff of bfloat16, which has 8 significant bits.
 inline constexpr double kBfloat16Roundoff = 0x1p-8;
 
-// Returns a bound for the relative error of `operations` roundings in a row:
-// the smaller one of two bounds. First, the worst case, in which all errors add
-// up (Higham, Accuracy and Stability of Numerical Algorithms, 2002, chapter 3).
-// Second, eight standard deviations of a sum of independent errors, where one
-// standard deviation is sqrt(operations / 3) roundoffs. The probability that a
-// sum exceeds eight standard deviations is 1e-15 (Higham and Mary, 2019).
+// Returns a bound for the relative error of `operations` roundings in a row. It
+// is the smaller one of two bounds:
+// - The worst case, in which all errors add up (Higham, Accuracy and Stability
+//   of Numerical Algorithms, 2002, chapter 3).
+// - Eight standard deviations of a sum of independent errors. One standard
+//   deviation is sqrt(operations / 3) roundoffs. The probability that a sum
+//   exceeds eight of them is 1e-15 (Higham and Mary, 2019).
 inline double RoundingGrowth(double operations, double unit_roundoff) {
   return std::min(operations, 8 * std::sqrt(operations / 3)) * unit_roundoff;
 }

@@ -174,8 +174,8 @@ class Writer {
     for (const Rule& rule : rules) AddRule(rule, given);
   }
 
-  // Removes each of `variables` if the variable that `size` names has the value
-  // "1". This is a variable with the size of one kind of parallelism, such as
+  // Removes all `variables` if the variable named `size` has the value "1".
+  // `size` names the size of one kind of parallelism, such as
   // PARALLELISM_CONFIG_CP_SIZE. Accelerate sets `variables` only if this size
   // is larger than 1.
   void DropUnless(const std::string& size,

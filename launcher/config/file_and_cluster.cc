@@ -108,9 +108,10 @@ class Reconciler {
   }
 
   // Returns the flags in the configuration file that make sense only for a
-  // single node. They must not apply if this process is one node of several. If
-  // the configuration file also names a host file, its --nnodes, --master-addr
-  // and --rdzv-endpoint describe the job on those hosts, and are not returned.
+  // single node. They must not apply if this process is one of several nodes.
+  // If the configuration file also names a host file, its --nnodes,
+  // --master-addr and --rdzv-endpoint describe the job on those hosts, and are
+  // not returned.
   std::vector<std::string> OfOneNode() const {
     std::vector<std::string> flags;
     const bool with_hosts = Says("hostfile");

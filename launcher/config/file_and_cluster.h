@@ -11,20 +11,20 @@
 namespace muster::launcher {
 
 // Merges the settings of a configuration file with those of the cluster in
-// which this process runs. The file's settings take precedence, with two
-// exceptions:
+// which this process runs. The file's settings take precedence over those of
+// the cluster. Exceptions, settings of the file without effect:
 //
-// - If the cluster or a host file makes this process one node of several, all
-//   nodes read the same configuration file. If the file set the number of nodes
-//   to 1, each node would train alone; if the file set a node rank, all nodes
-//   would have that rank. So these two settings of the file have no effect, and
-//   a remark says so. If the file has one of them, its rendezvous address has
-//   no effect either, unless `given` has an address. But if the file itself
-//   names the host file, its number of nodes and its address describe the job
-//   on those hosts, and have effect. Settings in `given` (on the command line
-//   and in PET_ variables) always have effect.
-// - `slurm` in the file has no effect in a step of Slurm, because srun has
-//   already started this process.
+// - `slurm`, in a step of Slurm: srun has already started this process.
+// - The number of nodes if it is 1, and the node rank, if the cluster or a host
+//   file makes this process one node of several. All nodes read the same file:
+//   with these settings each node would train alone, or all nodes would have
+//   the same rank. A remark says that they have no effect.
+// - The rendezvous address, if a setting of the previous item is in the file,
+//   and `given` has no address.
+//
+// If the file itself names the host file, its number of nodes and its address
+// describe the job on those hosts, and have effect. Settings in `given` (on the
+// command line and in PET_ variables) always have effect.
 //
 // InvalidArgument: the error of ClusterDefaults, for example in the batch
 // script of a Slurm job with several nodes. --nnodes=1 on the command line

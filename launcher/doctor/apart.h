@@ -9,9 +9,9 @@
 
 namespace muster::launcher {
 
-// Runs `work` in a child process and returns its exit code as soon as the child
-// has sent it. The child itself may be unable to exit, because a driver or a
-// file system hangs. Call while this process has one thread.
+// Runs `work` in a child process and returns the exit code that `work` returns.
+// Does not wait for the child's exit, because a hanging driver or file system
+// may prevent that exit. Call while this process has one thread.
 //
 // DeadlineExceeded: no exit code within `timeout`; the child was killed.
 // Internal: the child died, for example by a signal in a driver's library; the

@@ -80,10 +80,10 @@ TEST(CompareNodes, DifferentVersionsAndHardwareAreFound) {
 
 TEST(CompareNodes, ClocksAreComparedWithRank0) {
   auto nodes = Three();
-  // The argument of Reached() is rank 0's clock minus the clock of the node
-  // that probed rank 0. So node b's clock is 5 s ahead of rank 0's clock, which
-  // must give a finding. Node c's clock is half a second behind rank 0's clock,
-  // which must give no finding.
+  // nodes[1] (b) and nodes[2] (c) have probed rank 0. The argument of Reached()
+  // is rank 0's clock minus the clock of the node that probed. Node b's clock
+  // is 5 s ahead of rank 0's, which must give a finding. Node c's clock is half
+  // a second behind, which must give none.
   nodes[1].probes[0] = Reached(-std::chrono::seconds(5));
   nodes[2].probes[0] = Reached(std::chrono::milliseconds(500));
   const auto texts = Texts(CompareNodes(nodes));

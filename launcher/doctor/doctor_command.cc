@@ -21,10 +21,9 @@ namespace {
 constexpr Duration kChecksTimeout = std::chrono::minutes(2);
 
 // The threads that this command needs: those of the name resolver and of gRPC,
-// and one for the process that runs the checks, because Linux's limit counts
-// processes and threads together. CheckRoom checks first that they can be
-// started, because the resolver and gRPC would wait forever for a missing
-// thread.
+// and one for the child process that runs the checks. (Linux's limit counts
+// processes and threads together.) CheckRoom checks this need first, because
+// the resolver and gRPC would wait forever for a missing thread.
 constexpr ResourceNeed kNeed = {.threads = 10};
 
 int Here(const DoctorRequest& request,
@@ -69,10 +68,10 @@ int DoctorCommand(const std::vector<std::string>& arguments,
     return voice.Refuse(code.status(), "doctor");
   }
   voice.Error(absl::StrCat("doctor: ", std::string(code.status().message())));
-  // No exit code was computed. Without --nodes (kHere), the reason is that the
-  // checks hung, crashed or could not be started. The node then counts as
-  // unhealthy: the exit code is that of a finding with the severity kError.
-  // With --nodes, the doctor's job has failed, and the exit code is 1.
+  // No exit code was computed. Without --nodes (kHere), the checks hung,
+  // crashed or could not be started. The node then counts as unhealthy: the
+  // exit code is that of a finding with the severity kError. With --nodes, the
+  // doctor's job has failed, and the exit code is 1.
   return request->way == DoctorRequest::Way::kHere
              ? ExitCodeOf(agent::Severity::kError)
              : 1;

@@ -110,11 +110,11 @@ agent::FindingGroup GroupOf(const agent::Finding& finding) {
   return kind == nullptr ? agent::FindingGroup::kNodes : kind->group;
 }
 
-// If a kind has more than kMaxFineOfAKind lines, leaves out its lines of
-// severity kOk. Then keeps at most kMaxOfAKind lines of each kind. If
-// kMaxOfAKind lines are kept and the kind has more, the last kept line becomes
-// "and N more of this kind". N counts all lines of the kind that are not shown,
-// also those of severity kOk.
+// Returns `lines` with at most kMaxOfAKind lines of each kind. If a kind has
+// more than kMaxFineOfAKind lines, its lines of severity kOk are left out
+// first. If kMaxOfAKind lines are kept and the kind has more, the last kept
+// line becomes "and N more of this kind". N counts all lines of the kind that
+// are not shown, also those of severity kOk.
 std::vector<Line> Bounded(const std::vector<Line>& lines) {
   std::map<std::string, int> of_kind;
   for (const Line& line : lines) ++of_kind[line.finding.id];

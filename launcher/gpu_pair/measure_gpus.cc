@@ -183,11 +183,11 @@ absl::StatusOr<GpuValues> MeasureGpus(
     const std::shared_ptr<const CudaDriver>& cuda,
     const std::shared_ptr<const nccl::NcclLibrary>& nccl,
     const nccl::NcclUniqueId& id, const GpuRanks& ranks, Instant deadline) {
-  // The GPUs' threads meet at this barrier before and after the arithmetic. So
-  // all GPUs compute at the same time, and none computes while another GPU is
-  // prepared: the preparation holds locks of the driver, which would delay the
-  // arithmetic. `meetings`, below: how many of its two meetings a thread still
-  // has to attend; a thread that fails earlier leaves the barrier.
+  // The GPUs' threads meet at this barrier before and after the arithmetic, so
+  // that all GPUs compute at the same time. No GPU is prepared meanwhile: the
+  // preparation holds locks of the driver, which would delay the arithmetic.
+  // `meetings`, below: how many of the two meetings a thread still has to
+  // attend. A thread that fails before its last meeting leaves the barrier.
   std::barrier meeting(ranks.count);
   const auto measure = [&](int device,
                            int& meetings) -> absl::StatusOr<GpuValues> {

@@ -38,12 +38,12 @@ agent::CommandRequest AskedCommand(const RunOptions& options,
   return request;
 }
 
-// Chooses a name for the run's log folder that no other run uses: the run id,
-// followed by a tag if --log-dir is given and the run id is not random. This
-// function draws the tag, except in two cases, in which the coordinator chooses
-// it. First, the run may have several nodes: the coordinator sends all of them
-// the same tag, so that nodes with a common file system use one folder. Second,
-// --state-dir is given: a continued run must keep the tag in its journal.
+// Chooses a name for the run's log folder that no other run uses. The name is
+// the run id. A tag follows if --log-dir is given and the run id is not random.
+// The coordinator chooses the tag in two cases; otherwise this function does.
+// - The run may have several nodes. The coordinator sends all of them the same
+//   tag, so that nodes with a common file system use one folder.
+// - --state-dir is given. A continued run must keep the tag in its journal.
 void NameRun(const RunOptions& options, const MachineFacts& facts,
              const Meeting& meeting, agent::LogPlan& logs) {
   logs.run_name = meeting.run_id;

@@ -43,11 +43,16 @@ absl::StatusOr<agent::AgentOptions> PlanAgent(const RunOptions& options,
 // hosts the coordinator.
 std::string NewRunTag(const MachineFacts& facts);
 
-// The identity of this node. The node id is the first of these that exists:
-// --node-id; "rank-N" from --node-rank; "index-N" from the node's number in
-// Kubernetes (JOB_COMPLETION_INDEX) or Slurm (SLURM_PROCID); host name and
-// incarnation. Slurm's number is used only in a step that has a task for each
-// node, because two agents in one task would have the same number. Pure.
+// Returns the identity of this node. The node id is the first of these that
+// exists:
+// - the id in --node-id;
+// - "rank-N", from --node-rank;
+// - "index-N", from the node's number in Kubernetes (JOB_COMPLETION_INDEX) or
+//   Slurm (SLURM_PROCID);
+// - the host name with the incarnation.
+//
+// Slurm's number is used only in a step that has a task for each node, because
+// two agents in one task would have the same number. Pure.
 rendezvous::NodeIdentity PlanNodeIdentity(const RunOptions& options,
                                           const MachineFacts& facts);
 

@@ -11,10 +11,10 @@
 namespace muster::launcher {
 
 // Returns a warning if this node has too few cores for its workers; empty:
-// there are enough cores. The warning says how to get more cores; Slurm, for
-// example, gives a task one core by default. A worker that uses GPUs needs a
-// core of its own. Four workers without GPUs may share a core, as they do in
-// small tests. Pure.
+// there are enough cores. A worker that uses GPUs needs a core of its own. Four
+// workers without GPUs may share a core, as they do in small tests. The warning
+// says how to get more cores: Slurm, for example, gives a task one core by
+// default. Pure.
 std::string CoreRemark(const WorkerSlots& slots, const MachineFacts& facts);
 
 // Whether a Python script imports mpi4py. Pure.
@@ -24,11 +24,13 @@ bool ImportsMpi4py(std::string_view script);
 // that it needs. Searches only for the library's name. Pure.
 bool NamesMpiLibrary(std::string_view executable);
 
-// Returns a warning if the program of a worker's command uses MPI. Without
-// mpirun, MPI_Init makes each worker the only process of its own MPI world, so
-// the program seems to succeed, but its results are wrong. Empty: the program
-// does not use MPI, or cannot be read. Reads the first *.py file of `command`,
-// or else the first word of `command` if that word contains a slash.
+// Returns a warning if the program of a worker's command uses MPI. Empty: the
+// program does not use MPI, or cannot be read. The program is the first *.py
+// file of `command`, or else the first word of `command` if that word contains
+// a slash.
+//
+// Without mpirun, MPI_Init makes each worker the only process of its own MPI
+// world. The program then seems to succeed, but its results are wrong.
 std::string MpiRemark(const std::vector<std::string>& command);
 
 }  // namespace muster::launcher

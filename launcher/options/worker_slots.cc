@@ -58,8 +58,9 @@ std::vector<std::string> Split(const std::string& text) {
 
 // Plans --virtual-local-rank for a machine on which NVIDIA's driver does not
 // count the GPUs: there is no driver, or HIP_VISIBLE_DEVICES is set. As in
-// torchrun, worker n gets the n-th entry of HIP_VISIBLE_DEVICES or, if it is
-// not set, of CUDA_VISIBLE_DEVICES. If neither is set, worker n gets GPU n.
+// torchrun, worker n gets the n-th entry of HIP_VISIBLE_DEVICES. If this
+// variable is not set, worker n gets the n-th entry of CUDA_VISIBLE_DEVICES. If
+// neither is set, worker n gets GPU n.
 absl::Status GiveVirtualGpus(const MachineFacts& facts, WorkerSlots& slots) {
   const char* variable = "HIP_VISIBLE_DEVICES";
   std::optional<std::string> visible =

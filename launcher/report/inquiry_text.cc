@@ -38,10 +38,9 @@ std::vector<std::string> KeyOf(const std::vector<std::string>& lines) {
   bool has_kernel = false;
   for (const std::string& line : lines) {
     if (IsKernelLine(line)) {
-      // A kernel line (the kernel's description of a thread) says whether the
-      // thread sleeps or runs, which changes from moment to moment. If the
-      // stack has frames, kernel lines are therefore left out. If it has none,
-      // only the first kernel line is kept, which is that of the main thread.
+      // A kernel line says whether a thread sleeps or runs, which changes from
+      // moment to moment. Leave out all kernel lines if the stack has frames.
+      // Otherwise keep only the first one, which describes the main thread.
       if (has_frames || std::exchange(has_kernel, true)) continue;
     }
     key.push_back(WithoutThreadId(line));

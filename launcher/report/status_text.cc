@@ -181,8 +181,8 @@ std::vector<std::vector<std::string>> NodeRows(
 }
 
 // Returns a line for each slow rank, and a last line that says how much shorter
-// a step would be without the slow ranks. The last line is left out if all of
-// them are slow only because of their networks.
+// a step would be without the slow ranks. If every slow rank is slow because of
+// its network, the last line is left out.
 std::vector<std::string> SlowRankLines(const rendezvous::JobStatus& job) {
   std::vector<std::string> lines;
   // Whether a rank is slow for another reason than its network. Only then is it

@@ -150,10 +150,10 @@ std::string_view WithoutLeadingBlanks(std::string_view text) {
   return text.substr(std::min(text.find_first_not_of(' '), text.size()));
 }
 
-// Returns the offset at which to break `line`, which is longer than `columns`:
-// the last blank that fits. If the piece before this blank would be at most
-// half as wide as `columns`, a very long word (often a path) follows the blank;
-// the line is then broken after this word. If no blank follows the word,
+// Returns the offset at which to break `line`, which is wider than `columns`.
+// Normally this is the last blank that fits. But if the text before this blank
+// takes at most half of `columns`, the next word is very long, often a path.
+// The line is then broken after that word. If no blank follows the word,
 // returns the size of `line`.
 size_t BreakAt(std::string_view line, int columns) {
   size_t most = ByteAfter(line, columns);

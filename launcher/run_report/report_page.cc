@@ -374,10 +374,9 @@ void Page::Lane() {
   const bool has_older = first > 0 || report_.rounds_dropped > 0;
   const double from = has_older ? report_.rounds[first].begin : FirstTime();
   const double width = LastTime() - from;
-  // The time line extends from `from` to the newest record or event. `from` is
-  // the first time in the report or, if not all rounds are shown, the beginning
-  // of the first round shown. Draw nothing if the two times are equal, for
-  // example because the round has just begun.
+  // `width` is the time that the time line covers: from the first round shown
+  // to the newest event or record. Draw nothing if it is zero, for example
+  // because the round has just begun.
   if (width < 1e-3) return;
   std::vector<BarPart> parts;
   double at = from;

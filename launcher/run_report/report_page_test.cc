@@ -270,9 +270,8 @@ TEST(ReportPageTest, RecordAloneSaysWhatTheJournalDoesNotKnow) {
   EXPECT_THAT(page, Not(HasSubstr("no slow rank was found")));
   EXPECT_THAT(page, HasSubstr("<td class=\"num\">0 to 7</td>"));
   EXPECT_THAT(page, HasSubstr("<td class=\"num\">3</td>"));
-  // A time line would extend from the beginning of the report's only round to
-  // the time at which the record was written. These times are equal, so the
-  // page has no time line.
+  // The report's only round began at the time at which the record was written.
+  // A time line of this round would cover no time, so the page has none.
   EXPECT_THAT(page, Not(HasSubstr("class=\"lane\"")));
 }
 

@@ -381,10 +381,10 @@ void AddMachines(const rendezvous::NodeMemory::Kept& memory,
       hosts.insert(member.host);
     }
   }
-  // The time for which the states of the machines are computed. It should be
-  // the time at which the journal stored the faults, but the journal does not
-  // contain that time. So use the time of the newest fault, or of the newest
-  // ban or release of a machine by an operator if that is later.
+  // The time for which the states of the machines are computed: the newest time
+  // at which a machine had a fault, or an operator banned or released a
+  // machine. The journal does not contain the time at which it stored the
+  // faults.
   Duration as_of = Duration::zero();
   for (const auto& host : memory.hosts) {
     as_of = std::max(as_of, host.ordered_at);

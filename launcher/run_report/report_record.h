@@ -13,13 +13,15 @@ namespace muster::launcher {
 // Makes the report of a run from its record alone, without an event log.
 RunReport ReportOf(const rendezvous::KeptJob& kept);
 
-// Adds the record to the report that was made from the event log of a run with
-// the same run id:
+// Adds a job's record to a report that was made from the event log of a run
+// with the same run id. Adds:
 //   - RunReport::record, and the interruptions that the log lacks;
-//   - if the record is newer than the newest event: the round, the restarts,
-//     the phase and the verdict.
-// A job that was started again has the same run id. If the record is that of an
-// earlier or a later run, adds only a sentence to RunReport::missing.
+//   - the round, the restarts and the phase, if the record was written after
+//     the last event of the log;
+//   - the verdict, if the log lacks the end of the job, or if the record was
+//     written after the last event.
+// A job that was started again has the same run id. If the record and the log
+// are of different runs, adds only a sentence to RunReport::missing.
 void AddRecord(const rendezvous::KeptJob& kept, RunReport& report);
 
 // Adds those machines that the coordinator remembers and that concern the run:

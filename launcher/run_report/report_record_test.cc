@@ -108,8 +108,9 @@ RecordedEvent Event(double second, int round, std::string kind) {
   return EventOf(kBegan + second, round, std::move(kind));
 }
 
-// The report of an event log with the beginning and the end of the first round,
-// and with an event of the kind "state" at `last_second`.
+// Returns the report of an event log with three events. The first round begins,
+// the first round breaks, and at `last_second` an event of the kind "state"
+// gives the job's state.
 RunReport Logged(double last_second, int restarts_used) {
   ReportBuilder builder;
   builder.Add(Event(1, 1, "assign"));
@@ -336,9 +337,9 @@ TEST(ReportRecordTest, RecordOfAnotherRunIsNotMixedIn) {
       ElementsAre(HasSubstr("The journal is older than the event log")));
 }
 
-// The oldest events of the log are lost, but a later event has the job's age,
-// which tells when the job began. So the report accepts a record that was
-// written before the oldest event of the log.
+// The record was written before the oldest event that the log still has. But
+// this event contains the job's age, which shows that the job began before the
+// record was written. So the record is of the same run, and the report uses it.
 TEST(ReportRecordTest, RecordFromBeforeARotatedLogIsOfTheSameRun) {
   ReportBuilder builder;
   RecordedEvent event = Event(5000, 2, "state");

@@ -23,10 +23,10 @@ struct RunQuery {
 };
 
 // Reads the event logs, the workers' files and the coordinator's journal of one
-// run. The journal is neither changed nor locked (JournalFile::RecordsIn). A
-// report can be made from the journal alone, or without the journal. Other
-// files are read only from their ends or up to bounds, and only if they are
-// regular files that this user or the owner of the named folder owns
+// run. The journal alone is enough for a report, and so are the other files.
+// The journal is neither changed nor locked (JournalFile::RecordsIn). At most a
+// bounded part of any other file is read. Such a file must be a regular file
+// that belongs to this user or to the owner of the named folder
 // (base/file_below.h).
 //
 // NotFound: there is no such run. InvalidArgument: the query names several

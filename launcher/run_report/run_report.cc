@@ -10,10 +10,10 @@ namespace {
 
 constexpr size_t kMaxIncidents = 2 * RunReport::kMaxRounds;
 
-// If a list is longer than `most` by more than a quarter, drops its oldest
-// elements until `most` elements are left, and returns the number of dropped
-// elements. Because many are dropped at once, the amortised cost of an append
-// is constant.
+// Bounds the length of a list. If the list is more than a quarter longer than
+// `most`, drops the oldest elements until `most` are left. Returns the number
+// of dropped elements. Many are dropped at once, so the amortised cost of an
+// append is constant.
 template <typename T>
 int64_t DropOldest(std::vector<T>& list, size_t most) {
   if (list.size() <= most + most / 4) return 0;
@@ -42,9 +42,9 @@ std::vector<ReportInterruption> InterruptionsOf(
     const bool has_next = i + 1 < report.rounds.size();
     const auto incident = incidents.find(round.number);
     const bool is_broken = round.ended_by == ReportRound::End::kBroken;
-    // Skip a round that did not break. Also skip the last round of a cancelled
-    // job: it is broken, but no time was lost, so it is not an interruption.
-    // Such a round has no incident, no next round and no cause.
+    // Skip a round that did not break. Also skip a broken round without an
+    // incident, a next round and a cause. It is the last round of a cancelled
+    // job, and no time was lost.
     if (!is_broken || (incident == incidents.end() && !has_next &&
                        !round.cause.has_value())) {
       continue;

@@ -131,7 +131,7 @@ struct ReportRecord {
   // number of agents that have left and that the coordinator still remembers
   int64_t nodes_left = 0;
   std::optional<RecordedVerdict> verdict;
-  // Whether the record is newer than the newest event.
+  // Whether this record was written after the run's last event.
   bool is_newer = false;
   // A sentence that compares the record with the event log; empty: the run has
   // no events.
@@ -172,11 +172,11 @@ struct RunReport {
   std::string run_id;
   // number of events; 0: there are only workers' files or a record
   int64_t events = 0;
-  // first_time, last_time: the times of the first and the last event. If the
-  // record is newer than the last event, last_time is the record's time.
-  // Without events, first_time is the time at which the job began, and
-  // last_time the time at which it ended or, for an unfinished job, at which
-  // its record was written. 0: unknown.
+  // first_time: the time of the first event; without events, the time at which
+  // the job began. last_time: the time of the last event or, if it is later, of
+  // the record. Without events, last_time is the time at which the job ended;
+  // for an unfinished job, the time at which its record was written. 0:
+  // unknown.
   double first_time = 0;
   double last_time = 0;
   // The time at which the job began, from the newest event of the kind "state";
@@ -274,9 +274,9 @@ class ReportBuilder {
   int earlier_runs_ = 0;
 };
 
-// Returns the ranks whose output explains the run. These are the ranks that
-// failed, the newest first. If no failed rank is known and the job has not
-// succeeded, these are the first ranks of the newest round. At most
+// Returns the ranks whose output explains the run: the ranks that failed, the
+// newest failure first. If no failed rank is known, and the job has not
+// succeeded, returns the first ranks of the newest round. At most
 // kMaxWantedOutputs. Pure.
 std::vector<WantedOutput> WantedOutputs(const RunReport& report);
 

@@ -6,11 +6,11 @@
 
 namespace muster::launcher {
 
-// A file by which the `launch` that runs as task 0 of a Slurm step reports the
-// job's exit code to the `launch --slurm` that started the step. srun's own
-// exit code is wrong once a node was lost, even if the job continued without
-// that node. If the two `launch` processes are on different machines, no exit
-// code is reported.
+// A file that carries the job's exit code between two processes: from the
+// `launch` that runs as task 0 of a Slurm step to the `launch --slurm` that
+// started the step. It is needed because srun's own exit code is wrong after
+// the loss of a node, even if the job continued without that node. If the two
+// processes are on different machines, no exit code is reported.
 class JobResult {
  public:
   JobResult();

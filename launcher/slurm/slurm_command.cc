@@ -85,8 +85,9 @@ int NextSignal(const sigset_t& caught, std::optional<Instant> until) {
 
 // Forwards signals to the Slurm step `step_name` until srun has exited. Returns
 // srun's wait status. A signal that could not be sent is sent once more after a
-// pause. If srun has exited by then, Slurm itself was ending the job or the
-// step, and no failure is reported.
+// pause. If this fails as well, reports an error and ends srun; SIGUSR1 does
+// not end srun. If srun has exited by then, nothing is reported, because Slurm
+// itself was ending the step.
 int Attend(pid_t srun, const sigset_t& caught, const std::string& job_id,
            const std::string& step_name, const Voice& voice) {
   SignalRetries retries;
@@ -112,9 +113,9 @@ int Attend(pid_t srun, const sigset_t& caught, const std::string& job_id,
     if (waitpid(srun, &status, WNOHANG) == srun) return status;
     voice.Error(
         absl::StrCat("signal ", number, " did not reach the nodes: ", reason));
-    // The tasks cannot be signalled, so the job can only be stopped by ending
-    // srun. srun then kills the tasks without a grace period. SIGUSR1 only
-    // announces the end of the job, so srun is not ended for it.
+    // The signal cannot reach the tasks. So stop the job by ending srun, which
+    // kills the tasks without a grace period. SIGUSR1 only announces that the
+    // job will end, so it does not end srun.
     if (number != SIGUSR1) kill(srun, SIGTERM);
   }
 }

@@ -24,8 +24,8 @@ inline constexpr char kEndpointVariable[] = "MUSTER_ENDPOINT_FD";
 inline constexpr char kVerdictVariable[] = "MUSTER_VERDICT_FD";
 // Environment variable that says which messages this agent prints: a value of
 // JobMessages as a number. The `launch` that starts the agents shows the
-// messages of all of them, so only one agent should print messages about the
-// job.
+// messages of all agents. So only one agent should print the messages about the
+// whole job.
 inline constexpr char kJobMessagesVariable[] = "MUSTER_JOB_MESSAGES";
 // Environment variable of an agent that `launch --slurm` started. The value is
 // "1" if `launch --slurm` has made the job's token (MUSTER_TOKEN) itself.

@@ -21,10 +21,10 @@ namespace muster::launcher {
 enum class Intake { kOpen, kPaused };
 
 // The starting side of one ssh connection to a group of hosts. ssh connects to
-// the first host, which starts the others. Whatever happens to the connection,
-// exactly one final message is returned for each host: HostFailed, HostLost or
-// AgentEnded. Hosts that the first host never tried to start have no final
-// message: TakeUnreached() returns them.
+// the first host, which starts the others. Serve returns exactly one final
+// message for each host: HostFailed, HostLost or AgentEnded. There is one
+// exception. If the first host cannot be reached, the other hosts get no final
+// message, and TakeUnreached() returns them.
 //
 // Not thread-safe; never blocks.
 class HostConnection {

@@ -32,11 +32,11 @@ class HostConsole {
   HostConsole(const agent::ConsolePolicy& policy, std::string prefix);
   ~HostConsole();
 
-  // Whether more output of the hosts should be read now: yes, unless the
-  // console is full (ConsoleWriter::HasRoom). If a full console has accepted
-  // nothing for ConsolePolicy::timeout, more output is read nevertheless,
-  // because it may report the end of the job. It is read until half of the
-  // buffer's maximum is used (ConsoleWriter::HasSpareRoom).
+  // Whether more output of the hosts should be read now: yes, while little text
+  // is queued for the console (ConsoleWriter::HasRoom). If more is queued, and
+  // the console has accepted nothing for ConsolePolicy::timeout, output is read
+  // nevertheless, because it may report the end of the job. A larger limit
+  // applies then (ConsoleWriter::HasSpareRoom).
   bool HasRoom(Instant now);
   // The next time at which HasRoom must be called even if room_fd() is not
   // readable.
@@ -53,12 +53,12 @@ class HostConsole {
   void Tell(std::string lines);
 
   // Waits until the console has accepted all output, then reports lost output.
-  // Gives up if the console accepts nothing for the policy's timeout.
-  // `end_signals`: returns how many signals have asked this process to end.
-  // After one signal, or a call of ExpectEnd, the timeout is at most 5 s
-  // (ConsoleWriter::WaitLimits::kAfterSignal); a further signal ends the wait
-  // at once. Returns whether all output could be written; output to a closed
-  // reader counts as written.
+  // Gives up if the console accepts nothing for the policy's timeout. After a
+  // signal that asks this process to end, or after ExpectEnd, the timeout is at
+  // most 5 s (ConsoleWriter::WaitLimits::kAfterSignal). A further signal ends
+  // the wait at once. `end_signals`: returns the number of such signals so far.
+  // Returns whether all output could be written. Output to a closed reader
+  // counts as written.
   bool Finish(const std::function<int()>& end_signals);
 
  private:

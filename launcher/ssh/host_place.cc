@@ -14,11 +14,10 @@ namespace muster::launcher {
 namespace {
 
 // Maximum number of attempts to become the only process that may start an agent
-// on this host. Each attempt binds an abstract Unix socket or, if another
-// process has bound it, connects to that process. An attempt fails if the other
-// process exits in between, or does not listen yet. After kMaxTries failed
-// attempts, this process starts its agent although another agent may be running
-// here.
+// on this host. Each attempt binds an abstract Unix socket. If another process
+// has bound the socket, the attempt connects to that process. It fails if that
+// process has just exited or does not listen yet. After kMaxTries failures this
+// process starts its agent nevertheless.
 constexpr int kMaxTries = 10;
 
 OwnedFd NewSocket() {

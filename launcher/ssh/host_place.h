@@ -9,10 +9,10 @@
 namespace muster::launcher {
 
 // Makes sure that at most one process at a time runs an agent on a host.
-// `launch` starts a process on the host by ssh. If the connection breaks, this
-// process may not notice it and may run on. When `launch` has connected again,
-// the new process claims the host. The earlier process then stops its agent and
-// exits, and only after that the new process starts an agent.
+// `launch` starts a process on the host by ssh. If the connection breaks,
+// `launch` connects again and so starts a second process, while the first may
+// still run. The second process claims the host. The first process then stops
+// its agent and exits. Only after that does the second process start an agent.
 //
 // The process that may run the agent ("has the host") listens at an abstract
 // Unix socket, whose name has the run's random name. A process that claims the

@@ -20,8 +20,9 @@ std::vector<std::string> MeetingFlags(
 
 // Returns the address at which other hosts reach `host`. This is the value of
 // --master-addr if it is given, otherwise the address to which ssh connected.
-// If ssh connected to a loopback or link-local address, returns the host's
-// outward address instead.
+// But other machines cannot use a loopback or link-local address. If ssh
+// connected to such an address, and the job has several machines, returns the
+// host's outward address or, if it is unusable too, 127.0.0.1.
 std::string AddressForOthers(const RemotePlan& plan, const HostUp& host);
 
 }  // namespace muster::launcher

@@ -41,9 +41,9 @@ constexpr int kMaxDeaths = 10;
 constexpr Duration kSoughtFor = std::chrono::minutes(10);
 constexpr Duration kFirstWait = std::chrono::seconds(1);
 constexpr Duration kLongestWait = std::chrono::seconds(16);
-// Time for which a job that cannot continue without a lost host waits until the
-// host is connected again, in addition to kVerdictSlack. Used if the plan has
-// no rejoin timeout, because the user runs the coordinator.
+// If a job cannot continue without a lost host, it waits this time plus
+// kVerdictSlack for a new connection to the host. Used only if the plan has no
+// rejoin timeout (RemotePlan::rejoin_timeout).
 constexpr Duration kSoughtForVerdict = std::chrono::seconds(10);
 
 std::string HowEnded(int exit_code) {
@@ -472,10 +472,10 @@ void RemoteJob::Await(Instant now, uint32_t host) {
     return;
   }
   if (awaited_.empty()) awaited_ = WhyItEnds(host);
-  // Set the deadline by which either the lost host must be connected again or
-  // the coordinator must have given its verdict. If the coordinator still runs
-  // (`is_judged`), the agents need time to stop their workers before the
-  // verdict, so the deadline is later.
+  // Set a deadline. Before it, the lost host must be connected again, or the
+  // coordinator must give its verdict. If the coordinator still runs
+  // (`is_judged`), the deadline is later, because agents stop their workers
+  // before the verdict.
   Expect(now,
          plan_.rejoin_timeout.value_or(kSoughtForVerdict) + kVerdictSlack +
              (is_judged ? std::chrono::milliseconds(plan_.node.stop_timeout_ms)

@@ -55,9 +55,9 @@ using FrontEffect = std::variant<SendDown, Connect, Say, HangUp, Finish>;
 // running. Each agent prints the messages about its own host; one agent also
 // prints those about the job (JobMessages).
 //
-// RemoteJob starts an agent again at once after it was killed, and connects
-// again to a host whose connection was lost. It stops doing so for a host where
-// this has happened many times within a few minutes.
+// If an agent was killed, RemoteJob starts it again at once. If the connection
+// to a host was lost, RemoteJob connects again. It gives up on a host where
+// this happens again and again within ten minutes.
 //
 // When the job loses a host or an agent that it needs, the coordinator decides
 // what happens, and its verdict names the loss. If the coordinator's host is
@@ -94,9 +94,9 @@ class RemoteJob {
     HostUp up;
     std::string why;    // why the host failed, or it or its agent was lost
     int exit_code = 0;  // exit code of its agent; set in kEnded, kFailed
-    // Whether the start of the agent is delayed, because the host's earlier
-    // agent, whose connection was lost, is still stopping its workers
-    // (AgentWaits).
+    // Whether the start of the agent is delayed (AgentWaits). The connection to
+    // the host was lost before, and the host's earlier agent is still stopping
+    // its workers.
     bool waits = false;
     // The endpoint at which other agents reach the coordinator or standby in
     // this host's agent; nullopt: the agent has not reported the endpoint.
@@ -141,10 +141,9 @@ class RemoteJob {
   // left, or the host with the only coordinator is absent.
   bool LacksHosts() const;
   // Whether a job that has no running agent waits for lost hosts to come back.
-  // The job waits if enough hosts may come back and one of two conditions
-  // holds: the first coordinator has not listened yet, so no round has begun;
-  // or the user runs the coordinator, which still knows the job. Otherwise no
-  // process is left that knows the job's rounds, or whether the job has ended.
+  // The job waits only if enough hosts may come back. And it waits only if it
+  // can continue then: no coordinator has listened yet, so no round has begun;
+  // or the user runs the coordinator, which still knows the job.
   bool AwaitsHosts() const;
   // Called when no agent is left. If no agent has given a verdict, and a host
   // or a needed agent was lost, makes the verdict that the job has failed.

@@ -438,9 +438,9 @@ TEST_F(RemoteJobTest, AnotherHostTakesOverFromALostCoordinator) {
                                  "(first)"));
 }
 
-// The coordinator's host is lost, and no other host takes over, for instance
-// because no round has begun yet. The other agents then end without a verdict,
-// and the error message names the loss of the coordinator's host.
+// The coordinator's host is lost, and no other host takes over. So the other
+// agents end without a verdict. The error message must name the loss of the
+// coordinator's host.
 TEST_F(RemoteJobTest, AgentsThatFindNoCoordinatorNameItsLoss) {
   RunWithSuccessors(3, 2);
   Lost(0);
@@ -679,9 +679,8 @@ TEST_F(RemoteJobTest, AJobWhoseAgentsHaveEndedWaitsForNoHost) {
   EXPECT_THAT(Ended(0, 0), ElementsAre("hang up"));
 }
 
-// The connections to two hosts are lost, and no agent has given a verdict. So
-// the job has failed, although the agents on the other hosts have exited with
-// code 0.
+// The connections to two hosts are lost. Then the agents on the other hosts
+// exit with code 0, but without a verdict. The job must count as failed.
 TEST_F(RemoteJobTest, WithoutAVerdictALostHostFailsTheJob) {
   RunWithSuccessors(4, 2);
   Lost(0);
@@ -811,8 +810,8 @@ TEST_F(RemoteJobTest, HostsBeyondMaxAreSparesInTheFilesOrder) {
   EXPECT_THAT(Up(4), IsEmpty());
   EXPECT_THAT(Words(job_->Step(now_, CoordinatorUp{0, "10.0.0.1", 4711})),
               ElementsAre(HasSubstr("notice agents start on ")));
-  // Hosts 3 and 4 are spares. No start time for spares is set, because host 1,
-  // which comes before them in the list, does not run yet.
+  // Hosts 3 and 4 are spares. They start some time after hosts 0 and 1 run.
+  // Host 1 does not run yet, so no time is set.
   EXPECT_EQ(job_->NextDeadline(), std::nullopt);
   EXPECT_THAT(Failed(1), ElementsAre("error h1: no way"));
   EXPECT_THAT(Up(2), ElementsAre(HasSubstr("start 2 ")));

@@ -51,8 +51,9 @@ absl::Status CheckOptions(const RunOptions& options) {
 
 // Drops hosts that the job does not use. --nnodes=N keeps the first N of
 // `hosts`. --nnodes=MIN:MAX keeps all, because the hosts after the first MAX
-// are spares; but a job of one node has no spares. Returns the minimum number
-// of nodes of the job: N or MIN or, without --nnodes, the number of hosts.
+// are spares. If MAX is 1, there are no spares, and only the first host is
+// kept. Returns the minimum number of nodes of the job: N or MIN or, without
+// --nnodes, the number of hosts.
 absl::StatusOr<int> Choose(const RunOptions& options,
                            std::vector<Host>& hosts) {
   if (options.remote.given.count("nnodes") == 0) {
@@ -153,10 +154,9 @@ std::vector<std::string> CommonFlags(const RunOptions& options, int least,
   return flags;
 }
 
-// Sets a short time limit within which a lost node may rejoin, unless the user
-// gave a limit. `launch` starts a killed agent again at once, and connects at
-// once to a host whose connection broke. So a host that is absent for longer
-// has probably failed.
+// Sets the time within which a lost node may rejoin. If the user gave no time,
+// a short one is enough: `launch` at once starts a killed agent again, and
+// connects again to a lost host.
 void SetRejoinTimeout(const RunOptions& options, RemotePlan& plan) {
   if (options.rdzv_conf.count("rejoin_timeout") > 0) {
     plan.rejoin_timeout = options.spec.rejoin_timeout;
@@ -168,10 +168,9 @@ void SetRejoinTimeout(const RunOptions& options, RemotePlan& plan) {
                   "rejoin_timeout=", ToSeconds(kRejoinTimeout));
 }
 
-// Whether one of `hosts` will host the coordinator. If so, the coordinator gets
-// the token that this process makes. Several endpoints on the command line
-// belong to rendezvousd daemons, which host the coordinator, so the result is
-// then false.
+// Whether one of `hosts` will host the coordinator. True if the user gave no
+// endpoint, or one endpoint that names one of `hosts`. False if the user gave
+// several endpoints, because these belong to rendezvousd daemons.
 bool IsHostedByOne(const RunOptions& options, const std::vector<Host>& hosts) {
   if (options.endpoints.size() > 1) return false;
   return options.endpoints.empty() ||

@@ -47,8 +47,8 @@ std::vector<std::string> SshCommand(const std::string& ssh_program,
            // With these two options a lost connection is detected within a
            // minute.
            "ServerAliveInterval=15", "ServerAliveCountMax=3",
-           // The loss of a connection that several ssh processes share would
-           // not be detected, so this ssh gets a connection of its own.
+           // If several ssh processes shared a connection, its loss would not
+           // be detected. So this ssh gets a connection of its own.
            "ControlMaster=no", "ControlPath=none", "ForwardX11=no",
            "ClearAllForwardings=yes"}) {
     argv.insert(argv.end(), {"-o", option});

@@ -220,8 +220,7 @@ class SshNode {
   // AgentKilled is the last message of an agent that was killed: agent_ is then
   // deleted, so that StartAgent can start a new agent.
   //
-  // After Leave no agent is started again, so AgentKilled is not passed on. The
-  // end of the connection tells the starting `launch` that the host is lost.
+  // After Leave, no agent is started again, so AgentKilled is not passed on.
   void ServeAgent(Intake intake) {
     std::vector<UpMessage> came = agent_->Serve(intake);
     const bool is_killed =

@@ -59,9 +59,9 @@ TEST(ColumnMajorTest, OtherAddendGivesAnotherPlan) {
   product.bias = At(20);
   EXPECT_NE(InColumnMajor(product), plain);
   EXPECT_EQ(InColumnMajor(product).bias_alignment, 4);
-  // The plan must not depend on Product::factor, nor on the address of `a` as
-  // long as its alignment is the same. The bias is removed, because `plain` is
-  // the plan of a product without a bias.
+  // Another factor, or another address of `a` with the same alignment, must not
+  // change the plan. `plain` is the plan of a product without a bias, so the
+  // bias is removed first.
   product.bias = nullptr;
   product.factor = 2;
   product.a.data = At(65536);

@@ -99,8 +99,8 @@ TEST_F(CublasProductsTest, AllForms) {
   }
 }
 
-// The matrices of a batch lie side by side in the same rows, like the heads of
-// attention, so the rows of a matrix have gaps between them.
+// The matrices of a batch lie side by side in the same rows of memory, like the
+// heads of attention. So there is a gap between two rows of one matrix.
 TEST_F(CublasProductsTest, BatchesWithGaps) {
   constexpr int64_t kTime = 3;
   constexpr int64_t kHeads = 2;

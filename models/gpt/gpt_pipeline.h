@@ -61,9 +61,9 @@ class GptPipeline {
   // Collective over `world`, which has p * d ranks: p ranks per pipeline, as in
   // the schedule, and d pipelines. The ranks of one dp group are consecutive.
   // `world` may be destroyed before this object. InvalidArgument: the number of
-  // ranks is not a multiple of p, there are too few layers, a pipeline of one
-  // rank has several stages, or micro-batches are empty or longer than the
-  // context. Other errors are those of groups, PipelineRuntime and Reducer.
+  // ranks is not a multiple of p; there are too few layers; a pipeline of one
+  // rank has several stages; a micro-batch is empty or longer than the context.
+  // Other errors are those of groups, PipelineRuntime and Reducer.
   static absl::StatusOr<std::unique_ptr<GptPipeline>> Create(
       ProcessGroup& world, PipelineSchedule schedule,
       const GptPipelineOptions& options, Source source);

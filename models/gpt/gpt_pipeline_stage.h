@@ -27,12 +27,12 @@ struct GptTensorGroup {
 // stage. The averaging begins during the stage's last backward pass of a step,
 // and continues during later passes of other stages.
 //
-// The first stage has the token table for the embeddings and the last stage for
-// the head; the table's gradient is the sum of the gradients in both. The table
-// has a reducer of its own over all ranks of both stages. So both stages get
-// bit-identical gradients and keep equal tables (Megatron-LM's embedding
-// group). The reducer averages the gradients of the two stages, but their sum
-// is needed, so each gradient is doubled first. Doubling is exact.
+// Two stages have a copy of the token table: the first one for the embeddings,
+// the last one for the head. The table's gradient is the sum of the gradients
+// in both stages. A separate reducer averages this gradient over all ranks of
+// the two stages, so their tables stay bit-identical (Megatron-LM's embedding
+// group). Each gradient is doubled before, which is exact, because the sum of
+// the two stages is needed, not their average.
 class GptStageGradients : public WeightPassListener {
  public:
   // Collective over the groups `data` and `tied`, which must outlive this

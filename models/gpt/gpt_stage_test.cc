@@ -65,11 +65,11 @@ TEST_P(AnyBiases, SmallWeightsKnowNothing) {
   // With small random weights all 19 tokens are nearly equally likely, so the
   // loss is near log(19).
   //
-  // A logit is the product of a vector of length sqrt(8) and a row of 8
-  // elements with a standard deviation of 0.02. `deviation` is the standard
-  // deviation of the logit. The loss may differ from log(19) for two reasons.
-  // It is a mean over 12 positions, so four standard deviations of this mean
-  // are allowed. And the mean of e^logit exceeds 1 by deviation^2 / 2.
+  // `deviation` is the standard deviation of a logit. A logit is the product of
+  // a vector of length sqrt(8) and a row of 8 random weights with a standard
+  // deviation of 0.02. Two differences from log(19) are allowed: four standard
+  // deviations of the loss, which is a mean over 12 positions, and deviation^2
+  // / 2, by which the mean of e^logit exceeds 1.
   const double deviation = 0.02 * std::sqrt(8.0);
   EXPECT_NEAR(WholePass(&weights, &gradients, GptStage::Checkpointing::kNone),
               std::log(19.0),
@@ -89,10 +89,10 @@ TEST_P(AnyBiases, DescendingLowersTheLoss) {
     }
     loss = WholePass(&weights, &gradients, GptStage::Checkpointing::kNone);
   }
-  // A step of gradient descent with a learning rate of 0.01 reduces the loss by
-  // about 0.01 times the square of the gradient's norm. The norm is larger than
-  // 1, so 30 steps must reduce the loss by more than 0.1, which is far more
-  // than the rounding errors.
+  // A step with a learning rate of 0.01 reduces the loss by about 0.01 times
+  // the square of the gradient's norm. The norm is larger than 1, so 30 steps
+  // reduce the loss by about 0.3 or more. The required 0.1 is far more than
+  // rounding errors.
   EXPECT_LT(loss, first - 0.1);
 }
 

@@ -94,9 +94,9 @@ class GptWeights {
   std::map<std::string, int> index_;
   std::vector<int64_t> offsets_;
   std::vector<float> values_;
-  // The deleter of own_gradients_, whose memory comes from calloc. Such memory
-  // is zero, and a page of it is allocated only when it is first written. So
-  // gradients that are kept elsewhere, or not computed at all, cost no memory.
+  // The deleter of own_gradients_. Its memory comes from calloc, so that a page
+  // is allocated only when it is first written. Gradients that are kept
+  // elsewhere, or not computed at all, then cost no memory.
   struct Free {
     void operator()(float* array) const { std::free(array); }
   };

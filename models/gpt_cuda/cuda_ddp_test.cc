@@ -170,9 +170,9 @@ TEST(CudaDdpTest, NarrowedAveragesAreThoseOfTheHost) {
   }
 }
 
-// In a recorded step, the buckets' reductions are in order, begin after the
-// start of the backward pass, and end before the end of the wait for the
-// averages.
+// The test records the times of two steps. In each step the buckets are reduced
+// in order. The reductions begin after the backward pass has begun, and end
+// before the wait for the averages ends.
 TEST(CudaDdpTest, ATimelineShowsBucketsBesideTheBackwardPass) {
   const auto statuses = RunWorld(2, [&](ProcessGroup& world) {
     Model model;

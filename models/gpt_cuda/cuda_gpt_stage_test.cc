@@ -129,16 +129,15 @@ class CudaGptStageTest : public testing::Test {
 
   static constexpr bool kWide = std::is_same_v<T, float>;
 
-  // Returns a bound for the relative error by which successive roundings change
-  // a result. Multiplied by the result's condition number, it bounds the
-  // difference between the GPU and the CPU.
+  // Returns an upper bound of the relative error that rounding causes in a
+  // result. The difference between GPU and CPU may be this bound times the
+  // result's condition number.
   //
   // With float32, GPU and CPU both round, hence the factor 2. The longest chain
-  // of roundings consists of the longest dot product, which has 4 * width
-  // terms, and the sum of a gradient over the tokens. With bfloat16, only the
-  // kernels round to bfloat16. A layer rounds three values: the output of a
-  // normalization, the output of a matrix product, and the sum with the
-  // residual stream.
+  // of roundings is a dot product of 4 * width terms, followed by the sum of a
+  // gradient over the tokens. With bfloat16, only the GPU rounds to bfloat16. A
+  // layer rounds three values: the output of a normalization, the output of a
+  // matrix product, and the sum with the residual stream.
   static double Growth() {
     return kWide ? 2 * RoundingGrowth<float>(4 * kConfig.width + kBatch * kTime)
                  : RoundingGrowth(3, kBfloat16Roundoff);
@@ -149,8 +148,8 @@ class CudaGptStageTest : public testing::Test {
   static constexpr double kWrongFactor = kWide ? 1.001 : 1.5;
 
   // Expects that `found` and `reference` differ by no more than rounding
-  // errors. Also expects that this comparison detects a planted error: each
-  // list of `found` in turn, multiplied by kWrongFactor.
+  // errors. Then multiplies one list of `found` after the other by
+  // kWrongFactor, and expects that the comparison detects each of these errors.
   static void ExpectSame(const RoundingReference& reference,
                          const Lists& found) {
     EXPECT_EQ(reference.ListBeyond(Growth(), found), -1);

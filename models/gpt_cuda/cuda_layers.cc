@@ -110,9 +110,9 @@ float Factor(const AttentionShape& shape) {
 
 }  // namespace
 
-// The functions below process the sequences of a batch in turn, so that the
-// matrices of one sequence (24 MB for GPT-2's twelve heads) are still in the
-// GPU's cache when that sequence's next product reads them.
+// The functions below process one sequence of a batch after the other. The
+// matrices of one sequence (24 MB for GPT-2's twelve heads) are then still in
+// the GPU's cache when the next product reads them.
 
 template <typename T>
 void AttentionForward(Device& device, const AttentionShape& shape, const T* qkv,

@@ -43,11 +43,11 @@ inline LossSum Dot(const std::vector<double>& a, const std::vector<double>& b) {
 // derivative of `loss` at the point `at`; -1: none. `loss` reads the elements
 // of `at`; its result has at most `operations` successive roundings.
 //
-// The derivative is computed by central differences D(h) and D(2h) in double,
-// extrapolated (Richardson): (4 D(h) - D(2h)) / 3. The error of this formula is
-// about h^2 |D(2h) - D(h)|, because each term of the error series is about h^2
-// times the previous term. To be safe, an error of h |D(2h) - D(h)| is allowed,
-// plus the effect of the rounding error of the loss on D(h) and D(2h).
+// The derivative is computed in double from two central differences, D(h) and
+// D(2h), by Richardson extrapolation: (4 D(h) - D(2h)) / 3. Two errors are
+// allowed. The first is h |D(2h) - D(h)|, which is more than the error of the
+// extrapolation (about h^2 |D(2h) - D(h)|). The second is the effect of the
+// loss's rounding error on D(h) and D(2h).
 inline int64_t WrongEntry(std::vector<double>& at,
                           const std::vector<double>& gradient, int operations,
                           const std::function<LossSum()>& loss) {

@@ -27,9 +27,8 @@ double Amplification(double x) {
 }
 
 // Maximum error of the share (see Amplification) if the exact share is almost
-// 0. The float kernel limits the exponential in the share's denominator to
-// about e^88, so that the computed share is never below about e^-88. The error
-// is then at most the computed share, which is below kLeastShare.
+// 0. The float kernel never computes a share below about e^-88. So its error is
+// at most about e^-88, which is less than kLeastShare.
 const double kLeastShare = std::exp(-87.0);
 
 // GELU's slope is a sum of terms that all have the share (see Amplification) as

@@ -31,10 +31,10 @@ constexpr int64_t ProbabilitiesCount(const AttentionShape& shape) {
 // multiple of this number of elements.
 inline constexpr int64_t kAttentionPanel = 16;
 
-// Rounds a number of columns up to a multiple of kAttentionPanel. Static, so
-// that each source file that includes this header has its own copy. If the
-// function were not static, the linker would keep only one copy, possibly that
-// of kernels_avx2.cc, which processors without AVX2 cannot run.
+// Rounds a number of columns up to a multiple of kAttentionPanel. Static: each
+// source file that includes this header gets a copy of its own. The linker
+// would otherwise keep one copy for all files, possibly that of
+// kernels_avx2.cc, which processors without AVX2 cannot run.
 static constexpr int64_t InPanels(int64_t columns) {
   return (columns + kAttentionPanel - 1) / kAttentionPanel * kAttentionPanel;
 }
@@ -46,13 +46,12 @@ constexpr int64_t AttentionScratchCount(const AttentionShape& shape) {
          3 * shape.time * InPanels(HeadWidth(shape)) + shape.time * shape.time;
 }
 
-// Pointers to the kernels that are compiled once per kind of processor
-// (ProcessorKind). layers.h documents the kernels: `gelu_forward` at
-// GeluForward, and so on. Their sources are .inc files that have only static
-// functions. If a function were inline with external linkage, the linker would
-// keep the copy for one kind only, and other processors might not be able to
-// run it. A file that includes the sources defines kVectorBytes, the size of a
-// vector register in bytes. T: float, double.
+// Pointers to the kernels for one kind of processor (ProcessorKind). layers.h
+// documents the kernels: `gelu_forward` at GeluForward, and so on. Their
+// sources are .inc files, which are compiled once for each kind. These files
+// have only static functions, so that the linker keeps the copy for each kind.
+// A file that includes them defines kVectorBytes, the size of a vector register
+// in bytes. T: float, double.
 template <typename T>
 struct KernelTable {
   void (*gelu_forward)(const T* input, int64_t count, T* output, T* slope);

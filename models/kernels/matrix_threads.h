@@ -28,14 +28,15 @@ struct MatrixThreadFacts {
   int processes = 1;
 };
 
-// Chooses the number of threads for matrix products, at least 1. This is
-// OPENBLAS_NUM_THREADS, if it is set; else OMP_NUM_THREADS, if it is set, but
-// at most the number of cores on which the process may run. (launch sets
-// OMP_NUM_THREADS to a rank's share of the cores.) If neither variable is set,
-// a process that is bound to some of the machine's cores gets one thread for
-// each of these. Any other process gets threads for an equal share of the
-// machine's cores. In both cases, the process's share of its control group's
-// CPU quota is the upper limit. Pure.
+// Chooses the number of threads for matrix products, at least 1. Pure. The
+// first of these cases that applies decides:
+//   1. OPENBLAS_NUM_THREADS is set: this number.
+//   2. OMP_NUM_THREADS is set: this number, but at most the number of cores on
+//      which the process may run.
+//   3. The process is bound to some of the machine's cores: their number.
+//   4. Otherwise: an equal share of the machine's cores.
+// In cases 3 and 4, the process's share of its control group's CPU quota is the
+// upper limit.
 int ChooseMatrixThreads(const MatrixThreadFacts& facts);
 
 // Reads the facts of this process, which is one of `processes` processes of the

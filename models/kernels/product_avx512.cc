@@ -15,12 +15,12 @@
 namespace muster::models {
 namespace {
 
+// Number of floats in a vector register.
+//
 // The product in this file follows Goto and van de Geijn (Anatomy of
 // High-Performance Matrix Multiplication, 2008): panels of `b` are packed to
-// fit the L1 cache, and a tile of `c` is summed in registers. If `a` is stored
-// by rows, a tile reads its rows of `a` in place, because these are only a few
-// streams of memory. If `a` is stored by columns, `a` is packed. kLanes: the
-// number of floats in a vector register.
+// fit the L1 cache, and a tile of `c` is summed in registers. `a` is packed
+// only if it is stored by columns.
 constexpr int64_t kLanes = 16;
 // Number of rows in a tile of `c`. The sums of a tile, 12 x 2 vectors, use 24
 // of the 32 registers.
@@ -243,10 +243,9 @@ void PackColumns(const float* b, int64_t step, int64_t depth, int64_t columns,
   }
 }
 
-// Packs rows of matrix `a`, which is stored by columns, into tiles. Without
-// packing, the columns would be so far apart in memory that they would evict
-// each other from the few sets of the cache that they share. `packed` must have
-// PackedCount elements.
+// Packs rows of matrix `a`, which is stored by columns, into tiles. In `a`
+// itself the elements of a row are so far apart in memory that they evict each
+// other from the cache. `packed` must have PackedCount elements.
 void PackTiles(const float* a, int64_t step, int64_t rows, int64_t depth,
                float* packed) {
   for (int64_t i = 0; i < rows; i += kTileRows) {

@@ -63,8 +63,8 @@ class Vocabulary {
   virtual std::string Decode(std::span<const int32_t> tokens) const = 0;
 
   // Returns the complete vocabulary in the form that ParseVocabulary
-  // (stored_vocabulary.h) reads. Equal vocabularies give equal bytes. The bytes
-  // are stored in token files and checkpoints, so that no other file is needed
+  // (stored_vocabulary.h) reads. Equal vocabularies give equal bytes. Token
+  // files and checkpoints contain these bytes, so that no other file is needed
   // to encode and decode text.
   virtual std::string Serialize() const = 0;
 

@@ -195,9 +195,9 @@ TEST(CudaGptTrainerTest, SharedStateIsDdpToTheLastBit) {
 
 TEST(CudaGptTrainerTest, SharedStateIsClippedByTheWholeNorm) {
   GptTrainingOptions options = OnCpu();
-  // The maximum norm is so low that AdamW's epsilon matters. Without epsilon,
-  // AdamW's updates would not depend on the size of the gradient, and the test
-  // could not see how the gradient is clipped.
+  // AdamW's updates hardly depend on the size of the gradient, unless the
+  // gradient is so small that AdamW's epsilon matters. So clip to a very low
+  // norm. The weights then show how the gradient was clipped.
   options.clip = 1e-4;
   const RoundingReference host = OfTheHost(options, 4);
   EXPECT_GT(host.lists()[1][0], 0.1);
@@ -321,11 +321,11 @@ TEST(CudaGptTrainerTest, NoStepIsMadeOfGradientsThatWereNotAveraged) {
   ExpectItIsTold(WhileTheGroupBreaks(1, OnGpu(), FirstStep));
 }
 
-// In a step the host waits six times for the device: twice for the gradient's
-// sum of squares (on this rank, and on all ranks), twice to confirm that the
-// group was intact during this sum (ConfirmIntact), once for the losses, and
-// once for the gathered weights. The step must fail if the group breaks in any
-// of these waits.
+// In a step the host waits six times for the device. Four waits belong to the
+// gradient's sum of squares: one for the sum on this rank, one for the sum on
+// all ranks, and two to confirm that the group was intact (ConfirmIntact). The
+// others are for the losses and for the gathered weights. The step must fail if
+// the group breaks in any of these waits.
 TEST(CudaGptTrainerTest, NoStepEndsWithWeightsThatWereNotGathered) {
   GptTrainingOptions options = OnGpu();
   options.sharding = GptTrainingOptions::Sharding::kZero1;

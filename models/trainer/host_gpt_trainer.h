@@ -24,12 +24,12 @@ namespace muster::models {
 
 // Trains a GPT model on CPUs. A Reducer averages the gradients of the ranks.
 //
-// N ranks with one micro-batch each give the bit-identical result of one rank
-// that accumulates N micro-batches, if N is a power of two (division by N is
-// then exact) and gradients are float32. To this end each micro-batch's
-// gradient is computed separately, and the gradients are added in the order in
-// which the transport adds the gradients of ranks. With pairwise addition, the
-// result is bit-identical for any number of ranks that is a power of two.
+// With float32 gradients, N ranks with one micro-batch each give the same
+// result, bit for bit, as one rank that accumulates N micro-batches. N must be
+// a power of two, because division by N is then exact. For this purpose each
+// micro-batch's gradient is computed separately. One rank adds its gradients in
+// the order in which the transport adds those of the ranks. With pairwise
+// addition, all numbers of ranks that are powers of two give the same result.
 //
 // With bfloat16 and float16, weights are rounded to that type, and gradients
 // are averaged in that type. But products and sums are in float32, because the

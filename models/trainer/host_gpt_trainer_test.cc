@@ -304,10 +304,9 @@ TEST(HostGptTrainerTest, GoesOnFromAStateAsIfNothingHadHappened) {
           status = (*second)->Restore((*first)->progress());
           if (!status.ok()) return status;
           EXPECT_EQ(WeightsHash(**second), whole[0].hashes[5]);
-          // The second trainer was created with another seed, which would
-          // select other data, so it cannot continue the training. Instead,
-          // restore the first trainer from the progress of the second, and let
-          // the first trainer continue.
+          // The second trainer has another seed and would train on other data,
+          // so it cannot continue the training. Instead, copy its progress to
+          // the first trainer, and let the first trainer continue.
           status = (*first)->Restore((*second)->progress());
           if (status.ok()) status = TakeSteps(**first, 6, 10, &result);
           EXPECT_EQ(result.hashes, whole[0].hashes) << Name(precision);

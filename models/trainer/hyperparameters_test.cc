@@ -55,9 +55,9 @@ TEST(HyperparametersTest, SaysSoInTheFlagsWords) {
             "bf16, was fp32; text 3 tokens (00ff), was ");
 }
 
-// The options tested here must be equal on all ranks, because they affect what
-// the ranks do together. But a training that resumes may change them, so
-// DescribeHyperparameters leaves them out, and DescribeJointWork has them.
+// The options tested here must be equal on all ranks, so DescribeJointWork
+// contains them. But a training that resumes may change them, so
+// DescribeHyperparameters does not.
 TEST(HyperparametersTest, OptionsWithoutEffectOnLossesAreLeftOut) {
   const auto change = [](GptTrainingOptions& options) {
     options.sharding = GptTrainingOptions::Sharding::kZero1;

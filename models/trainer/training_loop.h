@@ -35,8 +35,8 @@ struct TrainingRun {
 // requested on any rank. Begins with the newest checkpoint, if there is one.
 // Makes reports, validations and checkpoints. All checkpoints are written on
 // return. If a checkpoint cannot be written (full disk), the training continues
-// with a warning; an error is returned only if the last checkpoint of the
-// training cannot be written.
+// with a warning. But if this is the last checkpoint of the training, an error
+// is returned.
 absl::Status RunTraining(const TrainingRun& run);
 
 }  // namespace muster::models

@@ -319,8 +319,8 @@ absl::Status AdminClient::Inquire(
   const bool follows = question.follow == Inquiry::Follow::kYes;
   OutputCursor cursor;
   absl::Status unsound;
-  // The error of a stream that broke after its first update, if the operator
-  // asked only for the present output (Inquiry::follow is kNo). Such a stream
+  // The error of a stream that broke after its first update. Set only if the
+  // operator does not follow the output (Inquiry::follow is kNo). Such a stream
   // is not opened again, because a new stream would repeat answers that the
   // operator has already seen.
   absl::Status broken;

@@ -25,9 +25,9 @@ namespace muster::rendezvous {
 // endpoint that answers, as Dialer finds it. If that endpoint is a standby
 // inside a `launch`, the call is repeated at the coordinator that the standby
 // names. If there are several endpoints, or a standby answers, another
-// coordinator may be taking over. Then a call that reaches no coordinator, or
-// whose connection breaks, is repeated for 5 s, so a coordinator may carry it
-// out twice.
+// coordinator may be taking over. A call that reaches no coordinator, or whose
+// connection breaks, is then repeated for 5 s. So a coordinator may carry out
+// such a call twice.
 //
 // Blocking; thread-safe. Every call may fail with: Unavailable (no coordinator
 // was reached, or the connection was lost), DeadlineExceeded (no answer within
@@ -87,14 +87,20 @@ class AdminClient {
   // difference.
   absl::StatusOr<Caller> WhoAmI();
 
-  // The callback `on_update` of Inquire and WatchJob returns kGoOn to receive
-  // further updates, or kEnough to end the call.
-  //
-  // Inquire asks the nodes of a job for output or stacks (`question.kind`). It
-  // calls `on_update` on the calling thread for each part of their answers.
-  // `node`: a node id or host name; empty: all nodes. Returns OK in two cases:
-  // each node has answered, or an update has said why that node did not answer;
-  // or `on_update` has returned kEnough. NotFound: no such job.
+  // Result of the callback `on_update` of Inquire and WatchJob. kGoOn: further
+  // updates are wanted. kEnough: the call must end.
+  enum class Watching { kGoOn, kEnough };
+  struct Reconnected {
+    std::string endpoint;  // the coordinator's HOST:PORT
+    // Time from the loss of the earlier coordinator to the connection to the
+    // coordinator at `endpoint`.
+    Duration after = Duration::zero();
+  };
+  // Asks the nodes of a job for output or stacks (`question.kind`). Blocks, and
+  // calls `on_update` on the calling thread for each part of the answers.
+  // `node`: a node id or host name; empty: all nodes. Returns OK once
+  // `on_update` has returned kEnough. Also returns OK once each node has
+  // answered, or an update has said why it did not. NotFound: no such job.
   // InvalidArgument: no such node or rank. FailedPrecondition: the job has no
   // workers, or the peer is no Muster coordinator.
   //
@@ -104,14 +110,7 @@ class AdminClient {
   // repeated. Unavailable: no coordinator was found within `patience`.
   //
   // `stop`: any thread may request a stop. Inquire then returns soon, with any
-  // status; but an attempt to connect that is in progress is first completed.
-  enum class Watching { kGoOn, kEnough };
-  struct Reconnected {
-    std::string endpoint;  // the coordinator's HOST:PORT
-    // Time from the loss of the earlier coordinator to the connection to the
-    // coordinator at `endpoint`.
-    Duration after = Duration::zero();
-  };
+  // status. It first completes an attempt to connect that is in progress.
   absl::Status Inquire(
       const std::string& run_id, const std::string& node,
       const Inquiry& question,

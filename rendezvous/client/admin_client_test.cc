@@ -299,10 +299,9 @@ TEST_F(AdminClientTest, AWatcherGoesOnAtTheNextCoordinator) {
       server_->Shutdown(Duration::zero());
       return Watching::kGoOn;
     }
-    // The client reconnects twice. First it reaches another coordinator
-    // (`next`), whose decisions are all new to the client. Then the server of
-    // `next` is restarted, and the client reaches `next` again, which must not
-    // repeat its decisions.
+    // The client connects to a second coordinator (`next`) and gets all its
+    // decisions. Then the server of `next` is restarted, and the client
+    // connects to `next` again. `next` must not repeat its decisions.
     for (const Decision& decision : update.decisions) {
       kinds.push_back(decision.kind);
     }

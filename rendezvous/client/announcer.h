@@ -22,14 +22,15 @@ class Channel;
 
 namespace muster::rendezvous {
 
-// Exchanges messages about who coordinates the job with the other coordinators
-// and standbys. Once per `interval`, while Coordinator::Announcing returns a
-// message, the announcer sends it to the job's configured endpoints and to the
-// standbys. Each receiver answers with the endpoint of the job's coordinator,
-// as far as it knows; the announcer passes this endpoint to the coordinator in
-// this process. Failed calls are ignored, because the next call follows soon. A
-// host name is called at each of its addresses: while a Kubernetes pod is
-// replaced, its name resolves to the old and the new pod. Owns one thread.
+// Sends announcements, by which the coordinators and standbys of a job find out
+// which process coordinates it. While Coordinator::Announcing returns a
+// message, sends it once per `interval` to the job's configured endpoints and
+// to the standbys. A receiver answers with the endpoint of the job's
+// coordinator if it knows one. The announcer passes this endpoint to the
+// coordinator in this process. Failed calls are ignored, because the next call
+// follows soon. A host name is called at each of its addresses: while a
+// Kubernetes pod is replaced, its name resolves to the old and the new pod.
+// Owns one thread.
 class Announcer {
  public:
   struct Options {
@@ -55,9 +56,9 @@ class Announcer {
   void Run();
   void Announce(const Coordinator::Announcement& announcement);
   // Connects to each of `targets` that has no connection yet. All look-ups of
-  // names together take at most kResolveTimeout. If the look-up of a name does
-  // not end in time, the name is not looked up again for 5 s (kHangingPause),
-  // because the look-up still occupies a thread.
+  // names together take at most kResolveTimeout. A look-up that takes longer
+  // still occupies a thread. So this name is not looked up again for 5 s
+  // (kHangingPause).
   void Connect(const std::vector<Endpoint>& targets);
 
   Coordinator* const coordinator_;

@@ -34,15 +34,13 @@ absl::Status ExplainCallError(const absl::Status& status,
 
 // The delays between attempts to reach the coordinator. Pure.
 //
-// Before the first stream, for at most ten seconds: 5 ms, doubling to 100 ms. A
-// job's nodes start at about the same time as the coordinator, which one of
-// them may host.
+// Before the first stream, during the first ten seconds: 5 ms, doubling to 100
+// ms, because the coordinator is probably just starting.
 //
-// If a stream breaks after it was up for a second or more, it is opened again
-// at once. During the five seconds after that break: 50 ms, doubling to 200 ms,
-// since another coordinator takes over or the coordinator is restarted. At all
-// other times: 50 ms, doubling to 1 s, since the coordinator is down and
-// thousands of nodes may be retrying.
+// After the break of a stream that was up for a second or more: no delay.
+// During the next five seconds: 50 ms, doubling to 200 ms, because another
+// coordinator may be taking over. At all other times: 50 ms, doubling to 1 s,
+// because thousands of nodes may be retrying.
 class RetryPace {
  public:
   explicit RetryPace(Instant start) : start_(start) {}

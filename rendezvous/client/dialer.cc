@@ -169,9 +169,9 @@ Dialer::Outcome Dialer::DialTarget(const Target& target, Reached reached,
 }
 
 // Opens a TCP connection to test whether the address accepts connections within
-// a short time. gRPC cannot do this: its only time limit is for the connection
-// and the handshakes together. If this limit were short, handshakes would fail
-// with a leader that thousands of nodes call at once.
+// a short time. gRPC has one time limit for the connection and the handshakes
+// together. That limit cannot be short, because handshakes are slow if
+// thousands of nodes call a coordinator at once.
 absl::Status Dialer::CheckReachable(const Target& target,
                                     const SocketAddress& address) {
   const absl::Status reached = reach_(address, MonotonicNow() + kReachTimeout);

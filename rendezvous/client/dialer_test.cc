@@ -168,8 +168,8 @@ TEST_F(DialerTest, StandbysFollowTheCoordinatorThatToldThem) {
   leader_ = "10.0.0.3";
   EXPECT_TRUE(Dial(dialer).ok());
   EXPECT_THAT(called_, ElementsAre("10.0.0.1", "10.0.0.2", "10.0.0.3"));
-  // 10.0.0.3, the coordinator that sends this list of standbys, stays in the
-  // cycle although the list does not contain it.
+  // The coordinator at 10.0.0.3 sends this list of standbys. 10.0.0.3 must stay
+  // among the endpoints that are called, although the list does not contain it.
   dialer.SetStandbys(*ParseEndpoints("10.0.0.4"));
   leader_.clear();
   EXPECT_FALSE(Dial(dialer).ok());

@@ -11,10 +11,11 @@
 
 namespace muster::rendezvous {
 
-// The link of an agent whose own process hosts a coordinator that can take over
-// the job. Forwards everything to another link. Tells the local coordinator
-// which coordinator the agent is connected to (Coordinator::Follow). A standby
-// that answers does not count as the agent's coordinator.
+// The link of an agent that has in its own process a Coordinator, `own`, which
+// can take over the job. Forwards everything to another link, which leads to
+// the job's coordinator. Calls Coordinator::Follow of `own` with the endpoint
+// and the epoch of the job's coordinator, or with nullopt while the agent has
+// none. A standby that answers does not count as the job's coordinator.
 class FollowingLink : public CoordinatorLink {
  public:
   // `own`: the coordinator in this process, whose Options::takeover is set. It

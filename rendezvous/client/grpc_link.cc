@@ -365,11 +365,10 @@ class GrpcLink::Impl : private AgentStream::Listener {
     absl::Status reason = WithTlsReason(attempt.end, endpoint, address,
                                         options_.tls, options_.token);
     // If TLS is the cause, `reason` explains it and has the code
-    // Unauthenticated, after which the agent gives up. If a stream was up
-    // before, a TLS error may be temporary: certificates are being renewed, or
-    // the coordinator will be restarted with the right token. In that case keep
-    // the code of attempt.end, so that the agent retries, and take only the
-    // message of `reason`.
+    // Unauthenticated, after which the agent gives up. But if a stream was up
+    // before, a TLS error may be temporary, for example while certificates are
+    // renewed. Then use only the message of `reason` and keep the code of
+    // attempt.end, so that the agent retries.
     attempt.end = was_up_ ? absl::Status(attempt.end.code(), reason.message())
                           : std::move(reason);
     return attempt;

@@ -27,9 +27,10 @@ class InProcessAnswer : public AnswerSender {
   }
 
   // Begins the answer to the operator's question with the id `id_`. Returns
-  // false if the coordinator has not sent an inquiry with this id, if the
-  // answer has already begun, or if the coordinator wants no answer from this
-  // node any more.
+  // false if the answer is not wanted, for one of three reasons:
+  //   - the coordinator has not sent a question with this id;
+  //   - the answer has already begun;
+  //   - the coordinator no longer waits for this node's answer.
   bool Begin() {
     begun_ = session_->Begin(id_, [room = room_] { room->Open(); });
     return begun_;

@@ -28,9 +28,10 @@ struct DashboardAccess {
   OutputShown output = OutputShown::kNo;
 };
 
-// Whether a dashboard that listens at `listen` shows output: only if other
-// hosts cannot reach the address. Otherwise everybody could read the output,
-// because a dashboard that other hosts can reach has no token (CheckDashboard).
+// Whether a dashboard that listens at `listen` shows the workers' output: only
+// if other hosts cannot reach the address. A dashboard that other hosts can
+// reach has no token (CheckDashboard), so everybody could read the output
+// there.
 OutputShown OutputShownAt(const Endpoint& listen);
 
 // Parses the address of a dashboard. In addition to the forms of ParseEndpoint,
@@ -42,10 +43,9 @@ absl::StatusOr<Endpoint> ParseDashboardEndpoint(const std::string& text);
 enum class CallerCertificates { kNotRequired, kRequired };
 
 // Checks that the dashboard may listen at `listen`, where it is served in clear
-// text. Two errors, each InvalidArgument with one sentence. First: the
-// coordinator has a token, and other hosts can reach the address. Second: the
-// coordinator requires certificates and has no token, so a browser could not
-// identify its user.
+// text. InvalidArgument, one sentence, in two cases. Either the coordinator has
+// a token, and other hosts can reach the address. Or the coordinator requires
+// certificates and has no token, so a browser could not identify its user.
 absl::Status CheckDashboard(const Endpoint& listen,
                             const std::vector<std::string>& tokens,
                             CallerCertificates certificates);

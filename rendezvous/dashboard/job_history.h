@@ -38,9 +38,9 @@ class JobHistory {
   };
 
   // Adds the job's present state, `job`, to its history. Adds no sample if the
-  // job has finished, or if the newest sample is less than distance_s_ old. A
-  // job that is younger than at the end of the newest span is a new run with
-  // the same id; its history is cleared first.
+  // job has finished, or if the newest sample is less than distance_s_ old. If
+  // `job` is younger than the job was at the last call, it is a new run with
+  // the same id. The old history is then cleared first.
   void Add(const JobStatus& job);
 
   const std::vector<Sample>& samples() const { return samples_; }
@@ -58,8 +58,9 @@ class JobHistory {
   std::vector<Span> spans_;
   int spans_dropped_ = 0;
   // Minimum time between two samples, in seconds. It doubles when samples are
-  // dropped. The initial value is less than the interval at which the dashboard
-  // reads the jobs' states (1 s), so that jitter causes no state to be skipped.
+  // dropped. The initial value is less than the dashboard's interval of 1 s
+  // between two states of a job. So a state that is read a little early is not
+  // skipped.
   double distance_s_ = 0.75;
   uint64_t version_ = 0;
 };

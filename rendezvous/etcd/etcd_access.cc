@@ -33,9 +33,9 @@ bool HasPort(absl::string_view text) {
   return text.find(':') == colon;
 }
 
-// Whether `info` is a regular file that users other than its owner can read;
-// the file holds a secret. If root owns the file, its group may read it,
-// because Kubernetes gives a pod a secret as a file of root with the pod's
+// Whether `info` is a regular file that users other than its owner can read.
+// The file holds a secret. If root owns the file, its group is allowed to read
+// it, because Kubernetes gives a pod a secret as a file of root with the pod's
 // group.
 bool OthersMayRead(const struct stat& info) {
   const mode_t others = info.st_uid == 0 ? S_IROTH : S_IROTH | S_IRGRP;

@@ -281,12 +281,12 @@ class EtcdClient::Impl {
     return member.connection;
   }
 
-  // Called after a call on the connection `failed` has failed. The next call
+  // Handles the failure of a call on the connection `failed`. The next call
   // goes to the next member, unless another thread has already changed the
-  // current member. If the name of the failed member has several addresses, the
-  // connection is closed, so that the next one uses another address. Otherwise
-  // the connection is kept until it is older than kKeepFailing, because a TLS
-  // handshake may last longer than the deadline of one call.
+  // current member. If the name of the failed member has several addresses,
+  // closes the connection, so that the next one uses another address. Otherwise
+  // closes it only if it is older than kKeepFailing, because a TLS handshake
+  // may last longer than the deadline of one call.
   void Leave(const Connection& failed) {
     const std::lock_guard<std::mutex> lock(mutex_);
     Member& member = members_[failed.member];

@@ -51,10 +51,10 @@ TEST(EtcdClientTest, AFileThatIsNoPemIsNamed) {
   EXPECT_THAT(std::string(error.message()), HasSubstr("--etcd-ca"));
 }
 
-// Tests that gRPC connects again although no call waits for it. gRPC continues
-// a connection attempt only during a call, and calls fail at once until the
-// attempt succeeds. Here etcd starts to listen only after the first call has
-// failed.
+// The server starts to listen only after the first call has failed. The client
+// must nevertheless connect. This is difficult because gRPC continues a
+// connection attempt only during a call, but calls fail at once until the
+// attempt succeeds.
 TEST(EtcdClientTest, AConnectionThatIsMadeBetweenCallsIsUsed) {
   const OwnedFd listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};

@@ -20,10 +20,12 @@ namespace muster::rendezvous {
 //
 // At most one candidate leads at a time. A leader's lease begins when the
 // leader sends a claim or renewal, and counts only if that request succeeds. A
-// standby sees the success later, and then waits for `takeover_after`, which is
-// 5/4 of `lease`. So clock rates may differ by a fifth. A leader process may be
-// suspended and resume after its lease is over. Therefore each of its writes
-// must also name its term, and the store refuses a term that is over.
+// standby sees the success later, and waits for `takeover_after` from then on.
+// This is 5/4 of `lease`, so clock rates may differ by a fifth.
+//
+// A leader process may be suspended, and resume after its lease is over.
+// Therefore each of its writes must also name its term. The store refuses the
+// write if the term is over.
 class Leadership {
  public:
   struct Limits {

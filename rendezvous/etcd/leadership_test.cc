@@ -246,9 +246,9 @@ class Election {
     After(now_, [this, i, life] { Look(i, life); });
   }
 
-  // Runs `act` once candidate `i` is not suspended. `life`: the value of the
-  // candidate's field `life` at the time of the request. Does nothing if the
-  // candidate was killed or restarted after that, which changes this field.
+  // Runs `act` at once or, if candidate `i` is suspended, when it resumes. Does
+  // nothing if the candidate was killed or restarted in the meantime: its field
+  // `life` then differs from the argument `life`.
   void When(int i, int life, const std::function<void()>& act) {
     Candidate& one = candidates_[i];
     if (one.life != life) return;

@@ -24,9 +24,9 @@ namespace muster::rendezvous {
 class EventThrottle {
  public:
   static constexpr int kBurst = 20'000;
-  // The minimum interval between two written decisions about single nodes
-  // (kNodeInterval) or about whole jobs (kJobInterval), once the allowance for
-  // a burst (kBurst decisions) is used up.
+  // The minimum interval between two written decisions after a burst (kBurst
+  // decisions). kNodeInterval: between decisions about single nodes.
+  // kJobInterval: between decisions about whole jobs.
   static constexpr Duration kNodeInterval = std::chrono::seconds(1);
   static constexpr Duration kJobInterval = std::chrono::milliseconds(100);
   static constexpr Duration kSummaryInterval = std::chrono::seconds(1);

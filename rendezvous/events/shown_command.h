@@ -7,13 +7,13 @@
 namespace muster::rendezvous {
 
 // Returns the command of a job (JobSpec::command) for files that other people
-// may read: the values of arguments that look like secrets are replaced by
-// "[left out]". An argument looks like a secret if its name has a word such as
-// token, password or key ("--api-key=…", "--hf-token …", "SECRET=…"), if its
-// value begins like a token of a known service ("hf_…", "ghp_…"), or if it is
-// an address with a user's password ("s3://user:password@host"). Other secrets,
-// such as a password without a name, are not detected and remain in the result.
-// Pure.
+// may read. The values of arguments that look like secrets are replaced by
+// "[left out]". An argument looks like a secret in three cases:
+// - Its name has a word such as token, password or key: "--api-key=…",
+//   "--hf-token …", "SECRET=…".
+// - Its value begins like a token of a known service: "hf_…", "ghp_…".
+// - It is an address with a user's password: "s3://user:password@host".
+// Other secrets, such as a password without a name, remain in the result. Pure.
 std::string ShownCommand(std::string_view command);
 
 }  // namespace muster::rendezvous

@@ -9,11 +9,10 @@ void StateSchedule::OnDecision(const std::string& run_id,
   const bool is_turn = kind == "assign" || kind == "break" || kind == "finish";
   auto found = jobs_.find(run_id);
   if (found == jobs_.end()) {
-    // A job that is not in jobs_ may be new, or it may have finished. A
-    // finished job must not be added, but its nodes can still cause decisions
-    // such as "leave". So only decisions of five kinds add a job: "join",
-    // "adopt", and those of is_turn ("assign", "break", "finish"). Ignore all
-    // other kinds.
+    // A job that is not in jobs_ is new, or it has finished. A finished job
+    // must not be added, but its nodes can still cause decisions such as
+    // "leave". So add a job only for decisions of these kinds: "join", "adopt",
+    // and those of is_turn ("assign", "break", "finish").
     if (!is_turn && kind != "join" && kind != "adopt") return;
     found = jobs_.emplace(run_id, Plan{.due = now + kMinInterval}).first;
   }

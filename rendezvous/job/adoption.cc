@@ -21,12 +21,14 @@ WorldKey KeyOf(const Place& place) {
           place.master_port};
 }
 
-// Returns the reports of the nodes that have a place in the newest world, by
-// group rank. The newest world has the highest epoch and, within it, the
-// highest round. If several worlds have this epoch and round, returns the
-// reports from the world that most nodes name. There can be several if the
-// epochs are unknown (Place::epoch is 0): a coordinator without a record of the
-// job may use the round number of an earlier coordinator again.
+// Returns the reports of the nodes in the newest world, by group rank. The
+// newest world has the highest epoch and, within it, the highest round. Ignores
+// worlds that can no longer begin (IsVoid).
+//
+// Several worlds may have this epoch and round if their epochs are unknown
+// (Place::epoch is 0): a coordinator without a record of the job may use a
+// round number again. Then returns the reports of the world that most nodes
+// report.
 std::map<int, const Report*> NewestWorld(const Reports& reports) {
   std::vector<const Report*> all;
   for (const auto& [id, report] : reports) all.push_back(&report);

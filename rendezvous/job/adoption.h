@@ -58,8 +58,8 @@ class Adoption {
   // The result of End: the newest reports by node id. `come`: of nodes that
   // have reported and are still in the job. `gone`: of nodes that were lost or
   // left after their report; a node that returned later is in `come`, too.
-  // Reports in `gone` are kept because no other node may know the round and the
-  // electorate in them.
+  // Reports in `gone` are kept because they may be the only ones that contain
+  // the newest round and electorate.
   struct Collected {
     std::map<std::string, Report> come;
     std::map<std::string, Report> gone;
@@ -93,10 +93,10 @@ class Adoption {
 bool IsSameWorld(const Place& a, const Place& b);
 
 // Returns the report that shows how the newest round of `reports` ended; null:
-// no coordinator has ended it. Several coordinators may have ended the round in
-// different ways, and each may have reached some of the nodes. The result is
-// the report of a node that followed the coordinator with the highest epoch,
-// because only this coordinator can have reached a majority.
+// no report shows that it has ended. Several coordinators may have ended the
+// round in different ways, each on some of the nodes. The end that counts is
+// that of the coordinator with the highest epoch, because only this coordinator
+// can have reached a majority.
 const Report* EndOfNewestWorld(const std::map<std::string, Report>& reports);
 
 // Builds the world of the newest round from the nodes' reports. Members that

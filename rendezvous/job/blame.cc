@@ -61,11 +61,12 @@ bool WasKilled(const Failure& failure) {
 }
 
 // Whether `cause` may be a consequence of an exception that a worker on node
-// `raised_on` raised earlier. If `cause` comes from the same node, it may be a
-// consequence if the worker exited with any code, or died of SIGABRT (PyTorch's
-// watchdog ends a worker with it). If `cause` comes from another node, only a
-// broken connection counts as a consequence, because the clocks of two nodes
-// cannot be compared.
+// `raised_on` raised earlier. It may be one in two cases:
+// - `cause` comes from the same node, and its worker exited with any code or
+//   died of SIGABRT (PyTorch's watchdog ends a worker with this signal).
+// - `cause` comes from another node, and a connection of its worker broke. Any
+//   other failure may have come before the exception: the clocks of two nodes
+//   cannot be compared.
 bool MayFollow(const Failure& cause, const std::string& raised_on) {
   const bool same_node = cause.node_id == raised_on;
   if (cause.kind == FailureKind::kSignal) {

@@ -83,9 +83,9 @@ bool IsStopped(const Failure& hang);
 class Blame {
  public:
   // The longest time between the SIGKILL of a worker and the SIGKILL of its
-  // agent if the whole node is killed. Slurm (a job step) and the kernel (a
-  // cgroup) kill one process after another. If a job is about to end because of
-  // a SIGKILL, the verdict waits this long; a restart does not wait.
+  // agent if the whole node is killed. Slurm and the kernel kill the processes
+  // of a job step or cgroup one after another. If a SIGKILL is about to end the
+  // job, the verdict waits this long. A restart does not wait.
   static constexpr Duration kKillSpread = std::chrono::milliseconds(250);
 
   // Forgets all failures and the cause, for example when a new round begins.
@@ -147,8 +147,8 @@ class Blame {
   //
   // An exception: a worker that raises one may need seconds to exit, for
   // example in destroy_process_group(). Its peers lose their connections to it
-  // and may exit before. Therefore the worker with the older error file
-  // replaces the cause.
+  // and may exit before it does. Therefore an exception that was raised before
+  // the event that broke the round replaces the cause (Failure::raised_first).
   //
   // A killed worker: its peers lose their connections to it and exit. Their
   // failures may be reported first, because an agent on a node without free

@@ -9,11 +9,12 @@
 namespace muster::rendezvous {
 namespace {
 
-// Whether the electorate in a node's report gives no sign of a round: it names
-// no world, and its epoch is 0 (the node was connected to no coordinator) or
-// that of a coordinator that began the job (IsFounding). The epoch of such a
-// coordinator is random and changes with each restart, so it must not be
-// compared with the epochs of other coordinators.
+// Whether the electorate in a node's report gives no sign of a round. It then
+// names no world, and its epoch is one of these two:
+// - 0: the node was connected to no coordinator.
+// - The epoch of a coordinator that began the job (IsFounding). This epoch is
+//   random and changes with each restart of the coordinator, so it must not be
+//   compared with other epochs.
 bool KnowsNothing(const Electorate& electorate) {
   return electorate.nodes == 0 &&
          (electorate.epoch == 0 || IsFounding(electorate.epoch));

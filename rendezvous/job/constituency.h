@@ -12,17 +12,17 @@ namespace muster::rendezvous {
 
 WorldId IdOf(const Place& place);
 
-// Returns the newest electorate in the reports: that of the newest coordinator.
-// (The electorate is the world whose nodes elect a coordinator.) Returns a
-// default Electorate if no report has one. Do not use the result's `rank`: it
-// is the rank of the node that sent the report. O(n).
+// Returns the electorate (the world whose nodes elect a coordinator) that the
+// newest coordinator has sent to any of the reporting nodes. Returns a default
+// Electorate if no report has one. Do not use the result's `rank`: it is the
+// rank of the node that sent the report. O(n).
 Electorate NewestElectorate(const std::vector<const Report*>& reports);
 
-// Whether the world of `place` can no longer begin on all of its nodes, so that
-// an election does not need its majority. True if the world is older than the
-// world of the electorate `newest`, or if the coordinator that formed it has a
-// lower epoch than the coordinator that sent `newest`. False for the world of
-// `newest` itself.
+// Whether the world of `place` can no longer begin on all of its nodes. An
+// election then does not need a majority of this world. True if the world is
+// older than the world of the electorate `newest`. Also true if the coordinator
+// that formed the world has a lower epoch than the coordinator that sent
+// `newest`. False for the world of `newest` itself.
 bool IsVoid(const Place& place, const Electorate& newest);
 
 // A constituency: a world whose nodes vote in the election of a coordinator.
@@ -38,32 +38,35 @@ struct Constituency {
 
   // Whether the nodes counted by `voters` and `returned` may elect a
   // coordinator. They must together be more than half of the world, and
-  // `voters` alone must be at least half of it. Half is enough: every majority
-  // that elects another coordinator then contains one of these voters, whose
-  // report shows its promise to that coordinator.
+  // `voters` alone must be at least half of it. Half is enough: any other
+  // majority contains one of these voters. If that majority has elected another
+  // coordinator, the voter's report shows its promise to that coordinator.
   bool has_majority() const;
 };
 
 // Returns the worlds whose majorities are needed to elect a coordinator, in
-// ascending order. One is the newest electorate in the reports `known`. The
-// others are newer worlds that may have begun on all of their nodes. A newer
-// world counts if a report in `known` has a place in it for which IsVoid is
-// false.
+// ascending order. One is the world of the newest electorate in the reports
+// `known`, if a report has an electorate. The others are newer worlds that may
+// have begun on all of their nodes: those of the places in `known` for which
+// IsVoid is false.
 //
-// `voting`: the reports of the nodes that vote. A restarted node votes only if
-// JobSpec::RestartedAgentsElect, in the worlds that list its node id
-// (Electorate::members, Place::members). If several nodes report the same rank
-// of a world, only one of these nodes counts. O(n log n) for n reports.
+// `voting`: the reports of the nodes that vote. A restarted node votes in the
+// worlds that list its node id (Electorate::members, Place::members), but only
+// if JobSpec::RestartedAgentsElect. If several nodes report the same rank of a
+// world, only one of these nodes counts. O(n log n) for n reports.
 std::vector<Constituency> ConstituenciesOf(
     const std::vector<const Report*>& known,
     const std::vector<const Report*>& voting);
 
 // Whether the nodes that are not connected to this coordinator are too few to
-// begin a world or to end a job. `here`: number of connected nodes, without
-// known spares. With Takeover::kAuto at most max_nodes nodes run, so there are
-// at most m = max_nodes - `here` other nodes. The result is true if m is less
-// than `here` and less than min_nodes, and if each constituency has a connected
-// majority or more than 2 m nodes. Always false without kAuto.
+// begin a world or to end a job. Always false without Takeover::kAuto.
+//
+// `here`: number of connected nodes, without known spares. With kAuto at most
+// max_nodes nodes run, so there are at most m = max_nodes - `here` other nodes.
+// They are too few if all of the following holds:
+// - m is less than `here`.
+// - m is less than min_nodes.
+// - Each constituency has more than 2 m nodes or has a connected majority.
 bool OthersAreTooFew(const JobSpec& spec, int here,
                      const std::vector<Constituency>& constituencies);
 

@@ -34,12 +34,11 @@ bool PrintsForJob(const JobState& state, const Node& node,
     case DirectiveKind::kRun:
       return node.group_rank == 0;
     case DirectiveKind::kStop:
-      // The speaker, the node that prints for the whole job, prints the reason.
-      // Another node prints it only if its stop order concerns no other node:
+      // The speaker (the node that prints for the whole job) prints the reason.
+      // Another node prints it only if the stop order is for that node alone:
       // the node runs an earlier round, or was removed from the newest round.
-      // But a new coordinator may stop a round later than the newest one that
-      // it knows (key.round > state.round). Every node gets that order, so only
-      // the speaker prints the reason.
+      // An order to stop a later round than this coordinator knows (key.round >
+      // state.round) goes to every node, so only the speaker prints its reason.
       return is_speaker || key.round < state.round ||
              (key.round == state.round && state.phase != JobPhase::kStopping);
     case DirectiveKind::kWait:
@@ -198,10 +197,10 @@ std::optional<PairCheck> PairCheckOf(const JobState& state, const Node& node) {
                    .key = ""};
 }
 
-// Whether the node must receive the stop order with the verdict although the
-// node was lost. True if the node has returned and is an elector (a node that
-// elects a coordinator), and the verdict still waits until enough electors know
-// it.
+// Whether a node that was lost and has returned must receive the stop order
+// with the verdict. True if a verdict is about to end the job and the node is
+// an elector (a node that elects a coordinator): the end of the job waits until
+// enough electors know the verdict.
 bool MustKnowVerdict(const JobState& state, const Node& node) {
   if (node.going || !state.stopping.consequence.verdict().has_value()) {
     return false;

@@ -94,10 +94,12 @@ class Outbox {
   // newest directive that the node has received on this stream; 0: none.
   void Await(const Node& node, uint64_t seen_revision);
   // Returns the id of the node whose report this step handles, if the report
-  // still needs an answer. It does if the stream is new, if the node has not
-  // seen its newest directive, or if the node waits and knows only an outdated
-  // reason for this. Call this only at the end of the step: earlier, the last
-  // node to join would be answered with kWait just before it gets kRun.
+  // still needs an answer. It does in three cases:
+  // - The stream is new.
+  // - The node has not seen its newest directive.
+  // - The node waits and knows only an outdated reason for this.
+  // Call this only at the end of the step: earlier, the last node to join would
+  // be answered with kWait just before it gets kRun.
   std::optional<std::string> Unanswered() const;
 
  private:

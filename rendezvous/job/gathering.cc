@@ -50,10 +50,10 @@ Gathering::Decision Gathering::Decide(Instant now, const JobSpec& spec,
       form = form || now >= LastCallEnd(spec);
     } else if (nodes.broken == 0) {
       // Form a world if as many nodes are ready as the previous world had, or
-      // if the wait for a replacement is over. But form none while a node whose
-      // stream has broken may still return within its short reconnect grace
-      // (nodes.broken > 0): the new world would have to be broken to include
-      // that node.
+      // if the wait for a replacement is over. Do this only while no stream is
+      // broken (nodes.broken == 0): a node whose stream is broken may return
+      // soon, and a world that has just begun would have to be broken to
+      // include it.
       form = form || nodes.ready >= nodes.previous_world ||
              now >= clock.since + spec.wait_for_replacement;
     }

@@ -27,23 +27,26 @@ struct PhaseClock {
 // Policy of the gathering phase: whether to form a world of the nodes that are
 // ready, to wait for more, or to end the job. Pure.
 //
-//   a world forms       as soon as max_nodes are ready. If at least min_nodes
-//                       are ready: in the first gathering, when the last call
-//                       (the wait for more nodes) is over; in later gatherings,
-//                       when as many nodes are ready as the previous world had,
-//                       or the wait for a replacement is over; in all
-//                       gatherings, at the join time-out.
-//   no world forms      of fewer than max_nodes nodes before the join time-out
-//                       while health checks run or, in later gatherings, while
-//                       a node may still reconnect. No world of any size
-//                       forms while the nodes' answers are awaited
-//                       (AwaitAnswers). Before the time that was given to
-//                       Begin, a world forms only at the join time-out.
-//   the job times out   at the join time-out if fewer than min_nodes are ready.
-//   the job is given up in later gatherings, if fewer than min_nodes have been
-//                       present for the rejoin time-out.
+// A world forms as soon as max_nodes nodes are ready. If fewer, but at least
+// min_nodes, are ready, a world forms at the first of these times:
+// - in the first gathering: when the last call (the wait for more nodes) is
+//   over;
+// - in later gatherings: when as many nodes are ready as the previous world
+//   had, or when the wait for a replacement is over;
+// - in all gatherings: at the join time-out.
 //
-// AwaitAnswers postpones both time-outs.
+// Some conditions postpone the world:
+// - While health checks run, a world of fewer than max_nodes nodes forms only
+//   at the join time-out.
+// - The same holds in later gatherings while a node may still reconnect.
+// - Before the time that was given to Begin, a world of any size forms only at
+//   the join time-out.
+// - While the nodes' answers are awaited (AwaitAnswers), no world forms.
+//
+// The job times out at the join time-out if fewer than min_nodes nodes are
+// ready. In later gatherings, the job is given up if fewer than min_nodes nodes
+// have been present for the rejoin time-out. AwaitAnswers postpones both
+// time-outs.
 class Gathering {
  public:
   // The node counts on which the decision depends.
@@ -72,9 +75,8 @@ class Gathering {
   bool AwaitsAnswers(Instant now) const { return now < answers_until_; }
   // Ends the gathering when a world has formed.
   void End() { first_ = false; }
-  // Makes the first gathering form a world without a last call (the wait for
-  // more nodes once min_nodes are ready), because the nodes have been waited
-  // for already.
+  // Makes the first gathering omit the last call (the wait for more nodes once
+  // min_nodes are ready). Called if the nodes have been waited for already.
   void SkipLastCall() { has_last_call_ = false; }
 
   // Returns the next action. Call it after each change of `nodes` and at each
@@ -97,9 +99,11 @@ class Gathering {
   // it would expire if it were not postponed.
   Instant Postponed(Instant limit, const PhaseClock& clock) const;
   // Returns when the last call (the wait for more nodes once min_nodes are
-  // ready) is over. Requires `enough_since_`. AwaitAnswers begins the last call
-  // anew, because reports of nodes that have joined may be unread at that time.
-  // That new last call ends at the latest when the wait for answers ends.
+  // ready) is over. Requires `enough_since_`.
+  //
+  // AwaitAnswers begins the last call anew, because reports of nodes that have
+  // joined may be unread at that time. The new last call ends no later than the
+  // wait for answers.
   Instant LastCallEnd(const JobSpec& spec) const;
 
   bool first_ = true;

@@ -194,8 +194,9 @@ void Job::On(const ReportArrived& event) {
     // job in the report is greater than the age by this coordinator's clock.
     state_.born = std::min(state_.born, state_.now - report.job_age);
     SpendAsTold(report);
-    // A node that knows a round of the job knows more than the record of the
-    // earlier coordinator, so the job does not end with the recorded verdict.
+    // If the node knows a round of the job, its report tells more than the
+    // record of the earlier coordinator. So do not end the job with the
+    // recorded verdict.
     if (report.knows_round()) state_.recalled.reset();
     if (report.place.has_value()) {
       state_.adoption.Begin(state_.now + state_.spec.lease());
@@ -218,9 +219,10 @@ void Job::On(const ReportArrived& event) {
 void Job::Apply(Node& node, const Report& report) {
   const auto take_leave = [&] {
     if (!report.leave.has_value()) return;
-    // A node that leaves counts as a departed elector only once its workers
-    // have ended. A departed elector does not hold up the next world, so
-    // otherwise another round could begin while the workers run the old one.
+    // Count the node as an elector that has left only once its workers have
+    // ended. The next world does not wait for electors that have left. If the
+    // node were counted earlier, the next round could begin while the node's
+    // workers still run the old one.
     if (!HasProcesses(report.phase)) CountAsGone(node);
     if (node.going || finished()) return;
     LeaveOut(node, *report.leave);
@@ -231,13 +233,15 @@ void Job::Apply(Node& node, const Report& report) {
       state_.blame.Settle();
     }
   };
-  // A report does not say in which order its events happened, so apply its
-  // fields in a fixed order. Success comes first, because a node that has
-  // succeeded may leave without breaking the round. Preemption and leave come
-  // before failures: a node that is preempted or leaves has also signalled its
-  // workers, and their failures are only a consequence. If the report also has
-  // a cancel, the leave comes after the cancel, because the cancel is the
-  // reason to leave.
+  // A report does not say in which order its events happened. So apply its
+  // fields in a fixed order:
+  // - Success comes first: a node that has succeeded may leave without breaking
+  //   the round.
+  // - Preemption and leave come before failures: a node that is preempted or
+  //   leaves has also signalled its workers, and their failures are only a
+  //   consequence.
+  // - If there is also a cancel, the leave comes last: the cancel is its
+  //   reason.
   if (report.phase == NodePhase::kSucceeded) FollowMember(node, report);
   if (report.preemption.has_value()) Preempt(node, *report.preemption);
   if (!report.cancel.has_value()) take_leave();
@@ -359,9 +363,9 @@ Node* Job::Admit(const ReportArrived& event) {
       rank >= 0) {
     state_.nodes.Update(node, [&](Node& n) { n.elector_rank = rank; });
   }
-  // If the node has reported to a coordinator before, the NCCL id that it
-  // offers may have been used for a round that the node never began. This id is
-  // not used, and the agent makes another one.
+  // Do not use the NCCL id that the node offers if the node has reported to a
+  // coordinator before: the id may belong to a round that the node never began.
+  // The agent then makes another id.
   if (report.sequence > 1) node.spent_nccl_id = report.offered_nccl_id;
   // If the node's place has a run tag that an earlier coordinator chose, keep
   // this tag, so that the logs of the run stay in one folder.
@@ -869,9 +873,9 @@ void Job::LeaveOut(Node& node, const std::string& why) {
     state_.nodes.Update(node, [](Node& n) { n.part = Part::kNone; });
     outbox_.Tell(node);
   } else if (state_.phase == JobPhase::kRunning && node.part != Part::kNone) {
-    // If the leaving node is in phase kIdle, its guardian process (the parent
-    // of its workers) has died, and it has no processes left. The stop cause is
-    // then kBroken: the workers of the other nodes can no longer communicate
+    // If the leaving node is in phase kIdle, it has no processes left: its
+    // guardian process (the parent of its workers) has died. The stop cause is
+    // then kBroken, because the other nodes' workers can no longer communicate
     // with its workers, for example to agree on a last checkpoint.
     BreakRound(absl::StrCat(node.identity.host, " (group rank ",
                             node.group_rank, ") goes: ", why),
@@ -986,13 +990,13 @@ Node* Job::Contend(Node& holder, const ReportArrived& event) {
   return nullptr;
 }
 
-// Extends the leases after the coordinator's process was suspended. Messages of
-// the nodes may still be unread, or the nodes were suspended as well. So every
+// Extends the leases after the coordinator's process was suspended: messages of
+// the nodes may still be unread, or the nodes were suspended as well. Every
 // lease begins anew, and the phase's limit is postponed by a lease.
 //
-// Leases and limits are extended only once for each silence and each phase.
-// Otherwise a dead node would never be declared lost on a machine so busy that
-// every step is late.
+// A lease is extended only once until the node reports again. A phase's limit
+// is extended only once. Otherwise a dead node would never be declared lost on
+// a machine so busy that every step is late.
 //
 // If the last step was more than a lease ago, nodes may have gone to another
 // coordinator, and their unread reports are outdated. So a node gets a place

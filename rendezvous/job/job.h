@@ -133,10 +133,11 @@ class Job {
   bool OwesVerdict() const;
 
  private:
-  // Whether no other coordinator can have a majority of the electors: at least
-  // half of the electors of each world are connected here or have left the job,
-  // or the nodes that are not connected here are too few to form a world. False
-  // if no electors are known.
+  // Whether no other coordinator can have a majority of the electors (the nodes
+  // that elect a coordinator). This is so in two cases: in each world of
+  // electors, at least half of them are connected here or have left the job; or
+  // the nodes that are not connected here are too few to form a world. False if
+  // no electors are known.
   bool HasMajority() const;
 
   // --- Functions that handle events and nodes; job.cc defines them.
@@ -225,11 +226,11 @@ class Job {
   // If nodes know that the job ended with the round that is given up, sets
   // JobState::told_end.
   void KeepEnd(const Adoption::Collected& collected);
-  // Takes the failures of the round that the earlier coordinator ended, from
-  // the reports of its nodes. `ended`: a report with the reason of the end,
-  // which begins with the failure that the earlier coordinator blamed. If no
-  // node reports that failure, takes no failures: those in the reports are only
-  // its consequences.
+  // Takes over the failures of the round that an earlier coordinator ended,
+  // from the reports of the round's nodes. `ended`: a report with the reason of
+  // the end. This reason begins with the failure that the earlier coordinator
+  // blamed. If no report contains that failure, takes over none, because the
+  // others are only its consequences.
   void BlameAsTold(const Report& ended,
                    const std::map<std::string, Report>& reports);
   // Ends the job as JobState::told_end says, if this coordinator could begin a
@@ -241,10 +242,10 @@ class Job {
   // Chooses the current world's standbys, the processes that may take over from
   // this coordinator.
   void ChooseStandbys();
-  // The list of standbys before this coordinator has a world: ListStandby adds
-  // the process of a node that has reported, if it may take over and the list
-  // has room; UnlistStandby removes the process of a node that has gone. Once
-  // there is a world, both have no effect.
+  // Maintain the list of standbys until this coordinator has a world; then they
+  // have no effect. ListStandby adds the process of a node that has reported,
+  // if it may take over and the list has room. UnlistStandby removes the
+  // process of a node that has gone.
   void ListStandby(const Node& node);
   void UnlistStandby(const Node& gone);
   // Sets JobState::lost_host if the node whose process coordinated the adopted
@@ -284,10 +285,10 @@ class Job {
   // stopped round ended, and calls CountAgainstCulprit.
   void CountIncident();
   // Counts a fault against the machine of the blamed member if the cause of the
-  // stopped round is evidence against that machine: a worker's failure that
-  // contains evidence (EvidenceIn), or the loss of the member's node alone. If
-  // several nodes were lost, the network or the cluster is the likely cause,
-  // and no fault is counted.
+  // stopped round is evidence against that machine. Evidence is a worker's
+  // failure that contains some (EvidenceIn), or the loss of the member's node.
+  // If other nodes were lost as well, counts no fault, because the network or
+  // the cluster is the likely cause.
   void CountAgainstCulprit();
   // Counts the end of the stopped round in the back-off, and returns the delay
   // before the next round.

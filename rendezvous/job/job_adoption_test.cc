@@ -67,9 +67,9 @@ TEST(JobAdoptionTest, ARoundGoesOnOnceAMajorityOfItsNodesHasCome) {
 }
 
 TEST(JobAdoptionTest, TheNewestCoordinatorsRoundGoesOnWhateverItsNumber) {
-  // Node c was the only node of a round 1 that an older coordinator (epoch 6)
-  // began. Nodes a and b run a round 1 that the newest coordinator (epoch 7)
-  // began, so their round is adopted.
+  // Two coordinators began a round 1. The older one (epoch 6) began it on node
+  // c alone. The newest one (epoch 7) began it on nodes a and b, which still
+  // run it. So the round of a and b is adopted.
   JobFixture job(QuickSpec(2, 2));
   job.StartAll({"a", "b"});
   job.Create("c").report.round = 1;

@@ -347,8 +347,8 @@ TEST_F(JobBlameRaisedFirstWithABudget, TheRestartStaysSpent) {
 }
 
 // Node b itself reported the failure of its worker, so the failure came before
-// b was lost. If the loss were blamed, no restart would be spent. A job whose
-// node always fails this way would restart for ever.
+// b was lost and stays the cause. If the loss were blamed, no restart would be
+// spent, and a job whose node always fails this way would restart for ever.
 TEST(JobBlameNot, ANodeWhoseOwnWorkerFailed) {
   JobSpec spec = QuickSpec(1, 2);
   spec.max_restarts = 0;

@@ -150,8 +150,8 @@ void Job::WaiveFaults() {
   const auto set_waived = [this](Node& node, bool is_waived) {
     state_.nodes.Update(node, [&](Node& n) { n.fault_is_waived = is_waived; });
   };
-  // If a fault is waived, the bad node may get a place. Withdraw the waiver if
-  // other nodes have come, so that the bad node is not needed any more.
+  // A node with a waived fault may get a place although the check found it bad.
+  // Withdraw the waiver while more nodes have come than a world needs.
   while (!state_.nodes.waived().empty() && MissingNodes(state_) < 0) {
     Node& node = *state_.nodes.Find(*state_.nodes.waived().begin());
     set_waived(node, false);

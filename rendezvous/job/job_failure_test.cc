@@ -577,9 +577,9 @@ TEST_F(JobHang, OnlyAnotherStoppedOneThatFellSilentBeforeTakesItsPlace) {
 }
 
 TEST_F(JobHang, WorkersSilentAtTheSameTimeAreCounted) {
-  // Progress of three workers of node b. One fell silent a second later than
-  // node a's worker, one still reports progress, and one has ended, so that no
-  // further report is expected from it (deadline 0).
+  // Progress of three workers of node b. The first fell silent a second later
+  // than node a's worker. The second still reports progress. The third has
+  // ended, so no further report is expected from it (deadline 0).
   job_.agent("b").report.progress = {
       {.silent_for = seconds(29), .deadline = seconds(30)},
       {.silent_for = seconds(2), .deadline = seconds(30)},

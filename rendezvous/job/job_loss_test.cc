@@ -441,9 +441,9 @@ TEST_F(JobGatheringStandstillTest, EachDirectiveCountsTheNodesThatAreHere) {
             "2 of up to 3 nodes here, last call for more");
 }
 
-// The time limit of the gathering is postponed only once, after the first
-// suspension of the coordinator. After the second suspension, the job must
-// nevertheless wait for the nodes' answers.
+// The coordinator is suspended twice, and each time the join time-out passes
+// meanwhile. After each suspension the job must wait for the nodes' reports
+// before it may end as timed out.
 TEST(JobGatheringStandstill, TheJoinTimeoutWaitsForTheAnswersToEachOne) {
   JobSpec spec = QuickSpec(2, 3);
   spec.last_call = spec.join_timeout;

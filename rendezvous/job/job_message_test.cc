@@ -572,9 +572,9 @@ TEST_F(JobContentionTest, AReportThatMayBeOlderThanTheClaimProvesNothing) {
   job_.Report("b");
   EXPECT_EQ(job_.kind("c"), DirectiveKind::kWait);
   // When c claimed b's place, the coordinator sent b a directive with a new
-  // revision, but b did not receive it. After the next report of b, the
-  // coordinator sends the directive again. Only a later report that names the
-  // new revision proves that b is alive.
+  // revision, but b did not receive it. The next report of b makes the
+  // coordinator send it again. Only the report after that names the new
+  // revision, which proves that b is alive.
   job_.agent("b").deaf = false;
   job_.Report("b");
   EXPECT_EQ(job_.kind("c"), DirectiveKind::kWait);
@@ -632,9 +632,10 @@ TEST_F(JobContentionTest, ALateReportDoesNotTakeThePlaceInstead) {
 }
 
 // A contender (a second agent with the id of a node of the job) reconnects
-// while the coordinator still holds its old stream. A late report on the old
-// stream must not make the old stream the node's stream. Otherwise directives
-// would be lost, and the end of the new stream would not be noticed.
+// while the coordinator still holds the contender's old stream. A late report
+// on the old stream must not make that stream the node's stream again.
+// Otherwise directives would be lost, and the end of the new stream would not
+// be noticed.
 TEST_F(JobContentionTest, StaleReportOfAContenderDoesNotTakeThePlace) {
   job_.agent("b").silent = true;
   job_.Join("c");

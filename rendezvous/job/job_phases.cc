@@ -60,7 +60,7 @@ std::string NoMajority(const JobState& state, Duration timeout) {
 }
 
 // Returns the reason of a time-out verdict if less than half of a world's nodes
-// learned of the end of the job by `limit` (AwaitsWitnesses).
+// learned of the end of the job by `limit` (AwaitsWitnesses); else "".
 std::string TooFewWitnesses(const JobState& state, Instant limit) {
   for (const Electors* const world : WorldsThatElect(state)) {
     const int witnesses = Witnesses(state, *world);
@@ -116,10 +116,10 @@ bool AllAreHere(const JobState& state) {
            });
   }
   // Without takeovers, the earlier coordinator was an earlier run of this
-  // coordinator. An agent that runs in its process is often restarted with it,
-  // and then has no place to report. So count the nodes with a reported place,
-  // and in addition those whose agent has just been started (is_fresh). A spare
-  // that reconnects counts as neither.
+  // coordinator. The agent in its process was often restarted with it, and then
+  // has no place to report. So count the nodes with a reported place, and also
+  // those whose agent has just been started (is_fresh). A spare that reconnects
+  // is counted as neither.
   const auto fresh = std::ranges::count_if(
       state.nodes.nodes(), [](const auto& one) { return one.second.is_fresh; });
   return fresh + state.adoption.progress().come >= most;
@@ -360,9 +360,9 @@ void Job::ChooseStandbys() {
 
 void Job::ListStandby(const Node& node) {
   const std::string& endpoint = node.standby_endpoint;
-  // Whether this coordinator, which was not elected, continues a job of an
-  // earlier coordinator. Before its first round it lists no standby, because no
-  // standby knows the record of the job, for example the verdict.
+  // Whether this coordinator was not elected but continues a recorded job.
+  // Before its first round it then lists no standby, because a standby does not
+  // know the record of the job, for example the verdict.
   const bool continues_record =
       IsFounding(state_.epoch) &&
       (state_.recalled.has_value() || state_.claimed_round > 0);
@@ -409,8 +409,9 @@ void Job::EndAdopted(const Report& ended,
 
 void Job::KeepEnd(const Adoption::Collected& collected) {
   const Report* const ended = EndOfNewestWorld(collected.come);
-  // Without takeovers there are no electors, and the job may have gone on
-  // without the node that knows of its end.
+  // Ignore the end of a round whose world is not that of the electors (the
+  // nodes that elect a coordinator): the job may have gone on without the node
+  // that reports the end. Without takeovers there are no electors.
   if (ended == nullptr || IdOf(*ended->place) != state_.electors.world) return;
   std::vector<const Report*> all;
   for (const auto& [id, report] : collected.come) all.push_back(&report);
@@ -479,8 +480,8 @@ void Job::ConsiderGathering() {
   const Membership& nodes = state_.nodes;
   const int present = static_cast<int>(nodes.size());
   // A world must not form without half of the electors (the nodes that elect a
-  // coordinator). So, if half of them is missing, tell Gathering that fewer
-  // than min_nodes nodes are there, however many are.
+  // coordinator). If too few of them are here, tell Gathering that fewer than
+  // min_nodes nodes are here. It then forms no world.
   const int too_few = spec.min_nodes - 1;
   const Gathering::Decision decision = state_.gathering.Decide(
       state_.now, spec,
@@ -502,9 +503,8 @@ void Job::ConsiderGathering() {
       if (state_.told_end.has_value() || CheckDelaysWorld()) break;
       if (ConcludeCheck()) {
         // The check has found bad nodes or nodes that are good again, so the
-        // number of nodes that can get a place has changed. If it has found
-        // faults, no world may form until they are counted against their
-        // machines.
+        // number of nodes that can get a place has changed. If there are new
+        // faults, form no world until they are counted against their machines.
         state_.awaits_judgement = outbox_.HasFaults();
         if (!state_.awaits_judgement) ConsiderGathering();
         return;
@@ -656,10 +656,11 @@ void Job::FormWorld() {
   }
   const Assignment assignment = AssignRanks(candidates, state_.spec.max_nodes);
   MUSTER_CHECK(!assignment.order.empty());
-  // Check that at least half of each world in `needed` (a world whose nodes
-  // elect a coordinator) is in the new world, or that the nodes outside of the
-  // new world are too few to form a world. The check may fail although enough
-  // nodes are ready, because AssignRanks chooses at most max_nodes nodes.
+  // The new world must contain at least half of each world in `needed` (the
+  // worlds whose nodes elect a coordinator). Otherwise it forms only if the
+  // nodes outside of it are too few to form a world. This half may be missing
+  // although enough nodes are ready, because AssignRanks chooses at most
+  // max_nodes nodes.
   std::vector<const Node*> members;
   for (const size_t i : assignment.order) members.push_back(nodes[i]);
   for (const Electors& world : needed) {
@@ -1040,10 +1041,10 @@ void Job::ConsiderStopping() {
     state_.is_check_due = IsSuspicious(state_);
     const Duration delay = DelayOfNextRound();
     ++state_.changes;
-    // `unsettled` has the worlds that may or may not have begun on all of their
-    // nodes; the last one is the world that has just stopped. If a node stopped
-    // before it began this world, the world certainly did not begin on all of
-    // its nodes, and need not be kept.
+    // The last world in `unsettled` is the one that has just stopped. If a node
+    // stopped before it began this world, the world never began on all of its
+    // nodes. Then drop the world, unless its nodes may still elect a
+    // coordinator (LastNeedNotElect).
     if (state_.world.never_began && LastNeedNotElect(state_)) {
       state_.unsettled.pop_back();
     }

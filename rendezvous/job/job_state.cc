@@ -15,9 +15,9 @@
 namespace muster::rendezvous {
 namespace {
 
-// A worker counts as silent since the same time as the hung worker that is
-// blamed if the starts of their silences differ by at most a tenth
-// (1/kTogetherDivisor) of the blamed worker's silence.
+// A worker counts as silent together with the blamed worker if the times at
+// which they fell silent differ little: by at most the duration of the blamed
+// worker's silence, divided by this number.
 constexpr int kTogetherDivisor = 10;
 
 // Minimum gain that StragglerText mentions. The gain is the fraction by which a
@@ -44,8 +44,8 @@ std::vector<int> NumbersOf(const Membership& nodes,
   return numbers;
 }
 
-// Returns a clause that warns that `failure`, the hang that is blamed, may be
-// only a consequence of another worker's hang; "" if there is no doubt.
+// Returns a warning clause if the blamed hang, `failure`, may be only a
+// consequence of another worker's hang; "" if there is no doubt.
 std::string DoubtAbout(const JobState& state, const Failure& failure) {
   if (failure.kind != FailureKind::kHung || IsStopped(failure)) return "";
   const Instant since = SilentSince(failure, state.now);

@@ -66,13 +66,14 @@ struct Electors {
   // agent has forgotten which coordinators it promised to obey. Therefore it is
   // no elector, except with JobSpec::RestartedAgentsElect.
   int RankOf(const NodeIdentity& node, const JobSpec& spec) const;
-  // Whether the present electors (`present` is their number) and those that
-  // have left are together at least half of the world, so that no other
-  // coordinator can have a majority. With Takeover::kAuto, an agent that was
-  // started again after it left may have helped another coordinator to begin a
-  // world (OthersAreTooFew). Electors that have left then count only if this is
-  // excluded: if `present` is at least min_nodes, or if two worlds can never
-  // run at once (JobSpec::RestartedAgentsElect).
+  // Whether no other coordinator can have a majority of the electors. True if
+  // the present electors (`present` is their number) and those that have left
+  // are together at least half of the world.
+  //
+  // With Takeover::kAuto, an agent that left and was started again may have
+  // helped another coordinator to begin a world. Electors that have left then
+  // count only in two cases: `present` is at least min_nodes, or two worlds can
+  // never run at once (JobSpec::RestartedAgentsElect).
   bool AreHalf(int present, const JobSpec& spec) const;
 };
 
@@ -96,9 +97,8 @@ struct JobState {
   std::vector<Electors> unsettled;
   // Ids of the nodes that have reported to this coordinator before it formed a
   // world, except known spares (IsKnownSpare). With Takeover::kAuto, a job has
-  // at most max_nodes nodes besides its spares. So if n nodes of this set are
-  // connected to this coordinator, at most max_nodes - n nodes (not counting
-  // spares) can be connected to another coordinator.
+  // at most max_nodes nodes besides its spares. Each node of this set that is
+  // connected here therefore leaves one node less for another coordinator.
   std::set<std::string> no_spares;
   // standbys: HOST:PORT of the processes that may take over
   // (Directive::standbys): those of the newest world or, before this
@@ -231,12 +231,14 @@ int GoodSpares(const JobState& state);
 // (NetworkCheckTime::kSuspicion).
 bool IsSuspicious(const JobState& state);
 
-// Returns how many nodes a new world still lacks, without the nodes that the
-// check by pairs found bad: min_nodes minus the number of nodes that are ready
-// or will be soon. The result is negative if there are more nodes than needed.
-// It is at least 1 if the present electors (nodes that elect a coordinator)
-// suffice for a new world, but too few of them are ready. Quarantined nodes
-// count as ready: they get a place before nodes that the check found bad.
+// Returns how many nodes a new world still lacks: min_nodes minus the number of
+// nodes that are ready or will be soon. Negative if there are more nodes than
+// needed.
+//
+// Nodes that the check by pairs found bad do not count. Quarantined nodes
+// count, because they get a place before nodes that the check found bad. The
+// result is at least 1 if enough electors (nodes that elect a coordinator) are
+// present for a new world, but too few of them are ready.
 int MissingNodes(const JobState& state);
 // The earliest time at which nodes that the check by pairs found bad may get a
 // place. They get one only if a world would have too few nodes without them.
@@ -251,7 +253,8 @@ enum class Among { kAll, kReady };
 // Returns a world that prevents a new world from forming: less than half of its
 // nodes are present or have left for good (Electors::AreHalf). Null: there is
 // no such world, or the nodes that are not connected are too few to form a
-// world (OthersAreTooFew).
+// world (OthersAreTooFew). `among`: which nodes count as present.
+//
 // O(1), but O(n) if there are unsettled worlds or OthersAreTooFew must be
 // checked.
 const Electors* LackingWorld(const JobState& state, Among among);
@@ -264,12 +267,13 @@ bool OthersAreTooFew(const JobState& state,
 // The number of nodes of `world` that are present. O(n).
 int NodesHere(const JobState& state, const Electors& world, Among among);
 
-// Whether the newest world in JobState::unsettled may be dropped, provided that
-// it did not begin on all of its nodes. If there is an electorate, the world
-// may be dropped: no coordinator is elected without a majority of the
-// electorate. Without an electorate, the nodes that did begin the world could
-// elect a coordinator on their own. Therefore the world is kept, unless an
-// earlier unsettled world has the same nodes.
+// Whether the newest world in JobState::unsettled may be dropped. Call this
+// only if that world did not begin on all of its nodes.
+//
+// True if there are electors, because no coordinator is elected without a
+// majority of them. Without electors, the nodes that did begin the world could
+// elect a coordinator on their own. The result is then true only if an earlier
+// unsettled world has the same nodes.
 bool LastNeedNotElect(const JobState& state);
 
 // Returns the worlds whose nodes elect a coordinator: `electors`, unless it is
@@ -280,22 +284,26 @@ std::vector<const Electors*> WorldsThatElect(const JobState& state);
 // that have seen the stop order, which contains the exit code, and nodes that
 // have left for good. O(n).
 int Witnesses(const JobState& state, const Electors& world);
-// Returns the latest time until which the end of the job waits for witnesses
-// while the round stops; nullopt: it need not wait. Witnesses are nodes that
-// have seen the stop order with the exit code. If other nodes may take over,
-// half of the nodes of each of WorldsThatElect must be witnesses. A coordinator
-// that takes over then ends the job in the same way. O(n).
+// Returns the latest time until which the end of the job waits for witnesses;
+// nullopt: it need not wait. Witnesses are nodes that have seen the stop order
+// with the exit code, or have left for good (Witnesses).
+//
+// If other nodes may take over, half of the nodes of each of WorldsThatElect
+// must be witnesses. A coordinator that takes over then ends the job in the
+// same way. O(n).
 std::optional<Instant> AwaitsWitnesses(const JobState& state);
 
 // The time at which members that have not started the running round's workers
 // are declared lost; nullopt: all have started.
 std::optional<Instant> StartLimit(const JobState& state);
 // The time limit of the current phase; nullopt: the phase has no limit.
-// Gathering: the deadline of the adoption while it is pending; or, if an
-// earlier coordinator's record has a verdict (`recalled`), the time at which
-// the job ends with this verdict; otherwise Gathering::Limit. Running: the
-// limit for the start of all workers (StartLimit). Stopping: the deadline of
-// the stop and, once all members have stopped, the limit of AwaitsWitnesses.
+//
+//   gathering  while an adoption is pending: its deadline; else, if an earlier
+//              coordinator's record has a verdict (`recalled`): the time at
+//              which the job ends with this verdict; else Gathering::Limit
+//   running    the limit for the start of all workers (StartLimit)
+//   stopping   the deadline of the stop; once all members have stopped: the
+//              limit of AwaitsWitnesses
 std::optional<Instant> PhaseLimit(const JobState& state);
 // The time at which the current phase needs a step even without an event;
 // nullopt: never.
@@ -311,9 +319,11 @@ std::string ChooseSpeaker(const JobState& state);
 std::string Describe(const Failure& failure);
 // Describes `failure` as the reason of a break. If the process that created the
 // round's NCCL id (the root) was lost, adds this, because a worker that waited
-// for that process does not report it. Warns if a blamed hang may not be the
-// cause: workers that wait for one another fall silent at about the same time,
-// in an order that proves nothing. O(n).
+// for that process does not report it.
+//
+// Adds a warning if a blamed hang may not be the cause. Workers that wait for
+// one another fall silent at about the same time, so their order proves
+// nothing. O(n).
 std::string ReasonOfBreak(const JobState& state, const Failure& failure);
 
 // Explains that enough nodes are ready but the back-off delays the next round,

@@ -336,10 +336,11 @@ TEST(JobTakeoverTest, RestartedAgentsElectIfTwoGroupsCannotExist) {
 }
 
 TEST(JobTakeoverTest, RestartedAgentsSufficeIfTooFewNodesAreElsewhere) {
-  // The job has five nodes, a to e, and min_nodes is 2. Each case: the nodes
-  // that are restarted, and whether a world forms. If only b and c are
-  // restarted, d and e could form a world under another coordinator, so none
-  // forms here.
+  // The job has five nodes, a to e, and min_nodes is 2. Node a is the
+  // coordinator's node. The nodes b to e disconnect. Each case names the nodes
+  // that are then restarted and connect again, and whether a world forms. With
+  // b and c alone none forms, because d and e could form a world under another
+  // coordinator.
   using Case = std::pair<std::vector<std::string>, bool>;
   for (const auto& [restarted, forms] :
        {Case{{"b", "c"}, false}, Case{{"b", "c", "d"}, true}}) {
@@ -535,8 +536,9 @@ TEST(JobRecallTest, TheNextRoundHasANumberThatNoRoundHad) {
 }
 
 // A restarted coordinator has the record of a job that ran its first round
-// (`has_begun`), or was cancelled before it. Before its own first round, the
-// coordinator must name no standbys, because they do not know this record.
+// (`has_begun`), or was cancelled before its first round. Until the restarted
+// coordinator has begun a round, it must name no standbys, because they do not
+// know this record.
 TEST(JobRecallTest, StandbysMayNotBeginARecordedJob) {
   for (const bool has_begun : {true, false}) {
     JobFixture job = JobFixture::HostedBy("a", QuickSpec(2, 2));
@@ -1078,9 +1080,9 @@ TEST(JobTakeoverTest, TheNextCoordinatorEndsASucceededJobInTheSameWay) {
   EXPECT_EQ(job.Count("break"), 0);
 }
 
-// All three nodes fail, and two of them disconnect before they learn of the
-// job's end. In one of the cases the remaining node is preempted, so the
-// verdict waits for the others only for the time of a lease.
+// The workers of nodes a, b and c fail, so the job is to end. Nodes b and c
+// disconnect before they learn of its end. The verdict waits for them until the
+// rejoin time-out or, if node a is preempted, only for the time of a lease.
 TEST(JobTakeoverTest, AFailuresVerdictNeedsAMajority) {
   for (const bool is_preempted : {false, true}) {
     JobSpec spec = QuickSpec(1, 3);
@@ -1170,12 +1172,13 @@ TEST(JobTakeoverTest, AWorldThatIsGivenUpElectsNevertheless) {
   }
 }
 
-// The job has max_nodes 5 and min_nodes 3, and the nodes a, b, c and d elect
-// its coordinator. In the first case (`leave` is false), nodes b, e, f and g
-// are connected to this coordinator. So at most one other node runs, too few
-// for a round under another coordinator, and a round begins here. In the second
-// case, node b is lost, so two other nodes may run. They may be half of the
-// nodes that elect a coordinator, so no round begins here.
+// The job has max_nodes 5 and min_nodes 3. Nodes a to d elect its coordinator.
+// Nodes b, e, f and g are connected to this coordinator.
+//
+// If `leave` is false, at most one other node can run. That is too few for a
+// round under another coordinator, so a round begins here. If `leave` is true,
+// node b is lost, and two other nodes may run. They may be half of the nodes a
+// to d, so no round begins here.
 TEST(JobTakeoverTest, NodesThatGoElsewhereMayBeginARoundThere) {
   for (const bool leave : {false, true}) {
     JobSpec spec = QuickSpec(2, 5);
@@ -1222,11 +1225,11 @@ TEST(JobTakeoverTest, AKnownSpareDoesNotCountAsOneOfTheNodes) {
   }
 }
 
-// The job has at most four nodes and min_nodes 3. Nodes b, e and f are
-// connected to this coordinator, so a round begins here: the one other node is
-// too few for a round under another coordinator. Node f joins only after the
-// adoption of the earlier round has been given up, and must nevertheless count
-// as one of the job's four nodes.
+// The job has at most four nodes, and min_nodes is 3. This coordinator gives up
+// the adoption of the earlier round while only b and e are connected. Node f
+// joins later, and must nevertheless count as one of the job's four nodes. Then
+// only one other node can run, too few for a round under another coordinator.
+// So a round begins here.
 TEST(JobTakeoverTest, ANodeThatComesLaterCountsAsOneOfTheNodes) {
   JobSpec spec = QuickSpec(3, 4);
   spec.takeover = Takeover::kAuto;
@@ -1244,9 +1247,10 @@ TEST(JobTakeoverTest, ANodeThatComesLaterCountsAsOneOfTheNodes) {
   EXPECT_EQ(job.phase(), JobPhase::kRunning);
 }
 
-// Node b, the only connected node that knows round 1, is lost before the
-// adoption of this round is given up. A new round still needs a majority of the
-// nodes of round 1, so none begins.
+// Of the connected nodes, only b knows round 1. Node b is lost before the
+// coordinator has decided whether to adopt round 1. The coordinator must
+// remember b's report: a new round needs half of the nodes of round 1. They are
+// not connected, so no new round begins.
 TEST(JobTakeoverTest, ARoundThatOnlyALostNodeKnewElectsNevertheless) {
   JobSpec spec = QuickSpec(1, 3);
   spec.takeover = Takeover::kMajority;
@@ -1363,9 +1367,9 @@ TEST(JobTakeoverTest, AJobThatIsOverEndsOnceNoWorkersAreLeft) {
 }
 
 // Node b reports that the job ended with round 1. But of the three nodes of
-// round 1, only b is connected. So a and c may have continued the job under
-// another coordinator, and the job must not end at once. If `has_gone_on`, node
-// c then reports that it was in round 2.
+// round 1, only b is connected. The nodes a and c may have continued the job
+// under another coordinator, so the job must not end at once. If `has_gone_on`,
+// node c then reports that it was in round 2, and the job goes on.
 TEST(JobTakeoverTest, AJobThatMayHaveGoneOnIsNotOver) {
   for (const bool has_gone_on : {false, true}) {
     JobFixture job = JobThatIsOver(Takeover::kMajority);
@@ -1551,10 +1555,11 @@ TEST(JobTakeoverTest, NodesThatHaveLeftAreNotAwaited) {
   EXPECT_THAT(job.World(), ElementsAre("a"));
 }
 
-// Nodes b to d leave, and b and c are started again. With Takeover::kAuto, the
-// nodes that left may meanwhile have begun a world under another coordinator,
-// together with nodes that are not connected here. So this coordinator, on node
-// a, begins no world. With kMajority it begins one.
+// Nodes b, c and d leave. Then b and c are started again, and connect to this
+// coordinator, which is on node a. With Takeover::kAuto, the nodes that left
+// may meanwhile have begun a world under another coordinator, together with
+// nodes that are not connected here. So no world begins here. With kMajority a
+// world begins.
 TEST(JobTakeoverTest, NodesThatHaveLeftMayHaveBegunAWorldElsewhere) {
   for (const Takeover takeover : {Takeover::kAuto, Takeover::kMajority}) {
     JobSpec spec = QuickSpec(2, 8);
@@ -1611,9 +1616,9 @@ TEST(JobTakeoverTest, ANodeThatIsGoneIsCountedOnce) {
   job.StartAll({"a", "b", "c", "d", "e"});
   job.agent("b").report.leave = "SIGTERM";
   job.Report("b");
-  // Node b leaves but receives no further directive, so its reports continue to
-  // say that it elects the coordinator. It counts as an elector that has left,
-  // and must not count once more as a connected one.
+  // Node b leaves but receives no further directive. So its reports still name
+  // it as an elector (a node that elects the coordinator). It must count only
+  // once, as an elector that has left, and not also as a connected one.
   job.agent("b").deaf = true;
   for (const char* name : {"c", "d", "e"}) job.Lose(name);
   job.AllStop();

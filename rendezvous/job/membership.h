@@ -212,9 +212,9 @@ class Membership {
   Node& Add(const NodeIdentity& identity, Instant now);
   // The status of an incarnation that is not a node of the job now.
   // kSuperseded: another incarnation has replaced it. It must never return,
-  // although its messages may still be in flight or a partitioned network may
-  // heal. kReleased: the incarnation was drained or left by itself, and must
-  // not return, even if the directive to leave has not reached it.
+  // even if its messages arrive late. kReleased: the incarnation was drained or
+  // left by itself. It must not return, even if the directive to leave has not
+  // reached it.
   enum class Memory { kNeverAdmitted, kMayReturn, kSuperseded, kReleased };
   void Remove(Node& node, Memory memory);
   Memory MemoryOf(const NodeIdentity& identity) const;
@@ -225,10 +225,10 @@ class Membership {
   // How this incarnation had spent its time, as it had reported before it was
   // removed.
   NodeTime TimeOf(const NodeIdentity& identity) const;
-  // The highest sequence number that this incarnation of an agent has reported,
-  // if it is not a node of the job now: it was one before, or it waits for a
-  // place that another agent holds. 0: it has not reported. A report without a
-  // higher number is stale.
+  // The highest sequence number in the reports of this incarnation of an agent;
+  // 0: it has not reported. Known only for an incarnation that is not a node of
+  // the job now: it was a node before, or it waits for a place that another
+  // agent holds. A report without a higher number is stale.
   uint64_t LastSequenceOf(const NodeIdentity& identity) const;
   // Records the sequence number of a report from an incarnation that is not a
   // node of the job.

@@ -45,11 +45,14 @@ class MoverQueue {
   // `groups`, in order of preference.
   MoverQueue(const TopologyGroups* groups, const std::vector<size_t>& movers);
 
-  // Removes and returns the node for a free rank between the nodes `left` and
-  // `right` (nullopt: no neighbour): the node that shares the most topology
-  // levels with one of them. On a tie, prefers levels shared with `left`, and
-  // then the order of preference, which alone decides if no node shares a
-  // level. Requires that a node is left.
+  // Removes and returns a node for a free rank. `left` and `right`: the nodes
+  // with the ranks before and after it; nullopt: none. At least one node must
+  // remain.
+  //
+  // Returns the node that shares the most topology levels with `left` or
+  // `right`. On a tie, prefers levels shared with `left`, then the order of
+  // preference. If no node shares a level, the order of preference alone
+  // decides.
   size_t Take(std::optional<size_t> left, std::optional<size_t> right);
 
  private:

@@ -34,8 +34,8 @@ class Recount {
     if (heard_ == 0) return std::nullopt;
     return last_ + kInterval;
   }
-  // Called when the reports have been counted. `lacking`: the least number of
-  // votes that a majority still lacks.
+  // Records that the reports were counted at `now`. `lacking`: a majority needs
+  // at least this number of further votes.
   void Counted(Instant now, int lacking) {
     heard_ = 0;
     lacking_ = std::max(lacking, 1);

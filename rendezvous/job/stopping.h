@@ -31,11 +31,11 @@ class Consequence {
   // Whether the cause of the break is final. A provisional cause is a failure
   // that another event may still replace (Blame::provisional).
   enum class Cause { kProvisional, kFinal };
-  // Records that the job was cancelled, and returns whether `verdict` was
-  // recorded. If no verdict is set, `verdict` ends the job. If one is set, it
-  // stays. But if `cause` is provisional, Withdraw may drop it later; then
-  // `verdict`, which is kept as otherwise(), ends the job. Only the first
-  // cancel counts.
+  // Records that the job was cancelled. `verdict` then ends the job, unless
+  // another verdict is set already; that verdict stays. But if `cause` is
+  // provisional, Withdraw may drop that verdict later. So `verdict` is then
+  // also kept as otherwise(), and ends the job after Withdraw. Only the first
+  // cancel counts. Returns whether `verdict` was recorded.
   bool Cancel(const Verdict& verdict, Cause cause);
   // Undoes the consequence of a worker's failure, because another event is the
   // cause: replaces the failure's verdict by otherwise(). Returns the number of
@@ -45,8 +45,8 @@ class Consequence {
   // effect if the verdict comes from a cancel, or if there is no verdict.
   void Replace(const std::string& reason, int exit_code);
 
-  // Whether this is the consequence of a failure: a restart is spent, or the
-  // job ends because of the failure.
+  // Whether a failure broke the round. The consequence is then a spent restart
+  // or the end of the job.
   bool IsFailure() const;
   // The verdict that ends the job; nullopt: a new round follows.
   const std::optional<Verdict>& verdict() const { return verdict_; }

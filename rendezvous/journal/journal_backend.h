@@ -16,10 +16,10 @@ class JournalBackend {
  public:
   virtual ~JournalBackend() = default;
 
-  // Writes `batch`. OK: all changes are durable, except that the medium cannot
-  // store the records in the result, which are too large. For the job of such a
-  // record, the former record is removed durably, so that no later coordinator
-  // continues the job from an old state.
+  // Writes `batch`. OK: all changes are durable, except for the records in the
+  // result, which are too large for the medium. Instead, the former record of
+  // the same job is removed durably, so that no later coordinator continues the
+  // job from an old state.
   //
   // An error is a clause that names the medium: "cannot write …: the disk is
   // full". After an error the changes may or may not be durable, and the caller

@@ -142,11 +142,11 @@ absl::StatusOr<JournalCopy> JournalCopy::Of(const std::string& path) {
   absl::StatusOr<std::string> folder = MakeFolder();
   if (!folder.ok()) return folder.status();
   JournalCopy copy(*std::move(folder));
-  // A coordinator may write the journal during the copy: it moves pages from
-  // the log into the main file (a checkpoint), and afterwards begins the log
-  // anew. So the copied main file may have half-written pages. The log is
-  // copied after the main file. If the log was not begun anew in between, it
-  // still contains these pages as a whole, and SQLite reads them from the log.
+  // A coordinator may write the journal during the copy. It may move pages from
+  // the log into the main file (a checkpoint), and then begin the log anew. So
+  // the copied main file may have half-written pages. The log is copied after
+  // the main file. If the log was not begun anew in between, it still has these
+  // pages as a whole, and SQLite reads them from the log.
   for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
     const absl::StatusOr<std::string> before = LogHeader(path + kLog);
     if (!before.ok()) return before.status();

@@ -13,8 +13,8 @@ namespace muster::rendezvous {
 //
 // The copy shows the journal after one of its commits, even if a coordinator
 // writes the journal while it is copied. The original is only read, and not
-// locked. So it does not matter that a running coordinator has locked the
-// original (JournalFile), and the coordinator is not disturbed.
+// locked. A running coordinator may hold its lock (JournalFile), and is not
+// disturbed.
 class JournalCopy {
  public:
   // Copies the journal at `path`. An error is one sentence that names the path

@@ -49,10 +49,10 @@ class JournalFile : public JournalBackend {
   static absl::StatusOr<std::unique_ptr<JournalFile>> Open(
       std::string folder, uint64_t least_epoch);
   // Reads the records of the journal in `folder` as they are after its newest
-  // commit, by run id. Neither changes nor locks the file, so that a
-  // coordinator may have it open: reads a JournalCopy. The file need not belong
-  // to this user, and is not trusted. The errors are those of JournalCopy::Of,
-  // and FailedPrecondition and DataLoss as for Open.
+  // commit, by run id. Reads a JournalCopy, so the file is neither changed nor
+  // locked, and a coordinator may have it open. The file need not belong to
+  // this user, and is not trusted. The errors are those of JournalCopy::Of, and
+  // FailedPrecondition and DataLoss as for Open.
   static absl::StatusOr<std::map<std::string, std::string>> RecordsIn(
       const std::string& folder);
   // Closes the file and moves the write-ahead log into it.

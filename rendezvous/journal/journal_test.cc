@@ -1260,9 +1260,9 @@ TEST_F(JournalTest, AProcessThatIsKilledHasKeptWhatItReported) {
       const auto found = records.find("job " + std::to_string(job));
       ASSERT_NE(found, records.end()) << job;
       EXPECT_GE(std::stoi(found->second), newest);
-      // The number in the stored record is higher than the newest reported
-      // number if the process was killed after a commit and before the report
-      // of it.
+      // The process may have been killed after a commit and before it reported
+      // the number. Then the stored number is higher than the newest reported
+      // one.
       first = std::max(first, std::stoi(found->second) + 1);
     }
   }

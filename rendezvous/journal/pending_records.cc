@@ -42,10 +42,10 @@ void PendingRecords::Succeeded(const Refused& refused) {
   batch_.clear();
   failing_ = false;
   released_ = std::max(released_, batch_newest_);
-  // A change is released when no caller waits for it any more. If this write
-  // contained the newest released change, all released changes are durable, so
-  // the trouble is over. Otherwise a newer change was released while the write
-  // hung. That change is still queued, so the trouble continues.
+  // The trouble ends once all released changes are durable. (A released change
+  // is one for which no caller waits any more.) A change that was released
+  // while this write hung may be newer than the write. That change is still
+  // queued, so the trouble then continues.
   if (released_ == batch_newest_) trouble_.reset();
 }
 

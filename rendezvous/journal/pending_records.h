@@ -22,13 +22,13 @@ struct JournalTrouble {
 };
 
 // Decides when a journal's changes are written, and when each change is
-// released: from then on, no caller waits for it. A change is released once it
+// released. No caller waits for a released change. A change is released once it
 // is durable. With OnTrouble::kRelease it is also released at once while the
 // medium hangs or fails.
 //
 // Changes have the numbers 1, 2, 3, …. Only one write runs at a time; it takes
-// all queued changes. Only the newest change of each job is kept. So the number
-// of jobs limits the memory while nothing can be written.
+// all queued changes. The queue keeps only the newest change of each job, so
+// its memory stays limited while nothing can be written.
 //
 // Pure. Not thread-safe, except as documented at batch().
 class PendingRecords {

@@ -174,9 +174,9 @@ TEST_F(PendingRecordsTest, AHungWriteThatEndsMakesOnlyItsBatchDurable) {
   // The change of b was released during the hang (no caller waits for it any
   // more), but is not durable yet. So the trouble has not ended.
   EXPECT_TRUE(pending_.trouble().has_value());
-  // Writing works again, so the new change of c is not released before it is
-  // durable. The write of b and c then ends the trouble, although a change of d
-  // has been queued in the meantime.
+  // Writing works again, so the new change of c is released only once it is
+  // durable. The next write contains b and c. Its success ends the trouble,
+  // although a change of d is queued by then.
   pending_.Add("c", "3");
   EXPECT_EQ(pending_.released(), 2u);
   EXPECT_TRUE(pending_.MayWrite(kBegin));

@@ -22,9 +22,10 @@ class RecordStore {
   // OnTrouble::kRelease, a Journal also calls `done` as soon as it cannot make
   // records durable.
   //
-  // `done` is called from a thread of the store, never from within Put, and in
-  // the order of the calls of Put for all jobs. It may be empty and may call
-  // any function of the store. It must not destroy the store.
+  // `done` may be empty. It is called from a thread of the store, never from
+  // within Put. The calls of `done` have the order of the calls of Put, over
+  // all jobs. `done` may call any function of the store, but must not destroy
+  // it.
   virtual void Put(const std::string& run_id, std::string record,
                    std::function<void()> done) = 0;
   // Queues the removal of a job's record, and returns at once.

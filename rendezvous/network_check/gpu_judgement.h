@@ -30,21 +30,25 @@ struct GpuFinding {
   std::string why;
 };
 
-// JudgeGpus judges the GPUs of the nodes that were measured in pairs
-// (PairMeasurement::gpu_kind and the fields after it), by the limits kMinNodes,
-// kSlowRateFactor and kSlowKernelFactor. Key of the result: node id. A node has
-// no finding if its GPUs have no measured value, and CUDA and NCCL have failed
-// in none of its pairs. Pure. O(n log n) for n pairs.
+// The limits of JudgeGpus, which judges the GPUs of nodes that were measured in
+// pairs (PairMeasurement::gpu_kind and the fields after it). Key of its result:
+// node id. Pure. O(n log n) for n pairs. A node has no finding if its GPUs have
+// no measured value, and CUDA and NCCL have failed in none of its pairs.
 //
-// Values are compared only with those of nodes of the same kind (number and
-// model of GPUs, version of NCCL), and only if at least kMinNodes nodes of this
-// kind have a value. A pair is good if its rate is at least the median of the
-// nodes' best rates, divided by kSlowRateFactor. A pair is bad if its rate is
-// lower, or if CUDA or NCCL has failed on one of its nodes. A node is good if
-// one of its pairs is good. It is bad if none is good and two partners of its
-// bad pairs are good; otherwise it is undecided. So no node is bad if NCCL
-// fails everywhere. Whatever its pairs, a node is bad if the compute kernel
-// takes more than kSlowKernelFactor times the median on its slowest GPU.
+// Nodes are of the same kind if number and model of their GPUs and the version
+// of NCCL are equal. Values are compared only among nodes of the same kind, and
+// only if at least kMinNodes of them have a value.
+//
+//   - A pair is good if its rate is at least the median of the nodes' best
+//     rates, divided by kSlowRateFactor.
+//   - A pair is bad if its rate is lower, or if CUDA or NCCL has failed on one
+//     of its nodes.
+//   - A node is good if one of its pairs is good.
+//   - A node is bad if none of its pairs is good, and two partners of its bad
+//     pairs are good. So no node is bad if NCCL fails everywhere.
+//   - Otherwise a node with a bad pair is undecided.
+//   - Whatever its pairs, a node is bad if the compute kernel on its slowest
+//     GPU takes more than kSlowKernelFactor times the median.
 inline constexpr int kMinNodes = 3;
 inline constexpr double kSlowRateFactor = 3;
 inline constexpr double kSlowKernelFactor = 2;

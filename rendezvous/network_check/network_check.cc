@@ -196,11 +196,10 @@ NetworkCheck::Pairs NetworkCheck::Plan(
     return PlanAllPairs(good);
   }
   // Pair each suspect with a good node with which it has not been measured
-  // (HaveMet). A suspect has been measured with at most one good node, because
-  // a second good partner would have shown whether the suspect is good or bad.
-  // So if it has been measured with the first free good node, good[used], it
-  // has not been measured with the next one. A suspect for which no such good
-  // node is free goes to `left`.
+  // (HaveMet). If the suspect has been measured with the next free good node,
+  // good[used], take the good node after that one. One step suffices, because a
+  // suspect has been measured with at most one good node. A suspect for which
+  // no such good node is free goes to `left`.
   std::vector<std::string> left;
   size_t used = 0;  // number of good nodes that `pairs` contains
   for (const std::string& suspect : suspects) {

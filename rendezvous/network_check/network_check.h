@@ -31,15 +31,17 @@ namespace muster::rendezvous {
 // median of fewer pairs proves nothing.
 //
 // A pair is good if its round trip and its rate are not worse than kSlowFactor
-// times the median of the nodes' best values. A node is good if one of its
-// pairs is good. A node is bad if none of its pairs is good, and either at
-// least two of its partners are good, or the node never answered although a
-// partner did. Otherwise the node is undecided: for example, both of two nodes
-// whose only pair is bad. Whatever its pairs, a node is bad if its compute
-// kernel is much slower than the median.
+// times the median of the nodes' best values.
 //
-// The GPUs of the nodes are judged in addition, by JudgeGpus: a node with bad
-// GPUs is bad.
+//   - A node is good if one of its pairs is good.
+//   - A node without a good pair is bad if at least two of its partners are
+//     good.
+//   - A node without a good pair is also bad if it never answered although a
+//     partner did.
+//   - Otherwise the node is undecided, for example if only one pair was
+//     measured and this pair is bad.
+//   - Whatever its pairs, a node is bad if its compute kernel is much slower
+//     than the median, or if JudgeGpus finds that its GPUs are bad.
 //
 // Pure. Not thread-safe. A round costs O(n log n) for n nodes; there are
 // O(log n) rounds.
@@ -51,9 +53,10 @@ class NetworkCheck {
   // A node is bad if its compute kernel takes longer than the median by this
   // factor.
   static constexpr double kSlowComputeFactor = 2;
-  // Minimum differences in seconds. A round trip, or a time of the compute
-  // kernel, is not bad if it exceeds the median by less than this difference,
-  // which may be noise, or due to the distance of the nodes.
+  // Minimum differences in seconds. A round trip is bad only if it exceeds the
+  // median by at least kMinExcessRoundTrip; the time of a compute kernel, by at
+  // least kMinExcessCompute. Smaller differences may be noise, or due to the
+  // distance of the nodes.
   static constexpr double kMinExcessRoundTrip = 0.002;
   static constexpr double kMinExcessCompute = 0.0001;
   // Time limit of the measurements of one round. A node gives up its own

@@ -55,8 +55,8 @@ TEST_F(MetricsFileTest, TheFileIsReplacedUntilTheEndAndThenRemoved) {
         milliseconds(1));
     ASSERT_EQ(third.get_future().wait_for(seconds(30)),
               std::future_status::ready);
-    // A file with the first or second text exists now, because both were
-    // written and renamed before the third text was made.
+    // At least the first two texts have been written and renamed, because the
+    // third text was made after them. So the file exists now.
     std::string text;
     while ((text = TextOf(path_)).empty()) std::this_thread::yield();
     EXPECT_THAT(text, ::testing::MatchesRegex("n [0-9]+\n"));

@@ -68,19 +68,21 @@ struct Probes {
 ProbeAnswer AnswerProbe(const Probes& probes, const std::string& method,
                         const std::string& target);
 
-// Returns a function that calls `make` and reuses its result for a time that is
-// proportional to the duration of the call (AnswerCache). So requests for a
-// page cannot keep a core busy, and slow clients do not each keep a copy in
-// memory. `now`: the clock. Not thread-safe.
+// Returns a function that calls `make` and caches its result (AnswerCache). The
+// result is reused for a time that is proportional to the duration of the call,
+// so requests for a page cannot keep a core busy. All clients share the cached
+// page, so slow clients need no memory for copies. `now`: the clock. Not
+// thread-safe.
 std::function<Page()> CachedPage(std::function<std::string()> make,
                                  std::function<Instant()> now);
 
 // Answers probes over HTTP/1.1 on its own thread. Does not authenticate
-// clients, since probes and metrics contain no secrets and requests change
-// nothing; the dashboard authenticates its callers itself. A client has 5 s for
-// its request. At most 64 clients are served at a time. A further client
-// replaces the oldest client of the network that has the most clients, so that
-// slow clients do not keep the kubelet out.
+// clients: probes and metrics contain no secrets, and requests change nothing.
+// (The dashboard authenticates its callers itself.)
+//
+// A client has 5 s for its request. At most 64 clients are served at a time. If
+// one more connects, the server disconnects the oldest client of the network
+// that has the most clients. So slow clients do not keep the kubelet out.
 class ProbeServer {
  public:
   // Starts the server, which listens when Start returns. Port 0: any free port.
@@ -117,9 +119,10 @@ struct PageAddresses {
 
 // Starts the HTTP servers for a process's pages; none if `addresses` is empty.
 // Every server answers probes. Pages with the same address share one server.
-// `pages`: the probes, and the dashboard's `pages` and `tick`, which only the
-// dashboard's server gets. `metrics`: the text of /metrics; called from a
-// server's thread. `say`: called with the address of each server; may be empty.
+// `pages`: the functions that answer. Only the dashboard's server uses its
+// members `pages` and `tick`. `metrics`: returns the text of /metrics; called
+// from a server's thread. `say`: called with the address of each server; may be
+// empty.
 //
 // Unavailable: a server cannot listen on its address. The message names the
 // flag: --probe-listen, --metrics-listen or --dashboard-listen.

@@ -84,9 +84,9 @@ struct Directive {
   // it yet.
   Duration job_age = Duration::zero();
   // The newest electorate (the nodes that elect a coordinator).
-  // Electorate::epoch is the epoch of this directive; 0: no other node may take
-  // over, or the coordinator does not know the electorate yet. If this epoch is
-  // 0, the agent keeps its earlier values of `electorate`, `standbys` and
+  // Electorate::epoch is the epoch of this directive. It is 0 if no other node
+  // may take over, or if the coordinator does not know the electorate yet. The
+  // agent then keeps its earlier values of `electorate`, `standbys` and
   // `host_rank`.
   Electorate electorate;
   // HOST:PORT of the standbys, in order. If the current coordinator is lost,
@@ -103,9 +103,9 @@ struct Directive {
   // instance by requeueing it.
   bool acts_for_job = false;
   // For kFinished of a job that has succeeded: whether the node had a place in
-  // the last round, even if its agent was started again since. Also true if the
-  // coordinator knows the job's end only from a record. If it is false, an
-  // agent that has run no round reports that its program never ran.
+  // the last round, perhaps before its agent was restarted. Also true if the
+  // coordinator knows the job's end only from a record. False: an agent that
+  // has run no round reports that its program never ran.
   bool took_part = false;
   // For kWait, kRun and kStop: whether this node prints the directive, if the
   // outputs of the nodes share a console. True if the directive concerns this

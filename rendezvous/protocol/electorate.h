@@ -20,13 +20,12 @@ inline constexpr size_t kMaxEndpointBytes = 272;
 inline constexpr int kMaxListedElectors = 8;
 
 // Number of low bits of an epoch that are random, in a job whose coordinator
-// other nodes may replace. They are random because two coordinators may create
-// an epoch at the same time, and the epochs must differ.
+// other nodes may replace. Two coordinators may create an epoch at the same
+// time; the random bits make the two epochs differ.
 //
-// In the epoch of the coordinator that begins a job, all higher bits are 0, so
-// every elected coordinator has a higher epoch. Therefore the nodes do not obey
-// the first coordinator again if it is restarted and does not know of the
-// elected coordinators.
+// In the epoch of the coordinator that begins a job, all higher bits are 0. So
+// every elected coordinator has a higher epoch. If the first coordinator
+// restarts later, the nodes obey the elected coordinator and not the first one.
 inline constexpr int kDrawnEpochBits = 22;
 inline constexpr uint64_t kDrawnEpochMask =
     (uint64_t{1} << kDrawnEpochBits) - 1;
@@ -35,14 +34,13 @@ constexpr bool IsFounding(uint64_t epoch) {
 }
 
 // Returns an epoch above `promised` for a coordinator that begins a job and has
-// drawn the epoch `own`. Requires that `promised` + 1 can be the epoch of such
-// a coordinator (IsFounding).
+// drawn the random epoch `own`. Requires that `promised` + 1 can be the epoch
+// of such a coordinator (IsFounding).
 //
-// The coordinator may be restarted, and two of its runs may learn of the same
-// promised epoch. The result depends on `own`, which is random, so that the
-// runs get different epochs. The result lies in the first sixteenth of the
-// epochs above `promised`, so that many restarts are possible. Two runs get the
-// same result with the probability 1 / (number of epochs in this sixteenth).
+// The result lies in the first sixteenth of the epochs above `promised`, so
+// that many restarts are possible. It depends on `own`, so that two runs of a
+// restarted coordinator get different epochs. Their epochs are equal with the
+// probability 1 / (number of epochs in this sixteenth).
 constexpr uint64_t FoundingEpochAbove(uint64_t promised, uint64_t own) {
   const uint64_t mixed = (own * 0x9E3779B97F4A7C15) >> (64 - kDrawnEpochBits);
   const uint64_t room = (kDrawnEpochMask - promised) / 16;

@@ -37,9 +37,9 @@ enum class Encryption {
 // (--takeover).
 enum class Takeover {
   // Another node takes over once a majority of the newest world's nodes have
-  // connected to it. Fewer nodes suffice if the nodes that have not connected
-  // (at most max_nodes minus the connected nodes) are fewer than min_nodes, so
-  // that they cannot begin a round.
+  // connected to it. Fewer nodes suffice if the other nodes are too few to
+  // begin a world (OthersAreTooFew). The others are at most max_nodes minus the
+  // connected nodes.
   kAuto,
   // Another node takes over once a majority of the newest world's nodes have
   // connected to it.
@@ -133,9 +133,10 @@ struct JobSpec {
   Duration preempt_grace = std::chrono::seconds(120);
 
   // The command of a node's workers: their number, the interpreter, the program
-  // and its arguments. Used only for comparison with the commands of other
-  // nodes. Shown only to a node that is refused because of it, since arguments
-  // may contain secrets. Empty: the agent is too old to send it.
+  // and its arguments. Used to compare the commands of the nodes. Since
+  // arguments may contain secrets, the command is shown to a node only if the
+  // node is refused because of a different command. Empty: the agent is too old
+  // to send it.
   std::string command;
   // Whether the nodes' commands may differ (--rdzv-conf=mixed_nodes=1).
   bool mixed_nodes = false;
@@ -151,10 +152,10 @@ struct JobSpec {
                                                 std::chrono::seconds(3)));
   }
 
-  // Whether a restarted agent may vote for a coordinator, although it does not
-  // know for which coordinator it voted before the restart. The vote is safe if
-  // min_nodes is more than half of max_nodes, because two rounds can then never
-  // run at once.
+  // Whether a restarted agent may vote for a coordinator. The agent no longer
+  // knows for which coordinator it voted before the restart. Its vote is safe
+  // if min_nodes is more than half of max_nodes: two rounds can then never run
+  // at once.
   bool RestartedAgentsElect() const {
     return takeover == Takeover::kAuto && 2 * min_nodes > max_nodes;
   }

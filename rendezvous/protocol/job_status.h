@@ -50,12 +50,13 @@ struct SlowRank {
   std::string host;
   int local_rank = 0;
   SlowPhase phase = SlowPhase::kCompute;
-  // How much slower the rank is: the rank's value divided by a value for
-  // comparison. kNetwork: the value is the fraction of the time for which the
-  // network limits the transfers of the rank's node; it is compared with the
-  // highest such fraction of the links between other nodes. Other phases: the
-  // value is the fraction of its time that the rank spends outside of
-  // collectives; it is compared with the median of all ranks.
+  // How much slower the rank is: a value of the rank, divided by a value for
+  // comparison.
+  //   - kNetwork: the fraction of the time during which the network limits the
+  //     transfers of the rank's node. Divided by the highest such fraction of
+  //     the links between other nodes.
+  //   - Other phases: the fraction of its time that the rank spends outside of
+  //     collectives. Divided by the median of all ranks.
   double ratio = 0;
   // True: the rank was slow in nearly all of the recent time windows. False:
   // only in part of them.

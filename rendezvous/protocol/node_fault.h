@@ -25,8 +25,8 @@ enum class FaultKind {
 // Identifies the machine of a node, over all jobs of a coordinator. `host` is
 // the host name that the agent reports. `ip` is the address from which the
 // agent connects, as the coordinator sees it; empty: the agent runs in the
-// coordinator's process. An agent that reports the host name of another machine
-// has another `ip`, so its faults do not count against that machine.
+// coordinator's process. If an agent reports the host name of another machine,
+// `ip` differs, so its faults do not count against that machine.
 struct HostKey {
   std::string host;
   std::string ip;

@@ -41,8 +41,8 @@ struct Place {
   // it.
   std::vector<std::string> store_clients;
   // The node ids of the world by group rank, "" where unknown. Empty if the
-  // world has more than kMaxListedElectors nodes. The list identifies members
-  // that were restarted and do not remember that they belong to the world.
+  // world has more than kMaxListedElectors nodes. With the list, a member is
+  // recognised even if its agent was restarted and has forgotten the world.
   std::vector<std::string> members;
   // With Encryption::kWorkers: the round's secret key, kChannelKeyBytes random
   // bytes, the same on all nodes. Empty: encryption is off, or the coordinator

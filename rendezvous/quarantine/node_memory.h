@@ -17,22 +17,24 @@ namespace muster::rendezvous {
 // The faults of all machines that a coordinator uses, over all jobs, and which
 // machines are quarantined because of them. Pure; not thread-safe.
 //
-// The kind of a fault determines its weight (WeightOf). The weight halves every
-// kHalfLife. The score of a machine is the sum of its faults' weights. Faults
-// of workers with the same rank, in all jobs, add up to at most kMaxOfOneRank,
-// which is less than kQuarantineAt. So a program that always fails on rank 0
-// cannot quarantine the machine of rank 0. A faulty machine fails with several
-// ranks, or with other kinds of faults. If workers of one job fail in the same
-// way (signature) on two machines, the machines are not the cause, and these
-// faults are void. The same is true if the job's health checks fail with the
-// same text on two machines.
+// The score of a machine is the sum of its faults' weights. The kind of a fault
+// determines its weight (WeightOf), which halves every kHalfLife.
+//
+// Faults of workers with the same rank, in all jobs, add up to at most
+// kMaxOfOneRank, which is less than kQuarantineAt. So a program that always
+// fails on rank 0 cannot quarantine the machine of rank 0. A faulty machine
+// fails with several ranks, or with other kinds of faults.
+//
+// If workers of one job fail in the same way (signature) on two machines, the
+// machines are not the cause, and these faults are void. The same is true if
+// the job's health checks fail with the same text on two machines.
 //
 // A machine whose score reaches kSuspectAt is suspected. If the score reaches
 // kQuarantineAt, the machine is quarantined until the score has fallen below
-// kReleaseAt. But at most 1 / kShare of the nodes are quarantined at a time (at
-// least one machine always may be); further machines stay suspected until there
-// is room. So a fault that hits many machines at once, such as a failing file
-// system, does not put a large part of a cluster out of use.
+// kReleaseAt. At most 1 / kShare of the nodes, but at least one, may be
+// quarantined at a time. Further machines stay suspected until there is room.
+// So a fault that hits many machines at once, such as a failing file system,
+// does not put a large part of a cluster out of use.
 //
 // All times `now` are wall clock times since 1970, because the memory survives
 // restarts. A fault whose time lies in the future counts as if it occurred now.

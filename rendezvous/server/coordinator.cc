@@ -55,10 +55,10 @@ uint64_t UnixMilliseconds() {
 
 // Returns why a report or an announcement with this epoch is refused; nullopt:
 // it is not refused. Epochs contain the clock time of the coordinator that
-// created them, and the clocks of machines differ. So an epoch may be ahead of
-// this machine's clock by up to ten years. A higher epoch is refused: if the
-// highest possible epoch were accepted, no epoch would be left for any later
-// coordinator. If this machine's clock was never set, the year counts as 2026.
+// created them. An epoch may be ahead of this machine's clock by up to ten
+// years, because the clocks of machines differ. A higher epoch is refused, so
+// that higher epochs remain for later coordinators. If this machine's clock was
+// never set, the year counts as 2026.
 std::optional<std::string> FutureEpoch(uint64_t epoch) {
   constexpr uint64_t kYear = uint64_t{365} * 86'400'000;
   constexpr uint64_t kEarliest = 56 * kYear;
@@ -370,8 +370,8 @@ class Coordinator::Impl {
       }
       // Ignore an announcement that names this coordinator's own endpoint. Also
       // ignore an announcement of the coordinator to which the agent in this
-      // process is connected: if that coordinator is lost, the end of the
-      // connection shows the loss sooner than missing announcements do.
+      // process is connected: the agent's connection already shows whether that
+      // coordinator runs.
       if (endpoint == options_.takeover->own_endpoint ||
           FollowsOneAt(endpoint)) {
         return absl::OkStatus();
@@ -417,10 +417,10 @@ class Coordinator::Impl {
       const auto found = jobs_.find(run_id);
       if (found != jobs_.end()) job = found->second;
     }
-    // Pass the announcement of the standby `other` to the job, if this process
-    // coordinates it. If a node at that standby has promised a higher epoch
-    // than the job's, the job may depose this coordinator. OnDeposed then
-    // creates a standby.
+    // If this process coordinates the job, pass the announcement of the standby
+    // `other` to the job. A node at that standby may have promised a higher
+    // epoch than the job's. The job may then depose this coordinator, and
+    // OnDeposed creates a standby.
     if (job != nullptr) {
       job->OnCoordinatorTold(
           {.epoch = other.promised, .backing = Backing::kPromise});
@@ -581,11 +581,12 @@ class Coordinator::Impl {
   }
 
   // Carries out `step`, the standby's requested actions. Requires mutex_. Sends
-  // directives while the lock is held, so that they keep their order and
-  // precede those of the job. If the step elects the standby, creates the job
-  // and returns a function that sends the job's first directives and decisions.
-  // Otherwise returns a function that does nothing. Call the returned function
-  // without the lock.
+  // the standby's directives while the lock is held, so that they keep their
+  // order and precede those of the job.
+  //
+  // If the step elects the standby, creates the job. The returned function then
+  // sends the job's first directives and decisions; otherwise it does nothing.
+  // Call it without the lock.
   std::function<void()> Perform(const Standby::Step& step) {
     for (const Delivery& delivery : step.deliveries) {
       const auto found = streams_.find(delivery.stream);
@@ -649,12 +650,11 @@ class Coordinator::Impl {
       }
       StandBy(Standby::Kind::kSuccessor);
       // Inform the new standby of the newest coordinator before the standby
-      // gets the reports of the nodes. Otherwise the standby might try to be
-      // elected in vain: the nodes that have moved to the newest coordinator
-      // may still have connections to this process, so the standby may seem to
-      // have a majority. It would ask all nodes to promise a new epoch. Only
-      // the nodes that have not moved would promise it, and these would then no
-      // longer obey the newest coordinator.
+      // gets the reports of the nodes. Nodes that have moved to the newest
+      // coordinator may still have connections to this process, so the standby
+      // may seem to have a majority. Without the information it might ask the
+      // nodes to promise a new epoch. Nodes that have not moved would promise
+      // it, and would then no longer obey the newest coordinator.
       if (!successors_.empty()) {
         const auto& [epoch, endpoint] = *successors_.rbegin();
         tell.push_back(
@@ -946,8 +946,8 @@ class Coordinator::Impl {
   // Other coordinators that have a majority, as (epoch, endpoint). A
   // coordinator is in this set while a call of Told handles its announcement;
   // several threads may run Told at the same time. If an announcement deposes
-  // this coordinator, OnDeposed informs the new standby of the coordinator with
-  // the highest epoch in this set, which is the newest one.
+  // this coordinator, OnDeposed creates a standby, and tells it of the newest
+  // coordinator in this set: the one with the highest epoch.
   std::multiset<std::pair<uint64_t, std::string>> successors_;
   // The coordinator to which the agent in this process is connected; nullopt:
   // the agent is connected to this coordinator or to none.
@@ -958,9 +958,8 @@ class Coordinator::Impl {
   // The endpoints at which nodes look for a new coordinator (SetStandbys).
   std::vector<std::string> standbys_;
   // The endpoints of other standbys that have announced themselves to this one,
-  // at most kMaxStandbys. The agent in this process may not know these
-  // endpoints: if it was started again, perhaps no directive has told it of
-  // them since.
+  // at most kMaxStandbys. The agent in this process may not know them: after a
+  // restart it knows no standbys until a directive names them.
   std::set<std::string> met_;
   // Whether this coordinator took the job over from another one.
   bool took_over_ = false;
@@ -1001,9 +1000,9 @@ std::vector<JobStatus> JobsWithNodes(const Coordinator& coordinator) {
 absl::StatusOr<OpenedJournal> OpenJournal(const std::string& folder) {
   // Choose the number of this run of the coordinator. It must exceed the
   // numbers of all earlier runs, because nodes drop directives with an epoch
-  // older than the newest one that they know. If the journal's folder is new,
-  // or an older copy, it does not contain the number of the last run. So the
-  // new number is at least the time in milliseconds since 1970.
+  // older than the newest one that they know. A new journal folder, or an old
+  // copy of one, does not contain the number of the last run. So the new number
+  // is at least the time in milliseconds since 1970.
   absl::StatusOr<std::unique_ptr<Journal>> journal =
       Journal::Open(folder, static_cast<uint64_t>(UnixSeconds() * 1000));
   if (!journal.ok()) return journal.status();

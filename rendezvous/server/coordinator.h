@@ -77,9 +77,9 @@ class Coordinator {
     // only this job and starts as a Standby. `only_run_id` must be the job's
     // run id.
     //
-    // The coordinator does not continue the job in `kept`. But if no node knows
-    // a round of the job, a new job begins, which takes round numbers, used
-    // restarts, age and verdict from `kept` (Job::Recall).
+    // If a node knows a round of the job, `kept` is not used. Otherwise a new
+    // job begins, which takes round numbers, used restarts, age and verdict
+    // from `kept` (Job::Recall).
     struct Takeover {
       Standby::Kind kind = Standby::Kind::kSuccessor;
       // HOST:PORT at which other processes reach this coordinator (see
@@ -168,10 +168,10 @@ class Coordinator {
       const std::string& run_id, uint64_t id) const;
 
   // Watch registers `on_change`, which is called with each later decision of
-  // the job until Unwatch returns: from any thread, one call at a time, never
-  // from within Watch. `on_change` must not call Unwatch. `cursor`: the newest
-  // decision that the caller knows; Watch moves it to the newest decision so
-  // far. `missed`: the decisions in between. NotFound: no such job.
+  // the job until Unwatch returns. The calls come from any thread, one at a
+  // time, never from within Watch. `on_change` must not call Unwatch. `cursor`:
+  // the newest decision that the caller knows; Watch moves it to the newest
+  // decision so far. `missed`: the decisions in between. NotFound: no such job.
   // ResourceExhausted: the job has too many watchers.
   using WatchId = uint64_t;
   struct Watched {
@@ -183,10 +183,11 @@ class Coordinator {
                                 std::function<void(const Decision&)> on_change);
   void Unwatch(WatchId watch);
 
-  // Blocks until no agent is attached and one of two things is true: every job
-  // has finished and its nodes have the verdict, or no agent has been attached
-  // for 2 s. Returns false after `timeout`. A `launch` that hosts the
-  // coordinator calls this function, because it must be the last to exit.
+  // Blocks until no agent is attached and one of two conditions holds:
+  //   - Every job has finished, and its nodes have the verdict.
+  //   - No agent has been attached for 2 s.
+  // Returns false after `timeout`. Called by a `launch` that hosts the
+  // coordinator and must be the last process of the job to exit.
   bool WaitUntilDeserted(Duration timeout);
 
   // The functions below are for Options::takeover.
@@ -204,9 +205,9 @@ class Coordinator {
   //
   // Updates the job's record in this coordinator's journal with the round and
   // the restarts of the directive. A directive with the job's verdict removes
-  // the record; if the user then runs the same `launch` command again, a new
-  // job begins. Only the record of a job that timed out is kept, so that the
-  // repeated command continues the job.
+  // the record, so that the same `launch` command later begins a new job. But
+  // if the job timed out, the record stays, so that the command continues the
+  // job.
   void Learn(const Directive& directive);
   // Handles an announcement of another coordinator of the job, which listens at
   // `endpoint`. NotFound: this coordinator has no such job.
@@ -222,13 +223,16 @@ class Coordinator {
   // Returns the job's coordinator as far as known, which may be this one;
   // nullopt: unknown.
   std::optional<Standby::Leader> Known(const std::string& run_id) const;
-  // The message that this coordinator or standby must send to other processes
-  // now; nullopt: none. A standby sends the number of nodes that are connected
-  // to it and wait for a coordinator, if there are any. A coordinator that has
-  // taken the job over sends "I coordinate the job" while it has a majority. A
-  // coordinator that has no majority, or may have been restarted, asks who
-  // coordinates the job. A coordinator sends nothing after the job has
-  // finished.
+  // The message that this process must send to other processes now; nullopt:
+  // none.
+  //
+  //   - A standby sends the number of nodes that are connected to it and wait
+  //     for a coordinator, if there are any.
+  //   - A coordinator that has taken the job over says that it coordinates the
+  //     job, while it has a majority.
+  //   - A coordinator that has no majority, or may have been restarted, asks
+  //     who coordinates the job.
+  //   - After the job has finished, a coordinator sends nothing.
   struct Announcement {
     std::string run_id;
     uint64_t epoch = 0;
@@ -243,9 +247,8 @@ class Coordinator {
   std::optional<Announcement> Announcing() const;
   // Whether this process may exit although the job is unfinished. It may exit
   // if the connected nodes could elect another coordinator at once. It may also
-  // exit if the job waits for another node to join: the job may be waiting for
-  // this process's own node, which the cluster restarts only after the process
-  // has exited.
+  // exit while the job waits for nodes to join: the missing node may be the
+  // node of this process, which the cluster restarts only after the exit.
   bool MayLeave() const;
   // The result of WhereElse in a process that is only a standby: which other
   // process coordinates the job. If this process itself coordinates the job,

@@ -1079,10 +1079,10 @@ TEST_F(FounderTest, BeginsTheJobWithItsFirstNode) {
   EXPECT_EQ(starts_[0].first, Takeover::Start::kNewJob);
   EXPECT_EQ(starts_[0].second, "own-tag");
   EXPECT_FALSE(coordinator_.WhereElse().has_value());
-  // This coordinator has begun the job. But its process may have been
-  // restarted, and another process may coordinate the job meanwhile. So its
-  // announcement must say that it has no majority (kMinority): a coordinator
-  // with a majority then answers.
+  // This coordinator has begun the job. But perhaps its process was restarted,
+  // and another process coordinates the job now. So it announces that it has no
+  // majority (kMinority). A coordinator with a majority answers such an
+  // announcement.
   EXPECT_EQ(coordinator_.Announcing()->backing, Backing::kMinority);
   EXPECT_TRUE(IsFounding(wait.epoch));
 }

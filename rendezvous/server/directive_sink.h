@@ -25,10 +25,10 @@ class DirectiveSink {
 };
 
 // Decides which directives of a stream are outdated. Directives of a standby
-// come in order, so none of them is outdated. If the standby becomes the
-// coordinator, directives of the coordinator follow. They have the same epoch,
-// but their revisions cannot be compared with those of the standby. Not
-// thread-safe.
+// come in order, so none of them is outdated. If the standby is elected
+// coordinator, its later directives have the same epoch, but their revisions
+// count separately. So revisions are compared only between two directives of a
+// coordinator. Not thread-safe.
 class DirectiveOrder {
  public:
   // Returns whether to accept `directive`; false: the stream already had a
@@ -78,8 +78,8 @@ class AttachedSink {
   }
 
   // Sets the inquiries (Directive::inquiries) that Deliver adds to all further
-  // directives, so that no directive has older inquiries than the one before.
-  // The caller must deliver a directive afterwards, which sends the inquiries.
+  // directives. The caller must deliver a directive afterwards, which sends the
+  // inquiries.
   void SetInquiries(std::vector<Inquiry> inquiries) {
     std::lock_guard<std::mutex> lock(mutex_);
     inquiries_ = std::move(inquiries);

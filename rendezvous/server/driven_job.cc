@@ -270,11 +270,11 @@ std::string DrivenJob::Step(const JobEvent& event,
 DrivenJob::News DrivenJob::StepLocked(const JobEvent& event,
                                       const std::shared_ptr<AttachedSink>& sink,
                                       std::string* refusal) {
-  // Only one of the coordinators that share the records, the leader, may act.
-  // If this process was suspended, another coordinator may be the leader now.
-  // This one would declare nodes lost that have since reported to the new
-  // leader. The record store cannot prevent this, because no record is written
-  // when a node is lost.
+  // Several coordinators may share the records, but only one of them, the
+  // leader, may act. If this process was suspended, another coordinator may be
+  // the leader now, and nodes may have reported to it. Then this process must
+  // not declare these nodes lost. Check this here, because the loss of a node
+  // writes no record: the record store could refuse only a write.
   if (surroundings_.leads && !surroundings_.leads()) deposed_ = true;
   if (deposed_) {
     inquiries_.LoseAll("another process coordinates the job now");

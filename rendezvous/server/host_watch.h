@@ -42,7 +42,7 @@ class HostWatch {
   explicit HostWatch(Options options);
 
   // NodeCame and NodeLeft count the nodes that are connected to the
-  // coordinator, because only a part of them may be quarantined at a time.
+  // coordinator. Only a certain part of them may be quarantined at a time.
   void NodeCame() { ++nodes_; }
   void NodeLeft() { --nodes_; }
 

@@ -33,20 +33,21 @@ struct SlowNode {
   double ratio = 0;
 };
 
+// The limits by which SlowestNode decides that a link is slow. The
+// LinkShare::share of a slow link must satisfy both conditions:
+//   - It is at least kMinLinkRatio times the highest share of the links that do
+//     not touch the node in question.
+//   - It exceeds this highest share by at least kMinLinkExcess.
+//
 // SlowestNode finds the node that all slow links have in common. Links inside a
-// node must not be given. Pure. O(number of links).
-//
-// A single slow link does not show the slow node, because either of its two
-// nodes may be the cause. So a node is named only if links between it and at
-// least two other nodes are slow. A link is slow if its LinkShare::share is at
-// least kMinLinkRatio times the highest share of the links that do not touch
-// the node, and exceeds that share by at least kMinLinkExcess. At most one node
-// can satisfy this condition.
-//
-// A node that has more to send or to receive than others, such as the root of a
-// broadcast or gather, is not slow. So at least one of the slow links must be a
-// link from the node, and the rate of this link must be at most the highest
-// rate between other nodes, divided by kMinLinkRatio.
+// node must not be given. Pure. O(number of links). A node is named if both of
+// these conditions hold; at most one node can satisfy them:
+//   - Links between it and at least two other nodes are slow. (A single slow
+//     link does not show which of its two nodes is the cause.)
+//   - One of its slow links is a link from the node, and the rate of this link
+//     is at most the highest rate between other nodes, divided by
+//     kMinLinkRatio. (Otherwise the node may just have more to send or to
+//     receive, such as the root of a broadcast.)
 //
 // nullopt: no node satisfies the conditions, or there is no link between other
 // nodes. So with two nodes no node is named.
@@ -63,11 +64,12 @@ std::optional<SlowNode> SlowestNode(const std::vector<LinkShare>& links);
 //
 // A window of a rank is the time between two records of the rank's times. Judge
 // adds votes. A vote is the node that SlowestNode finds in the newest windows
-// of all ranks. A node is persistently slow once at least kPersistentVotes of
-// the last kWindows votes are for it. With fewer votes, but at least
-// kPassingVotes, the node counts as slow, but not as persistently slow. A
-// persistently slow node has recovered once fewer than kPassingVotes of the
-// last kWindows votes are for it. At most one node is slow at a time.
+// of all ranks; it may be none. The last kWindows votes decide:
+//   - kPersistentVotes or more votes for a node: it is persistently slow, until
+//     it has fewer than kPassingVotes votes.
+//   - Otherwise, kPassingVotes or more votes for a node: it is slow, but not
+//     persistently.
+// At most one node is slow at a time.
 //
 // Memory: about 150 bytes for each rank, and 32 bytes for each of its links.
 class LinkWatch {

@@ -89,9 +89,9 @@ TEST(SlowestNode, ANodeThatSendsMoreAtTheSameRateIsNotSlow) {
 }
 
 TEST(SlowestNode, ASmallDifferenceIsNotSlow) {
-  // Node 1 is slow only if the LinkShare::share of its second link (1-2) is at
-  // least kMinLinkRatio (2) times the share of the link between the other nodes
-  // (2-0), which is 0.4. 0.79 is too little, 0.81 is enough.
+  // Each call gives the LinkShare::share of the links 0-1, 1-2 and 2-0. Node 1
+  // is slow only if the share of 1-2 is at least kMinLinkRatio (2) times the
+  // share of 2-0, here 0.4. So 0.79 is too little, and 0.81 is enough.
   EXPECT_FALSE(InRing(0.9, 0.79, 0.4).has_value());
   EXPECT_TRUE(InRing(0.9, 0.81, 0.4).has_value());
   LinkShare slow = Link(1, 2, 0.79);

@@ -133,8 +133,8 @@ TEST(StragglerWatch, TwoOfFourSlowRanksAreBothNamed) {
   ASSERT_EQ(training.watch().slow().size(), 2u);
   EXPECT_EQ(training.watch().slow()[0].rank, 1);
   EXPECT_EQ(training.watch().slow()[1].rank, 3);
-  // The slow ranks make each step take 1.45 s instead of 1 s. gain() is the
-  // fraction that is saved if both slow ranks are as quick as the others.
+  // A step takes 1.45 s. It would take 1 s if both slow ranks were as quick as
+  // the others. gain() is the fraction of the step that would be saved.
   EXPECT_NEAR(training.watch().gain(), 0.45 / 1.45, 1e-5);
 }
 

@@ -178,9 +178,9 @@ bool Standby::HaveMajority(const std::vector<const Report*>& voting,
   const JobSpec& spec = reports_.begin()->second.spec;
   const auto here = static_cast<int>(std::ranges::count_if(
       voting, [](const Report* report) { return !IsKnownSpare(*report); }));
-  // The lowest number of further nodes with which every constituency could have
-  // its majority. One further node may be a voter of all constituencies, so
-  // this is the maximum of the numbers that they lack, not the sum.
+  // At least this many further nodes must connect before every constituency can
+  // have its majority. A node may be a voter of several constituencies. So this
+  // is the highest number that one constituency lacks, not the sum.
   int of_all = 0;
   for (const Constituency& one : constituencies) {
     of_all = std::max({of_all, one.nodes / 2 + 1 - one.voters - one.returned,
@@ -198,11 +198,11 @@ bool Standby::HaveMajority(const std::vector<const Report*>& voting,
       *lacking = std::min(*lacking, spec.min_nodes - here);
       if (here >= spec.min_nodes) return true;
     }
-    // No node here knows a world, but restarted agents may have forgotten one
-    // that still runs. So elect here only if two worlds can never run at once
-    // (RestartedAgentsElect). Also, the first coordinator must have begun the
-    // job (`has_begun`). Otherwise it may still come, and continue the job from
-    // a record.
+    // No node here knows a world. But a world may still run, and restarted
+    // agents may have forgotten it. So elect here only if two worlds can never
+    // run at once (RestartedAgentsElect). Also, a first coordinator must have
+    // begun the job (`has_begun`). Otherwise it may still come, and continue
+    // the job from a record.
     const bool has_begun = HighestPromise() > 0;
     if (!has_begun || !spec.RestartedAgentsElect()) return false;
   }

@@ -30,17 +30,18 @@ namespace muster::rendezvous {
 //      this epoch, that is, to obey no coordinator with a lower epoch.
 //   4. Once a majority has promised the epoch, the standby is elected.
 //
-// An earlier coordinator forms no world without the same majority (Job), so no
+// The earlier coordinator needs the same majority to form a world (Job). So no
 // two coordinators can form worlds at once. The nodes have a majority if one of
 // three conditions holds:
-//   - More than half of each constituency is connected. (A constituency is a
-//     world whose nodes vote; ConstituenciesOf.)
+//   - More than half of each constituency is connected (ConstituenciesOf).
 //   - With Takeover::kAuto: the nodes that are not connected are too few to
 //     form a world (OthersAreTooFew). Known spares do not count.
 //   - At the founder, before any round: at least min_nodes nodes are connected.
-//     (Another standby continues a job before its first round only by the
-//     second condition, if a node has met the founder, and if two worlds can
-//     never run at once: JobSpec::RestartedAgentsElect.)
+//
+// Before the first round, a standby other than the founder can be elected only
+// by the second condition. In addition, a node must have met the founder, and
+// the job must be one whose restarted agents may vote
+// (JobSpec::RestartedAgentsElect).
 class Standby {
  public:
   enum class Kind {
@@ -87,11 +88,11 @@ class Standby {
   // Handles an announcement: the coordinator at `endpoint` says about once a
   // second that it coordinates the job with `epoch`.
   //
-  // Ignores the announcement if both of these conditions hold: the announced
-  // coordinator has no majority of the job's nodes (Backing::kMinority), and a
-  // node that is connected to this standby knows a round of the job or has
-  // promised the epoch of an elected coordinator. The connected nodes could
-  // then elect a coordinator that continues the round, so they stay here.
+  // Ignores a coordinator that has no majority of the job's nodes
+  // (Backing::kMinority), if a node that is connected to this standby knows a
+  // round of the job or has promised the epoch of an elected coordinator. The
+  // connected nodes stay here then, because they may elect a coordinator that
+  // continues the round.
   Step Told(Instant now, uint64_t epoch, const std::string& endpoint,
             Backing backing = Backing::kMajority);
 
@@ -106,11 +107,11 @@ class Standby {
   // Handles an announcement of another standby. A standby sends one about once
   // a second while it has nodes and knows no coordinator.
   //
-  // The nodes must gather at one standby: at the one that has more nodes or, if
-  // both have equally many, at the one whose endpoint is first in byte order.
-  // If that is the other standby, this standby sends its nodes there. It sends
-  // no nodes away while it waits for their promises. `own_endpoint`: the
-  // endpoint of this standby.
+  // All nodes must gather at one standby: at the one with more nodes. If both
+  // have equally many, it is the one whose endpoint is first in byte order. If
+  // this is the other standby, Meet sends the nodes of this standby there. It
+  // sends none away during an election, that is, while it waits for their
+  // promises. `own_endpoint`: the endpoint of this standby.
   Step Meet(Instant now, const Assembly& other,
             const std::string& own_endpoint);
   // Returns the number of connected nodes that wait until enough nodes for an
@@ -135,10 +136,12 @@ class Standby {
   // least number of further nodes that may complete a majority. O(n log n).
   bool HaveMajority(const std::vector<const Report*>& voting,
                     int* lacking) const;
-  // Counts the connected nodes. If no election runs and the nodes have a
-  // majority, begins an election. If an election runs and a majority has
-  // promised its epoch, this standby is elected. A founder whose nodes have met
-  // no coordinator needs no election: it begins the job at once.
+  // Counts the connected nodes.
+  //   - If no election runs and the nodes have a majority, begins an election.
+  //   - If an election runs and a majority has promised its epoch, this standby
+  //     is elected.
+  //   - A founder whose nodes have met no coordinator needs no election: it
+  //     begins the job at once.
   void Count(Instant now, Step& step);
   Directive NewDirective(DirectiveKind kind, std::string reason);
   // The directive for nodes that wait here; `gathered_` is its text.

@@ -236,8 +236,8 @@ TEST(StandbyTest, DrawsAboveEveryPromise) {
   nodes.Come(2);
   const uint64_t expected = (uint64_t{10} << kDrawnEpochBits) | 99;
   EXPECT_EQ(nodes.told(1).epoch, expected);
-  // Node 0 connects only now. It has promised another standby a higher epoch
-  // than this standby has requested so far. So this standby must request a
+  // Node 0 has promised another standby a higher epoch than this standby has
+  // requested so far, and connects only now. So this standby must request a
   // still higher epoch from all nodes.
   nodes.report(0).promised_epoch = uint64_t{20} << kDrawnEpochBits;
   nodes.Come(0);
@@ -266,9 +266,9 @@ TEST(StandbyTest, AWorldThatMayHaveBegunNeedsItsOwnMajority) {
 }
 
 TEST(StandbyTest, AMajorityOfANewerWorldDoesNotReplaceOneOfTheElectorate) {
-  // Two of the three nodes of round 2 connect to this standby. But both report
-  // that the electorate (the nodes whose votes count) is round 1, of which no
-  // node connects. So the two nodes cannot elect this standby.
+  // Two of the three nodes of round 2 connect. Both report that the electorate
+  // (the nodes whose votes count) is still that of round 1. But no node of
+  // round 1 connects, so this standby must ask for no promise (epoch 0).
   Cluster nodes(3);
   for (int i = 0; i < 2; ++i) {
     const int other = nodes.AddFresh();
@@ -284,9 +284,10 @@ TEST(StandbyTest, AMajorityOfANewerWorldDoesNotReplaceOneOfTheElectorate) {
 
 TEST(StandbyTest, AnOlderWorldNeedsNoMajority) {
   Cluster nodes(5);
-  // Round 2 has begun on nodes 0 to 2, and the coordinator has told nodes 0 and
-  // 1 so. So an election needs a majority of the three nodes of round 2. It
-  // does not need a majority of the five nodes of round 1.
+  // Round 2 has begun on nodes 0 to 2. Nodes 0 and 1 know this: they report the
+  // three nodes of round 2 as the electorate (the nodes whose votes count). So
+  // an election needs two nodes of round 2, and no majority of the five nodes
+  // of round 1.
   for (int rank : {0, 1}) {
     Report& report = nodes.report(rank);
     report.place->round = 2;
@@ -302,9 +303,10 @@ TEST(StandbyTest, AnOlderWorldNeedsNoMajority) {
 }
 
 TEST(StandbyTest, AWorldOfAnEarlierCoordinatorIsVoid) {
-  // Node 0 reports a world of round 2 that began with an old epoch. Node 1
-  // reports that a coordinator with the later epoch 8 has continued round 1. So
-  // the world of round 2 is void, and an election needs no majority of it.
+  // Node 0 reports a world of round 2, formed by a coordinator with an old
+  // epoch. Node 1 has been told the electorate of round 1 by a later
+  // coordinator, whose epoch is 8. So the world of round 2 is void, and no
+  // majority of its nodes is needed.
   Cluster nodes(3);
   nodes.report(1).electorate.epoch = 8;
   nodes.report(0).place =
@@ -314,10 +316,10 @@ TEST(StandbyTest, AWorldOfAnEarlierCoordinatorIsVoid) {
   EXPECT_NE(nodes.told(1).epoch, 0u);
 }
 
-// Some nodes have lost their place in round 1, because their agents were
-// started again. They have met a coordinator without a round, whose random
-// epoch is higher than that of round 1. Nevertheless, the world of round 1 must
-// stay valid.
+// The agents of some nodes of round 1 were restarted, so these nodes have lost
+// their place. They have then met a first coordinator without a round, whose
+// random epoch is higher than that of round 1. Nevertheless, the world of round
+// 1 must stay valid.
 TEST(StandbyTest, AFirstCoordinatorWithoutARoundVoidsNoWorld) {
   for (const int survivors : {1, 2}) {
     Cluster nodes(3);
@@ -393,11 +395,11 @@ TEST(StandbyTest, EnoughNodesReplaceNoMajorityThatHalfOfTheWorldMayDeny) {
       nodes.report(node).spec.max_nodes = 4;
       nodes.Come(node);
     }
-    // The job has at most 4 nodes, and 3 of them are connected to this standby.
-    // So at most one node of the world can be connected to another standby. In
-    // a world of two, one node is half of the world, so this standby must ask
-    // for no promise (epoch 0). In a world of three, one node is less than
-    // half, so this standby asks the nodes to promise an epoch.
+    // The job has at most 4 nodes, and 3 are connected to this standby. So at
+    // most one node of the world is connected to another standby. In a world of
+    // two, it is half of the world, so this standby must ask for no promise
+    // (epoch 0). In a world of three, it is less than half, so this standby
+    // asks for a promise.
     EXPECT_EQ(nodes.told(1).epoch != 0, world == 3) << world;
   }
 }
@@ -419,10 +421,10 @@ TEST(StandbyTest, NodesElsewhereThatAreAsManyAsThoseHereAreNotTooFew) {
   }
 }
 
-// Returns a standby and a world of `world` nodes. Node 0 is connected but was
-// restarted. The nodes 1 to `remembering` are connected and remember the world.
-// The other nodes are not connected. In the job, max_nodes is world + 1, and
-// min_nodes is more than half of max_nodes.
+// Returns a standby and a world of `world` nodes. Node 0 was restarted and has
+// forgotten the world. Nodes 1 to `remembering` remember it. Only these nodes
+// and node 0 are connected. max_nodes is world + 1, and min_nodes is more than
+// half of max_nodes.
 Cluster WithAReturnedNode(int world, int remembering,
                           Takeover takeover = Takeover::kAuto) {
   Cluster nodes(world);
@@ -484,12 +486,11 @@ TEST(StandbyTest, ANodeThatWasStartedAgainVotesInARoundThatMayHaveBegun) {
     returned.electorate = Electorate();
     nodes.Come(0);
     nodes.Come(1);
-    // Round 2 has two nodes, and node 1 is one of them. If node 1's report
-    // lists the members of round 2 (is_listed), node 0 is known to be the other
-    // one. Nodes 0 and 1 then suffice for an election, so the standby asks them
-    // to promise an epoch. Without the list, the other node of round 2 may be
-    // connected to another standby, so this standby asks for no promise (epoch
-    // 0).
+    // Round 2 has two nodes, one of which is node 1. With is_listed, the report
+    // of node 1 shows that node 0 is the other one. Then all nodes of round 2
+    // are connected, so the standby asks for a promise. Without the list, the
+    // other node may be connected to another standby, so this standby asks for
+    // none (epoch 0).
     EXPECT_EQ(nodes.told(1).epoch != 0, is_listed);
   }
 }
@@ -509,9 +510,9 @@ TEST(StandbyTest, AReturnedNodeWhoseRankHasVotedIsNoVoter) {
   stranger.place.reset();
   stranger.electorate.rank = 0;
   nodes.Come(2);
-  // Node 2 claims the rank of node 0, so only one of nodes 0 and 2 may vote. If
-  // both voted, 3 of the 4 nodes would vote, which would be a majority. So the
-  // standby must ask for no promise (epoch 0).
+  // Node 2 claims the rank of node 0, so only one of the two may vote. With
+  // node 1, 2 of the 4 nodes vote, which is no majority. So the standby must
+  // ask for no promise (epoch 0).
   EXPECT_EQ(nodes.told(2).epoch, 0u);
 }
 
@@ -672,10 +673,12 @@ TEST(StandbyTest, BeforeAnyRoundEnoughNodesAreAMajorityAtTheFounder) {
 }
 
 // Nodes of a job with max_nodes 5 have lost their coordinator before any round,
-// and connect to a successor. If min_nodes is 3, three nodes suffice to elect
-// it: the other nodes are at most two, too few for a world. The successor is
-// never elected in three cases: min_nodes is 2 (two worlds could run at once);
-// Takeover::kMajority; no node has met the founder.
+// and connect to a successor. With min_nodes 3, three nodes elect it: the other
+// nodes are at most two, too few for a world. The successor is never elected in
+// three cases:
+//   - min_nodes is 2: two worlds could run at once.
+//   - Takeover::kMajority.
+//   - No node has met the founder.
 TEST(StandbyTest, BeforeAnyRoundASuccessorNeedsThatOtherNodesAreTooFew) {
   struct Case {
     Takeover takeover = Takeover::kAuto;

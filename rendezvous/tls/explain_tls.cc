@@ -293,10 +293,9 @@ absl::Status ExplainTls(const Endpoint& coordinator,
   absl::Status why =
       Attempt(who, coordinator.host, address, shown, deadline, &closed);
   if (!closed) return why;
-  // The coordinator has closed the connection: either it refuses the
-  // certificate, or it is shutting down. A coordinator that is shutting down
-  // accepts no second connection. So a second attempt shows which of the two
-  // reasons is true.
+  // The coordinator has closed the connection. Either it refuses the
+  // certificate, or it is shutting down. A second attempt tells the two apart:
+  // a coordinator that is shutting down accepts no second connection.
   return Attempt(who, coordinator.host, address, shown, deadline, &closed);
 }
 

@@ -31,10 +31,11 @@ struct TlsFiles {
 // key, calls `warn` once with a sentence. Blocks on the file system; any
 // thread.
 //
-// InvalidArgument, with a sentence that names the flag and the file, if a file
-// is missing or not PEM; if the key is encrypted or does not belong to the
-// certificate; or if the certificate is expired, not valid yet, or not signed
-// by one of the authorities.
+// InvalidArgument, with a sentence that names the flag and the file:
+//   - A file is missing or not PEM.
+//   - The key is encrypted, or does not belong to the certificate.
+//   - The certificate is expired, not valid yet, or not signed by one of the
+//     authorities.
 absl::Status CheckTlsFiles(const TlsFiles& files, std::time_t now,
                            const std::function<void(const std::string&)>& warn);
 

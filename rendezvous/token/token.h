@@ -32,14 +32,14 @@ std::string FreshToken();
 
 // Returns the job tokens in the file with the path `file`. Its first line is
 // the token in use; a second line may contain the token that is being replaced.
-// If `file` is empty, returns the value of MUSTER_TOKEN, which is then moved
-// out of the environment (TakeTokenVariable). Returns an empty vector if
-// MUSTER_TOKEN is not set either. Calls `warn` with a sentence if other users
-// may read the file, or if a token is so short that it may be guessed.
+// If `file` is empty, returns the value of MUSTER_TOKEN, and moves it out of
+// the environment (TakeTokenVariable). Returns an empty vector if MUSTER_TOKEN
+// is not set either. Calls `warn` with a sentence if other users may read the
+// file, or if a token is so short that it may be guessed.
 //
-// NotFound, PermissionDenied: the file cannot be read. InvalidArgument: a token
-// is empty, longer than 4 KiB, or has characters that HTTP cannot carry; or
-// there are more than two tokens.
+// NotFound, PermissionDenied: the file cannot be read. InvalidArgument: there
+// are more than two tokens, or a token is empty, longer than 4 KiB, or has
+// characters that HTTP cannot carry.
 absl::StatusOr<std::vector<std::string>> ReadTokens(
     const std::string& file,
     const std::function<void(const std::string&)>& warn);

@@ -40,8 +40,8 @@ enum class TextKind { kName, kWords };
 
 // Copies the fields of an untrusted message into a plain type, and checks the
 // bounds of each field. Keeps the first error, so that the caller need not
-// check a status after each field. After an error, some of the other fields may
-// be missing in the plain type, so the caller must refuse the whole message.
+// check a status after each field. After an error the plain type may be
+// incomplete, so the caller must refuse the whole message.
 class BoundedReader {
  public:
   // `message`: the name of the message in errors, such as "report".

@@ -21,9 +21,9 @@
 namespace muster::store {
 namespace {
 
-// Time limit of one attempt to connect. It is so short that an attempt whose
-// packet was lost does not use up the whole deadline, and so long that a store
-// to which ten thousand clients connect at once can answer in time.
+// Time limit of one attempt to connect. An attempt whose packet was lost must
+// not use up the whole deadline. But a store to which ten thousand clients
+// connect at once must have the time to answer.
 constexpr Duration kAttempt = std::chrono::seconds(20);
 constexpr Duration kFirstPause = std::chrono::milliseconds(20);
 constexpr Duration kLongestPause = std::chrono::seconds(1);

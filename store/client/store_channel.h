@@ -39,7 +39,8 @@ class StoreChannel {
   // Receives the reply to the oldest request that is not answered yet.
   // `command`: the command of that request. `keys`: the number of its keys;
   // used for MULTI_GET only.
-  //   DeadlineExceeded  no whole reply has arrived
+  //
+  //   DeadlineExceeded  the reply has not arrived, or only a part of it
   //   Unavailable       the connection is lost, or the bytes are not a reply
   absl::StatusOr<StoreReply> Receive(StoreCommand command, size_t keys,
                                      Instant deadline);

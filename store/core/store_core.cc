@@ -165,9 +165,9 @@ void StoreCore::Wait(StoreClientId client, const StoreRequest& request,
                      StoreEffects* effects) {
   // A client has at most one pending WAIT: its second WAIT replaces the first.
   DropWait(client, effects);
-  // In PyTorch, a blocking pop is a WAIT for one queue and then a pop, which
-  // must find an element. So a WAIT for a single queue must not end because of
-  // an element that is already reserved for another client.
+  // In PyTorch, a blocking pop is a WAIT for one queue, followed by a pop that
+  // must find an element. So a WAIT for a single queue ends only if the queue
+  // has an element that is not reserved for another client.
   const bool pops =
       request.keys.size() == 1 && Find(request.keys[0]) == There::kAsQueue;
   auto kind = StoreEffects::Kind::kReply;

@@ -89,9 +89,11 @@ class StoreCore {
   void Put(std::string_view key, std::string value, StoreEffects* effects);
   // Adds `amount` to the number stored under the request's key, and returns the
   // sum. `beside`: memory in bytes that the request needs in addition to the
-  // stored sum. Closes the client's connection and returns nullopt if the
-  // stored value is not a number, if the sum exceeds 64 bits, or if the store's
-  // memory limit has no room for the sum and `beside`.
+  // stored sum.
+  //
+  // Closes the client's connection and returns nullopt in three cases: the
+  // stored value is not a number; the sum exceeds 64 bits; the store's memory
+  // limit has no room for the sum and `beside`.
   std::optional<int64_t> Increase(StoreClientId client,
                                   const StoreRequest& request, int64_t amount,
                                   size_t beside, StoreEffects* effects);
@@ -116,9 +118,10 @@ class StoreCore {
   WaitingList waits_;
   BarrierList barriers_;
   WatchList watches_;
-  // Queue elements that are reserved for clients whose WAIT has ended. An offer
-  // ends with the client's next request. If that request does not pop the
-  // element, the element is offered to the next waiting client. Invariant: if a
+  // The offers. An offer is a queue element that is reserved for a client whose
+  // WAIT for this queue has ended. It ends with the client's next request, or
+  // when it expires (AgeOffers). If the client has not popped the element by
+  // then, the element is offered to the next waiting client. Invariant: if a
   // queue has an unreserved element, no client waits for that queue alone.
   OfferList offers_;
   // Memory of the values and queues, in bytes.

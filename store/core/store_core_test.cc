@@ -269,9 +269,8 @@ TEST_F(StoreCoreTest, AnElementWhoseOfferExpiresIsOfferedToTheNext) {
   core_.AgeOffers(&effects_);
   core_.AgeOffers(&effects_);
   EXPECT_FALSE(core_.HasOffers());
-  // The offer of the element "x" to client 1 has ended, so that another client
-  // may pop the element. Client 1 still gets it, because no other client has
-  // popped it yet.
+  // The element "x" is no longer reserved for client 1, so any client may pop
+  // it. None has done so yet. So client 1 can still pop it.
   EXPECT_THAT(Pop(1, "q"), ElementsAre("1<" + Number(1) + String("x")));
 }
 
@@ -316,9 +315,9 @@ TEST_F(StoreCoreTest, ANewWaitPassesTheOfferToTheNext) {
   EXPECT_THAT(Wait(1, {"q"}), ElementsAre("1<1" + Byte(0))) << "nobody waits";
 }
 
-// Client 2 waits for a queue and for another key, so its WAIT is not part of a
-// blocking pop. For such a WAIT the queue exists, even if its only element is
-// reserved for client 1.
+// The only element of queue "q" is reserved for client 1. Client 2 waits for
+// "q" and for another key, so its WAIT is not part of a blocking pop. Such a
+// WAIT only needs the queue to exist, so the reservation does not matter.
 TEST_F(StoreCoreTest, AQueueAmongOtherKeysIsThereThoughItsElementIsOffered) {
   Wait(1, {"q"});
   Push("q", "x");
@@ -440,9 +439,9 @@ TEST_F(StoreLimitsTest, BytesToAllWatchersOfAKeyAreBounded) {
     core.Apply(client, {.command = C::kWatchKey, .key = "k"}, &effects_);
   }
   effects_.Clear();
-  // The old and the new value, which are sent to each watcher, have more than
-  // 16 MiB together. So the limit of 64 MiB has room for three of the five
-  // watchers, and the other two are disconnected.
+  // Each watcher is sent the old and the new value, together more than 16 MiB.
+  // So the limit of 64 MiB has room for only three of the five watchers. The
+  // other two are disconnected.
   core.Apply(99, set, &effects_);
   std::vector<StoreClientId> closed;
   for (const auto& effect : effects_.All()) {

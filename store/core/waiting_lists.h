@@ -81,7 +81,8 @@ class OfferList {
   // Reserves an element of `queue` for `client`, which must not have an offer.
   void Add(StoreClientId client, std::string_view queue);
 
-  // Ends the client's offer and returns its queue; nullopt if it had none.
+  // Ends the client's offer. Returns the name of the queue in which an element
+  // was reserved; nullopt: the client had no offer.
   std::optional<std::string> Take(StoreClientId client);
 
   // Ends all offers that existed at the previous call of TakeOld. Returns their

@@ -48,8 +48,8 @@ Way WayOf(StoreCommand command) {
 }
 
 // Whether the server replies to the request at once. If so, the client's next
-// request must wait for the reply. Returns false if the reply comes late
-// (BARRIER) or if the request has no reply.
+// request must wait for the reply. False: the reply comes late (BARRIER), or
+// the request has no reply.
 bool AnsweredAtOnce(const StoreRequest& request) {
   if (request.command == StoreCommand::kBarrier) return false;
   if (request.command == StoreCommand::kMultiGet && request.keys.empty()) {
@@ -221,10 +221,10 @@ void RelayCore::WaitsReplied(WaitsByRequest::iterator waits,
   std::deque<StoreClientId>& clients = waits->second.clients;
   if (frame.kind == RelayFrameKind::kMessageForOne) {
     // Several clients wait for the same key and share this channel. The store
-    // server has reserved a queue element, and the relay offers it to the first
-    // client, which from now on uses the channel alone. For the other clients
-    // the relay sends a new WAIT on another channel, so that they need not wait
-    // until the first client has popped its element.
+    // server has reserved a queue element for the channel. The relay offers it
+    // to the first client, which from now on uses the channel alone. The other
+    // clients need not wait until the first client has popped its element: the
+    // relay sends a new WAIT for them on another channel.
     const StoreClientId first = clients.front();
     clients.pop_front();
     waiting_.erase(first);

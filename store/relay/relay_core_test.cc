@@ -181,8 +181,8 @@ TEST_F(RelayCoreTest, TheLastToCancelEndsTheWaitUpstream) {
   Wait(1, {"k"});
   EXPECT_THAT(Ask(1, {.command = C::kCancelWait}),
               ElementsAre("1 gone", "1<" + kOne));
-  // Reply(1, kZero) below is the late reply to the cancelled WAIT for "k". It
-  // must not end the client's WAIT for "l", which uses channel 2.
+  // The new WAIT uses channel 2. The late reply to the cancelled WAIT arrives
+  // on channel 1 and must not end the new one.
   EXPECT_THAT(Wait(1, {"l"}), ElementsAre("2 WAIT l"));
   EXPECT_THAT(Reply(1, kZero), IsEmpty());
   EXPECT_EQ(core_.channels(), 1);

@@ -30,8 +30,8 @@ constexpr size_t kMuchRoom = size_t{1} << 30;
 constexpr size_t kLittleRoom = 2500;
 constexpr std::array<std::string_view, 2> kQueues = {"q", "r"};
 
-// Whether clients may hold offers, that is, elements that are reserved for them
-// but not popped yet. kStand: they may. kAreOver: no element is reserved.
+// Whether queue elements may be reserved for clients that have not popped them
+// yet (offers). kStand: they may. kAreOver: no element is reserved.
 enum class Offers { kStand, kAreOver };
 
 class StoreSimulation {
@@ -49,7 +49,7 @@ class StoreSimulation {
       if (Below(400) == 0) ComeToRest();
       if (clients_.size() < kClients) clients_.push_back(NewClient());
       // AgeOffers ends old offers (reservations of a queue element for a
-      // client). After that, a client's pop may find no element. So call
+      // client). A pop of such a client may then find no element. So call
       // AgeOffers only in simulations in which a pop may fail
       // (kMayFindNothing).
       if (told_ == Told::kMayFindNothing && Below(150) == 0) {
@@ -136,9 +136,9 @@ class StoreSimulation {
   }
 
   // Checks that no client waits for a queue that has an unreserved element.
-  // With Offers::kAreOver, no element is reserved. With Offers::kStand, the
-  // check assumes one reserved element for each client whose last WAIT for this
-  // queue has ended (MayHold).
+  //   - Offers::kAreOver: no element is reserved.
+  //   - Offers::kStand: the check assumes one reserved element for each client
+  //     whose last WAIT for this queue has ended (MayHold).
   void CheckNoPopWaitsWhileAnElementIsThere(Offers offers) {
     for (const std::string_view queue : kQueues) {
       int64_t spare = store_.LengthOf(queue);

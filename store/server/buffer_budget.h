@@ -25,14 +25,13 @@ struct BufferShare {
 // requests must wait, and which connections are closed. Pure: the caller passes
 // changes and the time.
 //
-// - If unread replies exceed half of the limit, requests wait, because their
-// replies would add to the unread ones. Clients that read make room again, so
-// no client that reads is closed.
-// - If requests wait and almost nothing is read during `timeout`, the clients
-// that do not read are closed.
-// - If all buffers exceed the limit, a connection is closed at once. Most of
-// the memory then holds incomplete requests, because the waiting limits the
-// replies.
+//   - If unread replies exceed half of the limit, requests wait, because their
+//     replies would add to the unread ones. Clients that read make room again.
+//   - If requests wait and almost nothing is read during `timeout`, the clients
+//     that do not read are closed.
+//   - If all buffers exceed the limit, a connection is closed at once. Since
+//     waiting limits the unread replies, most of the memory then holds
+//     incomplete requests.
 class BufferBudget {
  public:
   BufferBudget(size_t max_bytes, Duration timeout);
@@ -55,8 +54,9 @@ class BufferBudget {
   bool IsOverdue(Instant now);
 
   // Whether the connection of `one` must be closed before that of `other`.
-  // FillsBefore is for the case that all buffers together exceed the limit,
-  // BlocksBefore for the case that requests have waited too long (IsOverdue).
+  //   - FillsBefore: for the case that all buffers together exceed the limit.
+  //   - BlocksBefore: for the case that requests have waited too long
+  //     (IsOverdue).
   bool FillsBefore(const BufferShare& one, const BufferShare& other) const;
   bool BlocksBefore(const BufferShare& one, const BufferShare& other) const;
 
@@ -65,11 +65,10 @@ class BufferBudget {
   const Duration timeout_;
   size_t bytes_ = 0;
   size_t outgoing_ = 0;
-  // The time from which IsOverdue measures how long almost nothing was read.
-  // Set by the first call of IsOverdue after requests have begun to wait, and
-  // set anew by a later call if clients have read enough in the meantime.
-  // nullopt: requests do not wait, or IsOverdue was not called since they began
-  // to wait.
+  // The time from which IsOverdue measures how long almost nothing was read;
+  // nullopt: not measured yet, or requests do not wait. The first call of
+  // IsOverdue while requests wait sets the time. A later call sets it anew if
+  // clients have read enough since then.
   std::optional<Instant> wait_began_;
   uint64_t wait_ = 1;  // the number of this period
   size_t read_ = 0;    // bytes that clients have read in this period

@@ -115,9 +115,9 @@ TEST_F(BufferBudgetTest, AClientThatDoesNotReadBlocksBeforeOneThatReads) {
   const BufferShare idle;
   EXPECT_TRUE(budget_.BlocksBefore(a_, idle));
   EXPECT_FALSE(budget_.BlocksBefore(idle, a_));
-  // The next calls end the wait of the requests and begin a new one, in which
-  // client a_ reads nothing. The connection of a_ is no longer spared: what a_
-  // has read during the earlier wait does not count.
+  // The next calls end the wait of the requests and begin a new wait. Client a_
+  // has read only during the earlier wait, which does not count. So the
+  // connection of a_ is no longer spared.
   Send(b_, 0);
   Send(c_, 0);
   Send(c_, kHalf - 1);
@@ -132,9 +132,9 @@ TEST_F(BufferBudgetTest, HalfARequestFillsBeforeAnAnswer) {
   ASSERT_TRUE(budget_.IsFull());
   EXPECT_TRUE(budget_.FillsBefore(b_, a_));
   EXPECT_FALSE(budget_.FillsBefore(a_, b_));
-  // The unread reply to client a_ is now larger than the incomplete request of
-  // b_. But the incomplete requests of b_ and c_ together are larger than this
-  // reply. So the connection of b_ is still closed before that of a_.
+  // The unread reply to a_ is now larger than the incomplete request of b_. But
+  // it is smaller than the incomplete requests of b_ and c_ together. So b_ is
+  // still closed before a_.
   budget_.Charge(a_, kHalf + 200, kHalf + 200);
   budget_.Charge(c_, 400, 0);
   EXPECT_TRUE(budget_.FillsBefore(b_, a_));

@@ -25,9 +25,9 @@ inline constexpr StoreClientId kUpstreamClient = 0;
 // epoll, accounts for buffers and closes connections. Does not parse the data.
 // Single-threaded.
 //
-// A connection is closed in two steps, so that a reference to it stays valid
-// while an event is handled: End frees its buffers; Remove, later, closes its
-// socket.
+// A connection is closed in two steps: End frees its buffers; Remove, later,
+// closes its socket. So a reference to the connection stays valid while an
+// event is handled.
 class HubConnections {
  public:
   using Role = StoreConnection::Role;

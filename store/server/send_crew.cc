@@ -42,8 +42,8 @@ void SendCrew::SendAll(std::span<Job> jobs) {
   Take(jobs);
   if (threads_.empty()) return;
   std::unique_lock<std::mutex> lock(mutex_);
-  // Removes the jobs, so that a helper thread that wakes up after the end of
-  // the batch does not find them.
+  // Remove the jobs. A helper thread may wake up only after the end of this
+  // batch, and must then find no jobs.
   jobs_ = {};
   changed_.wait(lock, [this] { return active_ == 0; });
 }

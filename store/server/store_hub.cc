@@ -187,8 +187,8 @@ void StoreHub::OnReadable(StoreConnection& connection) {
 }
 
 void StoreHub::Encrypt(StoreConnection& connection) {
-  // TLS must not buffer decrypted data here, because epoll does not report data
-  // that TLS has already read from the socket.
+  // Turn off the buffering of TLS. Decrypted data in a buffer would go
+  // unnoticed, because epoll only reports data that is still in the socket.
   connection.socket.tls = std::make_unique<TlsStream>(
       *options_.tls, TlsStream::Side::kServer, connection.socket.fd.get(),
       TlsStream::Options{.buffering = TlsStream::Buffering::kNone});

@@ -115,8 +115,8 @@ class Serving {
   HubThread thread_;
 };
 
-// The hub must read from an upstream even if the upstream does not read.
-// Otherwise both sides would wait for each other.
+// The upstream does not read. The hub must read from it all the same, because
+// otherwise both sides would wait for each other.
 TEST(StoreHubTest, AnUpstreamThatDoesNotReadIsReadFrom) {
   constexpr size_t kBytes = size_t{8} << 20;
   int ends[2];

@@ -27,9 +27,9 @@ const StoreRequest kGetLarge = {.command = C::kGet, .key = "large"};
 
 class StoreOverloadTest : public testing::Test {
  protected:
-  // Starts a server in which requests wait once the unread replies of all
-  // clients together exceed about four times the size of the value of the key
-  // "large".
+  // Starts a server with a low limit for unread replies. Requests wait once the
+  // unread replies of all clients together exceed about four times the size of
+  // the value of the key "large".
   void Start(Duration timeout) {
     StoreServerOptions options;
     options.max_buffer_bytes = 8 * kMaxStoreValueBytes + 4096;
@@ -90,8 +90,8 @@ TEST_F(StoreOverloadTest, AClientThatDoesNotReadIsClosedAndTheOthersGoOn) {
   EXPECT_EQ(setter_->Get("large"), value_);
 }
 
-// A request that had been received only in part when the overload began, or not
-// at all, is handled after the overload.
+// When the overload begins, one request has been received only in part, and
+// another not at all. Both must be handled after the overload.
 TEST_F(StoreOverloadTest, RequestsThatWaitAreNotLost) {
   Start(std::chrono::milliseconds(100));
   RawClient half(server_->port());

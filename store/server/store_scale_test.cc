@@ -113,8 +113,8 @@ TEST(StoreScaleTest, AsManyConnectionsAsThereAreDescriptors) {
         server.port(), count, kSilent,
         RawClient::kLoopback + static_cast<uint32_t>(crowds.size())));
     crowds.back()->SendByAll(words);
-    // PING and WAIT are sent in one message, so the reply to PING shows that
-    // the server has received the WAIT.
+    // Each client has sent PING and WAIT in one message. So its reply to PING
+    // (`greeting`) shows that the server has received its WAIT.
     ASSERT_EQ(crowds.back()->CountReceivers(greeting), count);
     left -= count;
   }

@@ -83,9 +83,9 @@ class StoreServer::Running {
   void Serve() {
     const absl::Status served = hub_.Run();
     // Report waiting clients only if the round is broken (reason_ is not
-    // empty). After a successful round the count may be wrong: it includes
-    // workers that have exited but whose connections have not been read to the
-    // end.
+    // empty). After a successful round the count may include workers that have
+    // exited, because the server may not have read the end of their connections
+    // yet.
     const size_t waiting = reason_.empty() ? 0 : service_.waiting();
     if (waiting == 0 && served.ok()) return;
     hub_.Notice(

@@ -29,10 +29,9 @@ struct StoreServerOptions {
   // connections are counted. Notices name the first eight of the refused
   // addresses (StrangerLog::kMaxNamed).
   AddressSet clients = AddressSet::Loopback();
-  // The TLS key; nullopt: no encryption. With a key, a connection is encrypted
-  // if its first byte is that of a TLS handshake. It is refused if its peer
-  // does not have the key. A connection from an address outside of
-  // `clear_text_clients` must be encrypted.
+  // The TLS key; nullopt: no encryption. With a key, a connection that begins
+  // with a TLS handshake is encrypted, and its peer must have the key. Only
+  // addresses in `clear_text_clients` may then connect without encryption.
   std::optional<TlsContext> tls;
   AddressSet clear_text_clients = AddressSet::Loopback();
   // Limit of the memory for keys, values, queues and waits, in bytes. A request
@@ -66,8 +65,8 @@ struct StoreServerOptions {
 class StoreServer {
  public:
   // Starts a server, which listens when Start returns. Raises the process's
-  // soft limit of descriptors to the hard limit, and leaves a few hundred
-  // descriptors to other users in the process.
+  // soft limit of descriptors to the hard limit. The server leaves a few
+  // hundred descriptors free for the rest of the process.
   //   InvalidArgument    the address, port or descriptor is invalid
   //   AlreadyExists      the port is in use
   //   ResourceExhausted  no descriptors or threads are left

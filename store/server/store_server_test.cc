@@ -100,10 +100,9 @@ TEST_F(StoreServerTest, SetReleasesAWaitingClient) {
   EXPECT_TRUE(a.Released());
 }
 
-// A SET releases 300 clients that wait for its key. Each gets its reply,
-// although another 30 clients, which wait for the same key, disconnect before
-// the SET. The replies are so many that the server's helper threads send some
-// of them.
+// 300 clients wait for a key, and 30 more clients that then disconnect. A SET
+// of the key must release the 300 clients: each gets its reply. The replies are
+// so many that the server's helper threads send some of them.
 TEST_F(StoreServerTest, ReleasesManyAtOnce) {
   Start();
   ManyClients waiters(port(), 300);
@@ -252,9 +251,9 @@ TEST_F(StoreServerTest, ClosingReleasesAllWaitingClients) {
   server_->Close("again");
 }
 
-// A server that ends without a reason reports no waiting clients: after a
-// successful round, the worker of such a client may have exited already, and
-// the server may not have read the end of its connection yet.
+// The server is closed without a reason, as after a successful round. It must
+// then report no waiting clients, because their workers may have exited
+// already.
 TEST_F(StoreServerTest, AnEndWithoutAReasonIsNoNews) {
   Start();
   RawClient waiter(port());
@@ -549,9 +548,9 @@ TEST_F(StoreServerTest, AllClientsOfALostRelayAreGone) {
     other.StartWait("q");
     EXPECT_EQ(other.Add("n", 1), 1);
     other.Send({.command = C::kQueuePush, .key = "q", .value = "e"});
-    // The relay receives the reply to its WAIT, which means that the element
-    // "e" is reserved for the relay's client. The relay then disconnects
-    // without a pop, so the store must offer the element to `other`.
+    // The relay receives the reply to its WAIT: the element "e" is now reserved
+    // for the relay's client. The relay then disconnects without a pop. So the
+    // store must offer the element to `other`.
     relay.Next();
   }
   EXPECT_TRUE(other.Released());

@@ -60,9 +60,8 @@ class SimulatedStore {
   // Delivers the server's next frame to a relay.
   bool DeliverToRelay(size_t relay);
 
-  // Simulates one tick of the server, which ends offers (reservations of a
-  // queue's element for a client) if the client has not popped the element in
-  // time.
+  // Simulates one tick of the server. The tick ends old offers. An offer is the
+  // reservation of a queue's element for a client that has not popped it yet.
   void AgeOffers();
 
   // Length of the queue, including elements that are reserved for a client.
@@ -125,10 +124,9 @@ class SimulatedStore {
 // test if a request is not answered exactly once.
 class RandomClient {
  public:
-  // Whether an element that was offered to a client is always there when the
-  // client pops. kFinds: yes. kMayFindNothing: no, because another client may
-  // take the element first, by a pop without a wait or after the offer has
-  // expired.
+  // Whether a client that was offered an element always finds it when it pops.
+  // kFinds: yes. kMayFindNothing: no, because another client may take the
+  // element first, by a pop without a wait or after the offer has expired.
   enum class Told { kFinds, kMayFindNothing };
   // Counts of cases over all clients of a simulation, to check that each case
   // occurred.

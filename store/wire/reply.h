@@ -31,10 +31,10 @@ class ReplyParser {
   // `keys`: the number of requested keys; used for MULTI_GET only.
   ReplyParser(StoreCommand command, size_t keys);
 
-  // Parses the reply at the front of `buffer`. `buffer` must hold all bytes
-  // that were received and not consumed yet, so the caller appends to it until
-  // a call returns a length. Returns the reply's length, which the caller then
-  // consumes, or 0 while the reply is incomplete. For a command without a reply
+  // Parses the reply at the front of `buffer`, which must hold all bytes that
+  // were received and not consumed yet. Returns 0 while the reply is
+  // incomplete: append more bytes and call again. Otherwise returns the reply's
+  // length; the caller then consumes the reply. For a command without a reply
   // (ReplyOf), always returns 0; do not wait for a reply.
   //   InvalidArgument  not a reply; the connection must be closed
   absl::StatusOr<size_t> Parse(std::string_view buffer, StoreReply* reply);

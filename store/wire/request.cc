@@ -49,9 +49,9 @@ const Row& RowOf(StoreCommand command) {
   return kRows[static_cast<size_t>(command)];
 }
 
-// Numbers of GETNUMKEYS and WATCH_KEY in the old framing. It has no VALIDATE,
-// so the numbers up to that of GETNUMKEYS are one lower than in the modern
-// framing. It also has no PING, queues, lists or barriers.
+// Command numbers of GETNUMKEYS and WATCH_KEY in the old framing, which has no
+// VALIDATE, PING, queues, lists or barriers. Without VALIDATE, each number up
+// to that of GETNUMKEYS is one lower than in the modern framing.
 constexpr uint8_t kOldNumKeys = 6;
 constexpr uint8_t kOldWatchKey = 7;
 

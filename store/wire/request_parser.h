@@ -23,11 +23,11 @@ class RequestParser {
   explicit RequestParser(StoreFraming framing)
       : framing_(framing), validated_(true) {}
 
-  // Parses one request at the front of `buffer`. `buffer` must hold all bytes
-  // that were received and not consumed yet, so the caller appends to it until
-  // a call returns a length. Returns 0 while the request is incomplete.
-  // Otherwise sets `request`, whose views refer to `buffer`, and returns the
-  // request's length, which the caller then consumes.
+  // Parses one request at the front of `buffer`, which must hold all bytes that
+  // were received and not consumed yet. Returns 0 while the request is
+  // incomplete: append more bytes and call again. Otherwise sets `request`,
+  // whose views refer to `buffer`, and returns the request's length; the caller
+  // then consumes the request.
   //   InvalidArgument    not the store's protocol; the connection must be
   //                      closed
   //   ResourceExhausted  exceeds a limit of request.h; the connection must be

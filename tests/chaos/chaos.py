@@ -54,10 +54,10 @@ _LEAST_HOSTED = 3
 # Number of steps of a job, far more than it can run. The driver stops the job
 # after its last fault.
 _STEPS = 1_000_000
-# The longest time for which the log of a job may have no new line (some faults
-# extend it), and in which the processes of a killed program must end. It is
-# _PATIENCE_S seconds or, if that is longer (on a busy machine),
-# _PATIENCE_IN_STARTS times the duration of the job's start.
+# A time limit: _PATIENCE_S seconds or, if that is longer, _PATIENCE_IN_STARTS
+# times the duration of the job's start (long on a busy machine). Within this
+# time, the log of a job must have a new line, and the processes of a killed
+# program must end. Some faults extend the limit for the log.
 _PATIENCE_S = 10.0
 _PATIENCE_IN_STARTS = 15
 # The lease of a node, in seconds.
@@ -488,8 +488,8 @@ class Job:
       self._agenda.at(last, lambda fault=fault: self._do(fault))
     if (self._plan.state in faults.IN_NODES and
         any(fault.ends_node or fault.outlives_lease for fault in planned)):
-      # If the faults of this group end several nodes, the node that takes over
-      # may have to wait until the leases of the other ended nodes have expired.
+      # The node that takes over may have to wait until the leases of other lost
+      # nodes have expired. So allow one lease more without progress.
       group.bound_s += _LEASE_S
     # `enough` is empty while a fault has not ended or a process is missing.
     # Otherwise it has one element: the length that `_steps`, the steps logged
@@ -712,9 +712,9 @@ class Job:
     def start_again():
       if target.mark != mark:
         return
-      # Do not kill the processes that are left, because they must end by
-      # themselves: an agent ends if its guardian (the workers' parent process)
-      # has died, and a guardian ends the workers if the agent has died.
+      # Do not kill the processes that are left: they must end by themselves. An
+      # agent ends if its guardian (the workers' parent process) has died. A
+      # guardian ends the workers if the agent has died.
       left = self._processes.left(mark)
       if target.running:
         left[target.process.pid] = mark

@@ -47,8 +47,8 @@ _SHORTEST_STOP_S = 0.1
 # the stop.
 HARMLESS_STOP_S = 5.0
 # Maximum time in seconds for which a node's network can be cut without the loss
-# of its lease. TCP doubles the interval between retransmissions, so the next
-# retransmission may come as long after the end of the cut as the cut lasted.
+# of its lease. TCP doubles the interval between retransmissions. So after the
+# cut, the next retransmission may take as long again as the cut.
 HARMLESS_CUT_S = 3.0
 # Maximum time in seconds for which a guardian can be stopped without harm. An
 # agent kills a guardian that has sent no sign of life for 10 s (GuardianWatch).

@@ -90,8 +90,8 @@ distributed_type: MULTI_CPU
 num_processes: 1
 mixed_precision: 'no'
 '''
-# The variables that are not compared between the two launchers, because they
-# come from the launcher or its shell and not from Accelerate.
+# Environment variables that the test does not compare, because they come from
+# the launcher or its shell and not from Accelerate.
 _LAUNCHERS = re.compile(
     r'RANK$|LOCAL_RANK$|GROUP_|ROLE_|WORLD_SIZE$|LOCAL_WORLD_SIZE$|MASTER_|'
     r'TORCHELASTIC_|TORCH_NCCL_|OMP_NUM_THREADS$|MUSTER_|NCCL_P2P|NCCL_IB|'

@@ -37,11 +37,10 @@ def a_machine(pick):
   nodes = sorted({cpu.node for cpu in cpus if cpu.online})
   gpus = []
   for i in range(pick.choice((1, 2, 3, 4, 8))):
-    # If the generated machine has a single NUMA node, a GPU may report no node
-    # (-1). If it has several, each GPU reports one: for GPUs without a node,
-    # Muster and PyTorch then differ on purpose. Muster distributes the workers
-    # of such GPUs over the nodes, and PyTorch uses the first node
-    # (docs/BINDING.md).
+    # If the machine has several NUMA nodes, each GPU reports its node. For a
+    # GPU without a node (-1), Muster and PyTorch would differ on purpose:
+    # Muster distributes such workers over the nodes, and PyTorch uses the first
+    # node (docs/BINDING.md).
     node = -1 if len(nodes) == 1 and pick.random() < 0.5 else pick.choice(nodes)
     gpus.append(planted_machine.Device(f'0000:{16 * (i + 1):02x}:00.0', node,
                                        planted_machine.GPU_CLASS))

@@ -16,8 +16,8 @@
 namespace muster {
 namespace {
 
-// Returns a fuzz input of one to three edits, which insert pieces of headers
-// and manifests.
+// Returns a fuzz input: a byte that selects a valid file, and one to three
+// random edits of it. Each edit inserts a piece of a header or a manifest.
 std::string Input(uint64_t seed) {
   constexpr std::string_view kPieces[] = {
       "{",    "}",    "[",      "]",    "\"",

@@ -2,10 +2,10 @@
 // of the input selects the part:
 //
 // * Connections that open, send pieces of bytes, make calls, join and end in
-//   any order. JudgeFirstBytes and ConnectionPool decide about them. Aborts if
-//   gRPC gets a connection that has not sent the beginning of a session, if the
-//   connection of a node is closed, if a limit is exceeded, or if the pool has
-//   not acted at a deadline.
+//   any order. JudgeFirstBytes and ConnectionPool decide about them. Aborts in
+//   four cases: gRPC gets a connection that has not sent the beginning of a
+//   session; the connection of a node is closed; a limit is exceeded; the pool
+//   has not acted at a deadline.
 // * HTTP requests, edited (edited_bytes.h) and cut in two, to a real
 //   ProbeServer. Aborts if an answer is not one whole HTTP response.
 // * Peers and endpoints as text. Aborts if an endpoint changes when it is

@@ -13,8 +13,8 @@
 namespace muster {
 namespace {
 
-// Returns a fuzz input of one to three edits, which insert pieces of host
-// lists.
+// Returns a fuzz input: a byte that selects a valid host list, and one to three
+// random edits of it. Each edit inserts a piece of a host list.
 std::string Input(uint64_t seed) {
   constexpr std::string_view kPieces[] = {
       "[", "]",  "-",  ",",    "[1-9]", "0",  "99999", "n",

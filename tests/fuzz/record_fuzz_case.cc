@@ -5,9 +5,9 @@
 // in which every field is set.
 //
 // FromBytes reads the record. If FromBytes refuses it, the message must be one
-// line. Otherwise ToBytes and FromBytes must reproduce the record, and a job is
-// continued from it, as by a restarted coordinator. FromBytes must accept the
-// record of the continued job.
+// line. Otherwise ToBytes and FromBytes must reproduce the record. A job is
+// then continued from the record, as by a restarted coordinator. FromBytes must
+// accept the record of the continued job.
 //
 // The job then makes a few steps. In some of them time passes, in others the
 // nodes of the record report again. Job aborts if a step breaks an invariant.

@@ -13,8 +13,8 @@
 namespace muster {
 namespace {
 
-// Returns a fuzz input of one to three edits, which insert pieces of a
-// schedule.
+// Returns a fuzz input: a byte that selects a valid schedule, and one to three
+// random edits of it. Each edit inserts a piece of a schedule.
 std::string Input(uint64_t seed) {
   constexpr std::string_view kPieces[] = {
       "0F0", "1B1", "2F0", ",", "\n",     "0",  "9",  "999999", "F",    "B",

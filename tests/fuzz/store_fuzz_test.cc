@@ -111,10 +111,10 @@ constexpr size_t kBudget = size_t{8} << 20;
 void SendHalves(int port) {
   constexpr size_t kHalf = size_t{1} << 20;
   constexpr int kClients = 7 * kBudget / kHalf;
-  // The hostile client has sent half a request, which the server reads in at
-  // most 16 turns of its event loop. In each turn the server sends at most one
-  // reply to the honest client. So once the honest client has 16 replies, the
-  // server has read the half request.
+  // Number of replies to the honest client after which the server must have
+  // read a hostile client's half request. The server reads the half request in
+  // at most 16 turns of its event loop. In each turn it sends at most one reply
+  // to the honest client.
   constexpr int kTurns = 16;
   std::string half;
   store::AppendRequest({.command = store::StoreCommand::kSet,

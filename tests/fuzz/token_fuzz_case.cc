@@ -4,11 +4,12 @@
 // key, a token file, or the names in a certificate. The rest is the bytes
 // themselves, or edits (edited_bytes.h) of a valid one.
 //
-// Aborts in four cases: the certificate of a derived token was changed, and is
-// trusted although it permits something else; an accepted token does not yield
-// a certificate and its key; a name from a certificate, or an error message,
-// has control characters; a principal may do more than its roles and jobs
-// permit.
+// Aborts in four cases:
+// * A derived token is trusted although an edit of its certificate has changed
+//   what it permits.
+// * An accepted token does not yield a certificate and its key.
+// * A name from a certificate, or an error message, has control characters.
+// * A principal may do more than its roles and jobs permit.
 
 #include <openssl/bio.h>
 #include <openssl/pem.h>

@@ -84,7 +84,7 @@ class Training {
 
 // Checks in a step's timeline that the GPU's compute stream and communication
 // stream waited for each other. The reduction of each bucket must begin after
-// the kernels that filled the bucket, and must end before the step's last wait
+// the kernels that filled the bucket. It must end before the step's last wait
 // for reductions ends.
 absl::Status CheckOrder(const std::vector<TimelineSpan>& step) {
   // Tolerance in nanoseconds for the comparison of two times: each is the time

@@ -18,8 +18,8 @@ import xml_main
 _CHECK = os.path.realpath('tests/gpu/gpt_check')
 _GPT = os.path.realpath('models/trainer/gpt')
 _RUN = os.path.join(_HERE, 'run_gpt')
-# Bash lines of a fake `gpt` that writes a log of thirty steps, or only of the
-# last ten if the checkpoint folder exists.
+# Bash lines of a fake `gpt`, which writes a log of thirty steps. If the
+# checkpoint folder exists, it writes only the last ten of these steps.
 _A_LOG = r"""
 for ((at = 1; at < $#; ++at)); do
   [[ ${!at} == --log ]] && next=$((at + 1)) && log=${!next}

@@ -126,10 +126,10 @@ class Timeout(unittest.TestCase):
             self.assertIsNone(life.controller.failed_because)
 
   def test_less_patience_makes_one_kill_cost_three_failures(self):
-    # Let each pod exit if the other pods do not come within 300 s, as in an
-    # earlier version of Muster. After a few disruptions the Job controller
-    # replaces a pod so late that the waiting pods exit too. So one kill costs
-    # at least three failures.
+    # Let each pod exit if the other pods do not come within 300 s. After an
+    # eviction and a kill, the Job controller waits longer than that before it
+    # replaces the next killed pod. So the waiting pods exit too, and the second
+    # kill costs several failures.
     spec = dict(specs())['1.27']
     life = Life(spec, '1.27', 300.0)
     life.evict_all()

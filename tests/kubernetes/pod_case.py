@@ -197,9 +197,9 @@ class PodCase(unittest.TestCase):
       path = os.path.join(self.cluster.share, word)
       os.mkfifo(path)
       os.chmod(path, 0o666)
-      # A word is a command to all workers, which see it as a byte in the pipe.
-      # Open the pipe for both reading and writing, so that the byte stays in
-      # the pipe when other processes open or close it.
+      # Each word is a command to all workers. They see it as a byte in the
+      # named pipe of the word. Open the pipe for both reading and writing, so
+      # that the byte stays in the pipe when other processes open or close it.
       self.words[word] = os.open(path, os.O_RDWR | os.O_CLOEXEC)
       self.addCleanup(os.close, self.words[word])
     self.succeeded = False

@@ -335,7 +335,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'if kStopped', TRUE),
     ('a released node may come back', _JOB, 'Job::On', 'do Membership kReleased',
      swap('kReleased', 'kMayReturn')),
-    # --- failures of workers, and which event is the cause of a break
+    # --- mutants of how a job takes failures of workers and finds the cause
     ('a failure counts with each report', _JOB, 'Job::TakeFailures', 'for',
      swap('node.failures_taken', '0')),
     ('a failure of another round counts', _JOB, 'Job::TakeFailures',

@@ -19,10 +19,12 @@ Token = collections.namedtuple('Token', 'text start end')
 
 # A statement of a function. `kind`: its keyword (if, for, while, switch,
 # return), or `do` for any other statement, `body` for a whole function,
-# `declare` for a declaration outside of functions. The spans are offsets into
-# the source. `whole`: the statement with the statements that its keyword
-# controls. `head`: without them. `value`: the condition, or the expression that
-# is returned or assigned (None: there is none).
+# `declare` for a declaration outside of functions.
+#
+# Each of the last three fields is a span, a pair of offsets into the source.
+# `whole`: the statement with the statements that its keyword controls. `head`:
+# the statement without them. `value`: the condition, or the expression that is
+# returned or assigned (None: there is none).
 Statement = collections.namedtuple(
     'Statement', 'function kind whole head value')
 

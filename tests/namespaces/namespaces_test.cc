@@ -240,8 +240,8 @@ TEST_P(Namespaces, CollectivesAreCorrectOverASlowLossyWire) {
   }
 }
 
-// Whether the error that `rank` got names a rank on the other host: either a
-// silent rank, or a rank that detected the failure.
+// Whether `told`, the error that `rank` got, names a rank on the other host.
+// This may be a silent rank, or a rank that detected the failure.
 bool NamesOneBeyondTheWire(const World& world, int rank,
                            const absl::Status& told) {
   const std::string message(told.message());
@@ -286,8 +286,7 @@ void DieAfter(std::chrono::microseconds moment) {
   setitimer(ITIMER_REAL, &alarm, nullptr);
 }
 
-// Draws a random collective with a small number of elements (4096, which are
-// pieces of 16 KB) or a large number of elements (70,000).
+// Draws a random collective of 4,096 or 70,000 elements. A barrier has none.
 Operation DrawCollective(std::mt19937& draw, int size) {
   constexpr OperationKind kKinds[] = {
       OperationKind::kAllReduce, OperationKind::kReduceScatter,
@@ -314,9 +313,9 @@ TEST_P(Namespaces, ARankThatDiesAtAnyTimeIsNamedByAllOthers) {
                               " dies after ", moment.count(), " us"));
     const auto ranks = Start(
         [&](Transport& transport, const GroupPlace& place) -> absl::Status {
-          // Let no rank die before all ranks are connected. Gloo does not need
-          // this barrier: if a rank dies earlier, the error names the rank to
-          // which Gloo is connecting.
+          // Let no rank die before all ranks are connected. Gloo needs no such
+          // barrier: its error names the dead rank even if the ranks are still
+          // connecting.
           if (GetParam().kind != Kind::kGloo) {
             const OperationContext first{1, MonotonicNow() + kTestTimeout};
             absl::Status met = transport.Execute(Barrier(), first);

@@ -108,10 +108,10 @@ TEST_F(PassingFailures, AWorkerThatIsTriedAgainEndsBySignals) {
 constexpr uid_t kUser = 54321;
 
 // Tests a guardian that has reached its limit of processes, so that it cannot
-// fork a worker. A signal must cancel the pending start: the guardian reports a
-// worker that this signal has ended. After a second request, and once the limit
-// is raised, the guardian must start the worker. Exits with 0 if all steps
-// succeed, otherwise with the number of the failed step.
+// fork a worker. First, a signal must cancel the pending start: the guardian
+// reports a worker that this signal has ended. Then a second start is
+// requested, and the limit is raised: the guardian must start the worker. Exits
+// with 0 if all steps succeed, otherwise with the number of the failed step.
 [[noreturn]] void StartWithoutAFreeProcess() {
   if (setuid(kUser) != 0) _exit(10);
   auto guardian = *Guardian::Fork();

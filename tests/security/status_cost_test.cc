@@ -52,10 +52,10 @@ class StatusCostTest : public ::testing::Test {
 };
 
 // The coordinator reuses a computed status for 20 times as long as its
-// computation took. A request takes about as long as a computation, so most of
-// 40 successive requests must get a status that was computed for an earlier
-// request. The test recognises a newly computed status by its new value for the
-// age of the job.
+// computation took. The test sends 40 requests, one after another, each of
+// which takes about as long as a computation. So most of them must get the
+// status of an earlier request. Newly computed statuses differ in the job's
+// age.
 TEST_F(StatusCostTest, QuestionsAboutALargeJobShareAnswers) {
   AdminClient::Options options;
   options.endpoints = {server_->address()};

@@ -336,8 +336,8 @@ TEST_F(CheckersTest, AcceptsAVerdictForAMemberOfTheOldRound) {
   Use(NewVerdictChecker);
   checker_->OnStep(Begin(1));
   // In one step, the coordinator sends n0 a directive of round 1, for example
-  // to forward a signal, and then starts round 2 with n1 alone, because n0
-  // leaves.
+  // to forward a signal, and then starts round 2 with n1 alone. So n0 is no
+  // member of round 2, and the job may succeed without it.
   CoordinatorStepped step = Begin(2);
   step.sent = {Run(kZero, 1, 0), Run(kOne, 2, 0)};
   checker_->OnStep(step);
@@ -569,8 +569,9 @@ TEST_F(CheckersTest, ReportsAQuarantinedMemberThatTheMinimumDoesNotNeed) {
                         "more than the minimum of 1 nodes"));
 }
 
-// A quarantined member is a breach only if a spare could take its place and the
-// coordinator must know that this spare is ready.
+// A new round has a quarantined member, and node n2 waits as a spare. This is a
+// breach only if n2 can take the member's place and has told the coordinator
+// so, in reply to a directive.
 TEST_F(CheckersTest, ReportsAQuarantinedMemberInThePlaceOfAReadySpare) {
   const auto sent = [](AgentName agent, uint64_t revision) {
     Sent one{.to = agent};

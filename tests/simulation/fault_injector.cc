@@ -307,10 +307,10 @@ void FaultInjector::ClogSome() {
   }
 }
 
-// Restarts the coordinator; with takeovers, kills its node instead. If the
-// coordinator has a journal, half of the restarts happen while its record
-// changes. If it has no journal, does nothing after the job has ended: only its
-// memory has the verdict, which agents still need.
+// Restarts the coordinator; with takeovers, kills its node instead. With a
+// journal, half of the restarts happen while the record changes. Without a
+// journal, does nothing after the job has ended: a restart would lose the
+// verdict, which agents still need.
 void FaultInjector::RestartCoordinator() {
   if (stage_->plan.takeover) {
     SimNode* node = CoordinatingNode();

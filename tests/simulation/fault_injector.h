@@ -33,9 +33,9 @@ class FaultInjector {
   // well, with the plan's probability.
   void Spread(const WorkerModel& crashed);
   // Returns an observer that sometimes kills the node of a coordinator shortly
-  // after the coordinator has ordered a round. Some nodes may then have begun
-  // the round and others not. Those that have begun it have not been told yet
-  // that the nodes of this round are the new electorate.
+  // after the coordinator has ordered a round. At this time, some nodes may
+  // have begun the round and others not. The nodes of the round do not know yet
+  // that they are the new electorate.
   std::unique_ptr<Checker> NewRoundWatch();
 
  private:

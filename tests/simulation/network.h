@@ -59,10 +59,10 @@ class Network {
   void Tell(int from, int to, std::function<void()> arrive);
 
   enum class Direction { kUp, kDown };
-  // For `duration`, drops the messages from the slot's agent to the coordinator
-  // (kUp) or from the coordinator to this agent (kDown). If coordinators run in
-  // the nodes' processes, drops the messages from this slot to all other slots
-  // (kUp) or from all other slots to this slot (kDown).
+  // For `duration`, drops messages from the slot (kUp) or to the slot (kDown).
+  // If the coordinator runs outside of the nodes, these are messages of the
+  // slot's agent. If coordinators run in the nodes' processes, these are the
+  // messages to or from all other slots.
   void Cut(int slot, Direction direction, Duration duration);
   // For `duration`, drops all messages from slot `from` to slot `to`.
   void CutPair(int from, int to, Duration duration);

@@ -203,8 +203,8 @@ void SimNode::Reconnect(const agent::Reconnect& reconnect) {
   });
 }
 
-// Tells the coordinator in this process which coordinator the agent follows
-// after `step`.
+// Tells this node's own coordinator (`own_`) which coordinator the node's agent
+// follows after the event.
 void SimNode::Follow(const agent::LifecycleEvent& event,
                      const agent::LifecycleStep& step) {
   using rendezvous::DirectiveKind;

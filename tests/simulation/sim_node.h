@@ -96,20 +96,20 @@ class SimNode {
   std::vector<int> standbys_;  // hosts of the newest LifecycleStep::standbys
   uint64_t redials_ = 0;       // number of requests to reconnect so far
   // A stream to a coordinator, and the slot of the coordinator's host.
-  // coming_up_: the connected streams whose LinkUp events the agent has not
-  // handled yet. talking_on_: the stream on which the agent sends its reports;
-  // it is that of the last LinkUp event that the agent has handled.
   struct Up {
     rendezvous::StreamId stream = 0;
     int host = kOutside;
   };
+  // connected streams whose LinkUp events the agent has not handled yet
   std::deque<Up> coming_up_;
+  // stream on which the agent sends its reports: that of the last LinkUp event
+  // that the agent has handled
   Up talking_on_;
   Duration backoff_ = Duration::zero();
   bool knows_round_ = false;
-  // The epoch of the coordinator that sent the newest directive or, if that
-  // coordinator continues the journal of an earlier one, the epoch of the
-  // coordinator that began this journal. Not used in plans with takeovers.
+  // Epoch of the coordinator that sent the newest directive. Exception: if this
+  // coordinator continues an earlier one's journal, the epoch of the
+  // coordinator that began the journal. Not used in plans with takeovers.
   uint64_t told_epoch_ = 0;
   int nccl_ids_ = 0;  // number of NCCL ids that this slot has made
   std::string held_nccl_id_;

@@ -84,10 +84,10 @@ struct Stage {
   // coordinator has ended it
   uint64_t ended_epoch = 0;
   std::optional<rendezvous::Verdict> verdict;
-  // Whether `verdict` ends the job for all nodes. A time-out never does: a
-  // coordinator that has lost the other nodes may time out alone. A cancel or a
-  // preemption by such a coordinator ends only its own nodes, and the others
-  // may elect another coordinator.
+  // Whether `verdict` ends the job for all nodes. A time-out never does: its
+  // coordinator may have lost the other nodes, which may then elect another
+  // coordinator. For the same reason, a cancel or a preemption does not if a
+  // newer coordinator exists.
   bool verdict_is_final = false;
   bool healed = false;  // whether all faults are over (phases 2 and 3 of
                         // Cluster)

@@ -51,8 +51,8 @@ class TakeoverCheckersTest : public CheckersTest {
     step.report->seen_epoch = seen;
     checker_->OnAgentStepped(agent, step, now_);
   }
-  // Reports to the checker that `agent` gets the directive of `epoch` to run
-  // `round`, and that the agent then starts its workers.
+  // Tells the checker that `agent` gets a directive from the coordinator of
+  // `epoch` to run `round`, and that the agent then starts its workers.
   void Obeys(AgentName agent, uint64_t epoch, int round) {
     rendezvous::Directive directive = Run(agent, round, 0).directive;
     directive.epoch = directive.place.epoch = epoch;
@@ -202,9 +202,10 @@ TEST_F(TakeoverCheckersTest, RestartsMayBeForgottenWithTheAgentsThatKnowThem) {
   Fails(kZero, 1, 1);
   Starts(kZero, 1, 2, 0, 1);
   checker_->OnAgentEnded(kZero);
-  // Both nodes of the world of round 2 have started their workers, but n0 has
-  // ended. Only n1, which is no majority of this world, still knows that a
-  // restart was used. So it is no breach if round 3 forgets the restart.
+  // Now both nodes of round 2 have started their workers, but the agent of n0
+  // has ended. Only n1 still knows that a restart was used, and n1 is no
+  // majority of the two nodes. So it is no breach if round 3 forgets the
+  // restart.
   Starts(kOne, 1, 2, 1, 1);
   Starts(kTwo, 2, 3, 0, 0);
   EXPECT_EQ(checker_->breach(), "");
@@ -252,11 +253,11 @@ TEST_F(TakeoverCheckersTest, ReportsASecondVerdict) {
               HasSubstr("succeeded (0, ) and failed (3, )"));
 }
 
-// Node 0 knows how round 3 ended; if `exit_code` is set, the job ended with it.
-// Node 1 knows round 3 or a later round, from its place (`round_of_other`) or
-// from its electorate. If the job is over (`is_over`: round 3 ended it, and no
-// node knows a later round), the checker must report that a coordinator begins
-// round 4.
+// Node 0 reports that round 3 has ended. If `exit_code` is set, the job ended
+// with it. Node 1 reports the round of its place (`round_of_other`) and the
+// round of its electorate (`electorate`; 0: none). The job is over (`is_over`)
+// if it ended with round 3 and node 1 reports no later round. In this case, the
+// checker must report a breach when a coordinator begins round 4.
 TEST_F(TakeoverCheckersTest, ReportsAJobThatIsOverAndBeginsAgain) {
   struct Case {
     std::optional<int> exit_code;
@@ -335,9 +336,9 @@ TEST_F(TakeoverTimeCheckerTest, ReportsThatNobodyTakesOver) {
 }
 
 // A job of three nodes has lost its coordinator before the first round. Only
-// the nodes 0 and 1 run, and both know one standby's endpoint. If it is that of
-// node 1 ("c1"), the standby is alive, so the nodes must elect a coordinator.
-// Node 2 does not run, so with its endpoint ("c2") no election is required.
+// nodes 0 and 1 run. Both know the endpoint of one standby. The standby of node
+// 1 ("c1") is alive, so the nodes must elect a coordinator. The standby of node
+// 2 ("c2") does not run, so no election is required.
 TEST_F(TakeoverTimeCheckerTest, NodesThatKnowAStandbyElectBeforeTheFirstRound) {
   for (const char* endpoint : {"c1", "c2"}) {
     plan_.spec.takeover = rendezvous::Takeover::kAuto;
@@ -394,11 +395,11 @@ TEST_F(TakeoverTimeCheckerTest,
   }
 }
 
-// In an electorate of three nodes, node 2 is lost and node 1 was restarted. If
-// the job has at most three nodes, only one node other than 0 and 1 can exist,
-// which is too few for a round (min_nodes is 2). So nodes 0 and 1 must elect a
-// coordinator. If the job has at most four nodes, two other nodes can exist,
-// and no election is required.
+// In an electorate of three nodes, node 2 is lost and node 1 was restarted.
+// With max_nodes 3, only one other node can exist besides nodes 0 and 1. One
+// node is too few for a round (min_nodes is 2), so nodes 0 and 1 must elect a
+// coordinator. With max_nodes 4, two other nodes can exist, and no election is
+// required.
 TEST_F(TakeoverTimeCheckerTest, AWorldIsNotNeededIfTooFewOfItAreElsewhere) {
   for (const int max_nodes : {4, 3}) {
     LoseCoordinator(rendezvous::Takeover::kAuto, 2, max_nodes);

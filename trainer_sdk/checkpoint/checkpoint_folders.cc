@@ -136,9 +136,8 @@ auto Age(const CheckpointEntry& entry) {
 }
 
 // Checks that the files of `entry` match its manifest, which must be readable.
-// If they do, adds `entry` to `whole`, the checkpoints that are known to be
-// intact. If `entry` is already in `whole`, returns OK without reading the
-// files.
+// `whole`: the checkpoints that are known to be intact; their files are not
+// read again. If the files match, adds `entry` to `whole`.
 absl::Status FindWhole(FileSystem& files, const std::string& directory,
                        const CheckpointEntry& entry, WholeCheckpoints& whole) {
   const WholeCheckpoints::value_type key(entry.name, entry.manifest->serial);

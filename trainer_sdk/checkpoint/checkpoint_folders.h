@@ -73,11 +73,11 @@ absl::StatusOr<std::string> BeginCheckpoint(FileSystem& files,
 
 // Turns the folder `writing`, which BeginCheckpoint made, into a checkpoint,
 // and returns its final path. All files of the manifest must be in the folder
-// and fsynced. Sets the manifest's serial number, which is higher than that of
-// any readable checkpoint in `directory`. The checkpoint comes into existence
-// when its folder is renamed; after this function has returned OK, the
-// checkpoint survives any crash. FailedPrecondition: a file is missing or has
-// another size.
+// and fsynced. Gives the manifest a higher serial number than that of any
+// readable checkpoint in `directory`. Renames the folder; from then on the
+// checkpoint exists. Once this function has returned OK, the checkpoint
+// survives any crash. FailedPrecondition: a file is missing or has another
+// size.
 absl::StatusOr<std::string> CommitCheckpoint(FileSystem& files,
                                              const std::string& directory,
                                              const std::string& writing,
@@ -87,12 +87,13 @@ absl::StatusOr<std::string> CommitCheckpoint(FileSystem& files,
 // and the manifest's serial number.
 using WholeCheckpoints = std::set<std::pair<std::string, int64_t>>;
 
-// Removes all but the last `keep` intact checkpoints. `newest` is never removed
-// and is assumed intact. Checkpoints with damaged files are removed too and do
-// not count towards `keep`. Before a checkpoint is removed, the newer
-// checkpoints that stay are read and compared with their manifests, except
-// checkpoints in `whole`. Checkpoints found intact are added to `whole`. A
-// checkpoint that cannot be removed stays until the next call.
+// Removes all but the last `keep` intact checkpoints. `newest` is assumed
+// intact and is never removed. Damaged checkpoints are removed too and do not
+// count towards `keep`. Before a checkpoint is removed, the newer checkpoints
+// that stay are read and compared with their manifests. `whole`: checkpoints
+// that are known to be intact, which are not read again; checkpoints found
+// intact are added. A checkpoint that cannot be removed stays until the next
+// call.
 void PruneCheckpoints(FileSystem& files, const std::string& directory,
                       const std::string& newest, int keep,
                       WholeCheckpoints& whole);

@@ -289,9 +289,10 @@ RankMessage VerifyCheckpoint(FileSystem& files, const std::string& folder,
   return message;
 }
 
-// OK if every rank found the checkpoint intact and all ranks saw the same
-// manifest. Otherwise the error of the first rank that failed; if none failed,
-// DataLoss, with the first rank whose manifest differs from rank 0's.
+// Returns OK if every rank found the checkpoint intact and all ranks saw the
+// same manifest. If a rank failed, returns the error of the first rank that
+// failed. If only the manifests differ, returns DataLoss, which names the first
+// rank whose manifest is not that of rank 0.
 absl::Status Finding(const std::vector<RankMessage>& messages) {
   if (absl::Status failure = FirstFailureOf(messages); !failure.ok()) {
     return failure;

@@ -103,11 +103,12 @@ class CheckpointOpening {
 };
 
 // Opens the same checkpoint on all ranks: the last saved one that is intact for
-// all of them. Collective. Each rank verifies some of the files. Errors are
-// those of CheckpointReader::OpenNewest, the same on every rank, and those of
-// the group. `call` has the options of each group operation; its timeout must
-// suffice for the verification on the slowest rank. NotFound: there is no
-// checkpoint, so the training starts from the beginning.
+// all of them. Collective. Each rank verifies some of the files. `call` has the
+// options of each group operation; its timeout must suffice for the
+// verification on the slowest rank. Returns the errors of
+// CheckpointReader::OpenNewest, the same on every rank, or an error of the
+// group. NotFound: there is no checkpoint, so the training starts from the
+// beginning.
 absl::StatusOr<std::unique_ptr<CheckpointReader>> OpenNewestTogether(
     ProcessGroup& group, const std::string& directory,
     FileSystem* file_system = nullptr, CallOptions call = {});

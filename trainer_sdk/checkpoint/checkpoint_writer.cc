@@ -249,9 +249,9 @@ absl::Status CheckpointWriter::Body::Save(
                       .whole = &whole_};
     const Instant compared = MonotonicNow();
     if (group_.rank() == 0) save.state = state;
-    // If this rank cannot make its shard, Save does not return the error here,
-    // because the other ranks have already started the save. The background
-    // thread sends the error to them in its next exchange of messages.
+    // If this rank cannot make its shard, do not return the error here: the
+    // other ranks have already started the save. The background thread sends
+    // `save.ready` to them in its next exchange of messages.
     save.ready = agreement_.layout().status();
     if (save.ready.ok()) {
       save.layout = &*agreement_.layout();

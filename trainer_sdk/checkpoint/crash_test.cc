@@ -157,9 +157,9 @@ absl::StatusOr<int64_t> AtEveryOperation(const Scenario& scenario, int ranks,
   return cases;
 }
 
-// Checks that the newest checkpoint is intact and has the step of the save with
-// the fault. If that save reported an error, the newest checkpoint may also be
-// that of the previous save.
+// Checks the newest checkpoint after a save with a fault. It must be intact. It
+// must be that of this save or, if this save reported an error (`saved`), that
+// of the previous save.
 absl::Status CheckNewest(const Scenario& scenario, MemoryDisk& disk,
                          const absl::Status& saved) {
   const absl::StatusOr<int64_t> newest = NewestWhole(disk);

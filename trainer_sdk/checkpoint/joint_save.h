@@ -56,10 +56,9 @@ class SaveAgreement {
       : group_(group), known_(static_cast<size_t>(group.size())) {}
 
   // Makes the plan for this save. Collective. `status`: OK, or the reason why
-  // this rank cannot save. On failure every rank gets an error. A rank that
-  // cannot save gets its own error; any other rank gets the error of the first
-  // rank that cannot save. InvalidArgument: the ranks' slices do not fit
-  // together.
+  // this rank cannot save. If any rank cannot save, every rank gets an error:
+  // that rank gets its own, and the others get that of the first such rank.
+  // InvalidArgument: the ranks' slices do not fit together.
   absl::Status Reach(const absl::Status& status, int64_t step,
                      const std::vector<CheckpointSlice>& slices,
                      CallOptions call);

@@ -98,11 +98,11 @@ absl::StatusOr<std::unique_ptr<CudaDevice>> OpenCudaDevice(int ordinal);
 // The number of GPUs visible to this process; 0 without a driver.
 int CountCudaDevices(const CudaPlugin& plugin);
 
-// The index of the GPU that a worker uses, among the `visible` GPUs: the
-// worker's local rank, as in PyTorch's scripts. If only one GPU is visible, the
-// index is 0: either each worker sees its own GPU, or several workers share
-// one. FailedPrecondition: several GPUs are visible, but fewer than the workers
-// of this host. Pure.
+// Returns the index, among the `visible` GPUs, of the GPU that a worker uses.
+// The index is the worker's local rank, as in PyTorch's scripts. If only one
+// GPU is visible, it is 0: either each worker sees its own GPU, or several
+// workers share one. FailedPrecondition: several GPUs are visible, but fewer
+// than the workers of this host. Pure.
 absl::StatusOr<int> ChooseCudaDevice(int visible, int local_rank,
                                      int local_world_size);
 

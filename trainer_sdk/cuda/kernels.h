@@ -21,9 +21,9 @@ void Convert(const void* from, DType from_type, int64_t count, void* to,
 
 // Adds the squares of `count` elements to an exact sum. `words`: the sum, a
 // fixed-point number with 32 bits in each 64-bit word (SquareSum::Words in
-// trainer_sdk/optim/square_sum.h). The order of the elements does not matter. A
-// call adds less than 2^48 to each word, so thousands of calls may follow each
-// other before SquareSum::Carry must propagate the carries.
+// trainer_sdk/optim/square_sum.h). The order of the elements does not matter.
+// Each call adds less than 2^48 to a word. So SquareSum::Carry need not be
+// called before some thousand calls of AddSquares.
 void AddSquares(const void* values, DType type, int64_t count, int64_t* words,
                 CudaStream stream);
 

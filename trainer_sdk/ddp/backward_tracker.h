@@ -35,8 +35,8 @@ enum class GradientSync {
 // Tracks one backward pass after another: which buckets are full and in which
 // order they are reduced. The error of a wrong call names the parameter.
 // Buckets are always reduced in index order, even if they become full in
-// another order. So all ranks reduce the same bucket at the same time. Pure;
-// not thread-safe.
+// another order. So all ranks reduce the buckets in the same order. Pure; not
+// thread-safe.
 class BackwardTracker {
  public:
   BackwardTracker(std::vector<std::string> names, ParameterUse use);
@@ -45,24 +45,24 @@ class BackwardTracker {
   // parameter must be in exactly one bucket.
   void SetBuckets(const std::vector<std::vector<int>>& buckets);
 
-  // Starts a pass. Appends to `full` the buckets that are full from the start,
-  // because a static graph produces no gradients of their parameters.
-  // FailedPrecondition: the previous pass was not finished; the message names
-  // the parameters without a gradient.
+  // Starts a pass. Appends to `full` the buckets that are to be reduced at
+  // once: with a static graph, a bucket can have only parameters that get no
+  // gradient. FailedPrecondition: the previous pass was not finished; the
+  // message names the parameters without a gradient.
   absl::Status Begin(GradientSync sync, std::vector<int>* full);
 
   // Reports that the gradient of `parameter` is complete. Appends to `full` the
   // buckets that are to be reduced now. FailedPrecondition: no pass is running,
-  // or the parameter has more gradients in this pass than allowed. With a
-  // static graph, as many are allowed as in the first reduced pass; otherwise
-  // one, and none after MarkUnused.
+  // or the pass has too many gradients of the parameter. With a static graph, a
+  // pass may have as many as the first reduced pass had. Otherwise it may have
+  // one, or none after MarkUnused. InvalidArgument: there is no such parameter.
   absl::Status MarkReady(int parameter, std::vector<int>* full);
 
   // Reports that the pass will produce no gradient of `parameter`. Appends to
-  // `full` the buckets that are to be reduced now. An optional hint for
-  // kMayVary. Without the hint, the parameter's bucket is reduced only at the
-  // end of the pass. FailedPrecondition: ParameterUse is not kMayVary, the
-  // gradient was marked before, or no pass is running.
+  // `full` the buckets that are to be reduced now. The call is optional:
+  // without it, the parameter's bucket is reduced only at the end of the pass.
+  // FailedPrecondition: ParameterUse is not kMayVary, the gradient was marked
+  // before, or no pass is running. InvalidArgument: there is no such parameter.
   absl::Status MarkUnused(int parameter, std::vector<int>* full);
 
   // Ends the pass: no further gradient will come. Appends to `full` the buckets

@@ -205,9 +205,9 @@ TEST_F(BackwardTrackerTest, BucketsMayChangeBetweenPasses) {
 
 TEST_F(BackwardTrackerTest, AStaticGraphIsThatOfTheFirstReducedPass) {
   Use(ParameterUse::kStatic);
-  // The first pass only accumulates gradients and has none for parameter a. The
-  // second pass is the first that reduces, and has two gradients of a. So in
-  // all later passes the tracker must expect two gradients of a.
+  // Pass 1 only accumulates gradients, and has no gradient of parameter a
+  // (number 0). Pass 2 is the first reduced pass, and has two gradients of a.
+  // So from pass 3 on, the tracker must expect two gradients of a.
   Begin(GradientSync::kAccumulate);
   for (const int parameter : {3, 2, 1}) Ready(parameter);
   Finish();

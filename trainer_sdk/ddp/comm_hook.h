@@ -55,12 +55,12 @@ class CommHook {
   // OnStateLoaded may be called between passes, after Reducer::Create.
   virtual std::vector<CheckpointSlice> State() { return {}; }
 
-  // The memory into which the hook's state is to be read from a checkpoint with
-  // the tensors `saved`. Another number of ranks may have written the
-  // checkpoint. The ranks' slices together cover the state. NotFound: the
-  // checkpoint has no state of this hook, which then starts with an empty
-  // state. FailedPrecondition: the saved state does not fit; the message says
-  // why.
+  // Returns the memory into which the hook's state is to be read from a
+  // checkpoint. `saved`: the tensors in the checkpoint, which another number of
+  // ranks may have written. The ranks' slices together cover the state.
+  // NotFound: the checkpoint has no state of this hook, which then starts with
+  // an empty state. FailedPrecondition: the saved state does not fit; the
+  // message says why.
   virtual absl::StatusOr<std::vector<CheckpointSlice>> StateIn(
       const std::vector<CheckpointTensor>& saved) {
     (void)saved;

@@ -238,10 +238,10 @@ TEST(PowerSgdTest, AnAverageOfLowRankArrivesWhole) {
   const std::vector<double> conditions = Condition([](Disturbance disturb) {
     return std::vector<std::vector<double>>{Arrived(2, disturb)};
   });
-  // The bound for the difference between the average that the hook computes and
-  // the exact average. An element passes through this many roundings one after
-  // another: one per rank (2) in the sum; kColumns + 2 in a matrix product; and
-  // kColumns + 2 for each of the two columns that are made orthogonal.
+  // The largest allowed difference between the hook's average and the exact
+  // average. It allows for the successive roundings of one element: 2 in the
+  // sum over the ranks, kColumns + 2 in a matrix product, and kColumns + 2 for
+  // each of the 2 columns that are made orthogonal.
   const double bound =
       RoundingBound<float>(2 + (2 + 1) * (kColumns + 2), conditions[0]);
   std::vector<double> arrived = Arrived(2, none);
@@ -251,7 +251,7 @@ TEST(PowerSgdTest, AnAverageOfLowRankArrivesWhole) {
   EXPECT_GT(Distance(arrived, average), bound) << "planted";
 }
 
-// The part of a gradient that one step does not send (the error) is added to
+// Each step sends only a part of its gradient. The rest (the error) is added to
 // the next step's gradient. So the sum of all sent gradients must lack only the
 // error of the last step.
 TEST(PowerSgdTest, ErrorIsSentInLaterSteps) {
@@ -281,12 +281,11 @@ TEST(PowerSgdTest, ErrorIsSentInLaterSteps) {
           if (step == 1) first_gap = gap;
         }
         // `first_gap`: the largest error of the first step's average. It must
-        // be large, or this test would show nothing.
+        // be large, so that later steps have an error to send.
         //
-        // `gap`: the largest error of the mean of all steps' averages. If each
-        // step sends the error of the previous step as well, `gap` is only the
-        // error of the last step, divided by the number of steps. Rounding
-        // errors are far below both limits: 0.1 and `first_gap` / 4.
+        // `gap`: the largest error of the mean of all steps' averages. It must
+        // be small: only the error of the last step is not sent, and the mean
+        // divides it by the number of steps.
         if (first_gap < 0.1) return absl::InternalError("nothing was lost");
         if (gap > first_gap / 4) {
           return absl::InternalError(absl::StrCat(first_gap, " to ", gap));

@@ -45,9 +45,10 @@ void SubtractProjections(float* p, int64_t rows, int64_t rank, int64_t k) {
 }
 
 // Replaces column k by a vector of norm 1 that is orthogonal to the columns
-// before it. The vector is what remains of a coordinate vector (one element is
-// 1, the others are 0) after its projections on these columns are subtracted.
-// If too little remains of each tried coordinate vector, column k becomes zero.
+// before it. Tries coordinate vectors (one element is 1, the others are 0):
+// subtracts the vector's projections on the columns before k, and takes the
+// first vector of which enough remains. If there is none, column k becomes
+// zero.
 void Replace(float* p, int64_t rows, int64_t rank, int64_t k) {
   // The smallest accepted norm of what remains of a coordinate vector. The k
   // earlier columns span at most k dimensions. So at least one of the first k +

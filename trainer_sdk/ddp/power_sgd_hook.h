@@ -34,10 +34,10 @@ struct PowerSgdOptions {
 // The state kept from step to step (Q, each rank's error, the number of exact
 // steps) is the hook's State. A training that resumes from a checkpoint with
 // this state on the same number of ranks continues exactly as without the
-// interruption. On another number of ranks, each rank takes over some of the
-// saved errors, so that no part of the average is lost; the rank needs memory
-// for these errors while it reads the checkpoint. The errors of each rank are
-// as large as the matrices.
+// interruption. On another number of ranks, the saved errors are divided among
+// the ranks, so that none is lost. While a rank reads the checkpoint, it needs
+// memory for its share of them. The saved errors of one rank are as large as
+// the matrices.
 //
 // The arithmetic runs on the host. If gradients are on a device, each bucket is
 // copied to the host and back, and Reduce blocks meanwhile. PowerSGD on a
@@ -85,11 +85,11 @@ class PowerSgdHook : public CommHook {
   };
 
   Plan MakePlan(const GradientBucket& bucket);
-  // Decides whether the bucket is averaged exactly in this step, without
-  // compression. This is so if the bucket has no matrix to compress, or if one
-  // of its matrices has taken part in fewer than PowerSgdOptions::exact_steps
-  // exact steps. Adds this step to the number of exact steps of each such
-  // matrix.
+  // Returns whether the bucket is averaged exactly in this step, without
+  // compression. A matrix must take part in PowerSgdOptions::exact_steps exact
+  // steps before it is compressed. The step is exact if a matrix of the bucket
+  // has not yet done so, or if the bucket has no matrix to compress. Counts the
+  // step for each matrix that still needs exact steps.
   bool TakeExactStep(const Plan& plan) const;
   // Averages the elements that belong to no compressed matrix (ReduceRest), and
   // the compressed matrices (ReduceMatrices). `data`: the bucket in host

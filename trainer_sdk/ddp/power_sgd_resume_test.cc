@@ -96,8 +96,8 @@ class Training {
         d_first_[i * kInputs + j] = dh[i] * x[j];
       }
     }
-    // Gradients become ready in another order than the first buckets have, so
-    // that the buckets change after the first step.
+    // Report the gradients in the order 0, 1. The buckets of the first step are
+    // in the reverse order, so the buckets change after the first step.
     for (const int parameter : {0, 1}) {
       status.Update(reducer_->MarkReady(parameter));
     }

@@ -78,11 +78,11 @@ class PowerSgdState {
   // indexed by parameter: index of its matrix in `matrices_`; -1 if it has none
   std::vector<int> matrix_of_;
 
-  // Set only while this rank loads a checkpoint that another number of ranks
-  // wrote; otherwise 0 and empty. saved_ranks_: the number of ranks that wrote
-  // the checkpoint. shares_: for each matrix, the saved errors that this rank
-  // takes over, concatenated.
+  // While this rank loads a checkpoint that another number of ranks wrote: the
+  // number of ranks that wrote it. Otherwise 0.
   int saved_ranks_ = 0;
+  // While saved_ranks_ is not 0: for each matrix, the saved errors that this
+  // rank takes over, concatenated. Otherwise empty.
   std::vector<std::vector<float>> shares_;
 };
 

@@ -43,11 +43,11 @@ class ReducerObserver {
  public:
   virtual ~ReducerObserver() = default;
 
-  // Called instead of OnReduced and OnWaited if gradients are on a device, on
-  // the thread that called the reducer. At the time of the call, work before
-  // the point is enqueued, and work after the point is not. So the observer can
-  // enqueue an event in between. `bucket` and `bytes`, the bucket's index and
-  // size, are valid for kAsked, kBegan and kEnded.
+  // Called if gradients are on a device, instead of OnReduced and OnWaited.
+  // Runs on the thread that called the reducer. At the time of the call, the
+  // work before `point` has been enqueued, and the work after `point` has not.
+  // So the observer can enqueue an event at `point`. `bucket` and `bytes`, the
+  // bucket's index and size, are valid for kAsked, kBegan and kEnded.
   virtual void OnDevicePoint(DevicePoint point, int bucket, int64_t bytes) {
     (void)point, (void)bucket, (void)bytes;
   }

@@ -367,9 +367,9 @@ struct Subject {
   const char* name;
   TransportFactory factory;
   Exactness exactness;
-  // A test takes only every `stride`-th case. It begins with a case that
-  // depends on the number of ranks, so that the tests with 1, 2, 3 and 4 ranks
-  // take different cases.
+  // To save time, a test takes only every `stride`-th case. Its first case is
+  // number (ranks % stride), so the tests with 1, 2, 3 and 4 ranks take
+  // different cases.
   int stride;
 };
 

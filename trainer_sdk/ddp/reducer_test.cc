@@ -223,8 +223,8 @@ TEST_P(AnyWorld, UnusedParametersCountAsZeroWhereTheyAreUnused) {
         }
       }
       // No rank uses parameter 5, so its gradient must keep its initial value,
-      // -1. This is not checked for a single rank, or if the gradients are in
-      // the buckets.
+      // -1. Two cases are not checked (`alone`): a single rank, and gradients
+      // that lie in the buckets.
       const float untouched = *static_cast<const float*>(reducer.gradient(5));
       const bool alone = world_ == 1 || place_ == GradientPlace::kBucket;
       if (status.ok() && !alone && untouched != -1.0f) {

@@ -29,9 +29,10 @@ TEST(RunFromHostTest, KeepsTheMemoryOfTheLargestOperation) {
   const auto statuses = RunWorld(
       2,
       [](ProcessGroup& world) {
-        // RunFromHost keeps its buffers (input and output) for later calls. The
-        // device has memory for the buffers of 2 elements and then of 10, but
-        // not for larger ones, so a call with 11 elements must fail.
+        // RunFromHost allocates an input and an output buffer, and keeps them
+        // for later calls. The device has memory for such buffers of 2 elements
+        // and then of 10. It has no memory for buffers of 11 elements, so a
+        // call with 11 must fail.
         StreamDevice device((2 + 10) * 2 * sizeof(int32_t));
         absl::Status status;
         for (const int count : {2, 1, 10, 0, 3, 10}) {

@@ -56,11 +56,11 @@ class FlightCalls {
   const std::vector<FlightCall>& With(const FlightLog& log,
                                       const FlightRecord& record) const;
 
-  // Returns the ranks that have finished the collective `stuck`, in which the
-  // rank of `log` is stuck. Counts only ranks that finished it more than the
-  // time limit FlightMoment::timeout ago. A rank can finish only after all
-  // ranks have called the collective. So if the result is not empty, the rank
-  // of `log` itself causes the delay. Returns no ranks for collectives that a
+  // Returns the ranks that have finished `stuck`, a collective in which the
+  // rank of `log` is stuck. Leaves out ranks that finished it less than
+  // FlightMoment::timeout ago. A rank can finish only after all ranks have
+  // called the collective. So if the result is not empty, the rank of `log`
+  // itself causes the delay. Returns no ranks if `stuck` is a collective that a
   // rank can finish before the others call it, such as a broadcast.
   std::vector<int> RanksThatFinished(const FlightLog& log,
                                      const FlightRecord& stuck,
@@ -142,10 +142,9 @@ const std::vector<FlightCall>& FlightCalls::With(
 std::vector<int> FlightCalls::RanksThatFinished(
     const FlightLog& log, const FlightRecord& stuck,
     const FlightMoment& moment) const {
-  // A collective that failed counts as stuck as well. If it failed with another
-  // error than a timeout (DeadlineExceeded), return no ranks, so that the rank
-  // of `log` is not blamed: the cause may be a rank that finished the
-  // collective and then died.
+  // Do not blame the rank of `log` if the collective failed with another error
+  // than a timeout (DeadlineExceeded). The cause may be a rank that finished
+  // the collective and then died.
   if (!NeedsAll(stuck.signature) ||
       (stuck.ended != 0 &&
        stuck.status != absl::StatusCode::kDeadlineExceeded)) {
@@ -223,15 +222,16 @@ struct FlightDeaths {
   // the remaining ranks.
   std::vector<std::string> sentences;
   std::set<int> dead;
-  // Ranks that were silent for too long, so that their agents killed them. Each
-  // rank has a sentence; the rank that was killed first comes first. Silence is
-  // weak evidence: a rank that waits for a late rank is silent as well.
+  // Ranks that their agents killed because they were silent for too long, each
+  // with a sentence for messages. The rank that was killed first comes first.
+  // Such a rank need not be the cause: a rank that waits for a late rank is
+  // silent as well.
   std::vector<std::pair<int, std::string>> hung;
   // Ranks that their agents stopped because another rank's process had ended.
   std::vector<int> stopped;
   // Ranks of `stopped` that are not to be blamed for being late. If a rank
-  // died, these are all ranks of `stopped`. If ranks only hung, there are none,
-  // because a hung rank may have waited for a late rank that was then stopped.
+  // died, these are all ranks of `stopped`. If ranks only hung, there are none:
+  // a hung rank may have waited for a rank of `stopped`.
   std::set<int> excused;
 };
 
@@ -266,17 +266,17 @@ std::string SentenceOf(const FlightEnd& end, const FlightLog* log,
                       ": ", end.message);
 }
 
-// Whether the exit of a process may be the cause of the failure. Call it only
-// for processes that ended by themselves. A process that had recorded a failed
-// operation before its exit is not the cause. `log`: the rank's log; null if
-// there is none.
+// Whether a process that ended by itself may be the cause of the failure. It is
+// not the cause if it recorded a failed operation before its exit. `log`: the
+// rank's log; null if there is none.
 bool IsCause(const FlightLog* log) {
   return log == nullptr || log->reason.empty();
 }
 
-// Divides the exits of processes into causes of the failure and others, and
-// finds the ranks that died. If a process recorded a failed operation and then
-// exited, that failure made it exit, so it is not a cause. Pure.
+// Divides the ranks whose processes have ended into three kinds: died by
+// themselves, killed by their agents as silent, and stopped by their agents.
+// Leaves out ranks that recorded a failed operation and then exited, because
+// that failure made them exit. Pure.
 FlightDeaths FindDeaths(const std::map<int, const FlightLog*>& logs,
                         const std::map<int, const FlightEnd*>& ends,
                         const FlightMoment& moment) {
@@ -550,9 +550,9 @@ class Analysis {
           continue;
         }
         const FlightRecord* const stuck = StuckRecord(*log->second, moment_);
-        // Do not blame a rank that is stuck in an operation of another group:
-        // it waits there for other ranks. But if other ranks have finished that
-        // operation, the rank itself is late.
+        // `member` did not call the collective. Do not blame it if it is stuck
+        // in an operation of another group, where it waits for other ranks. But
+        // blame it if other ranks have finished that operation.
         if (stuck != nullptr && !IsOf(key, *log->second, *stuck) &&
             calls_.RanksThatFinished(*log->second, *stuck, moment_).empty()) {
           continue;
@@ -578,8 +578,7 @@ class Analysis {
   }
 
   // Finds ranks that are still in an operation that other ranks have finished.
-  // Ranks for which other ranks wait are not included: FindBehind has found
-  // those.
+  // Skips ranks that have been blamed already.
   void FindLeftAlone() {
     for (const auto& [rank, log] : logs_) {
       const FlightRecord* const stuck = StuckRecord(*log, moment_);
@@ -611,8 +610,8 @@ class Analysis {
   }
 
   // Finds ranks that have called fewer operations of a group than other ranks.
-  // This step is needed for transports that only launch operations, such as
-  // NCCL's: their records never show a rank that waits.
+  // This is needed for transports such as NCCL's, which only launch operations:
+  // their records never show that a rank waits.
   void FindRanksWithFewerCalls(const GroupKey& key, const Calls& calls) {
     // If the group broke and was created again, ranks may have left the old
     // group after different numbers of calls. Then a missing call does not mean
@@ -648,10 +647,10 @@ class Analysis {
     return last;
   }
 
-  // If the rank of `log` is stuck in a send, receive or batch, blames those of
-  // its peers that do not wait for other ranks themselves. If the operation
-  // failed with FailedPrecondition, reports only that the rank and its peers
-  // disagree.
+  // Does nothing unless the rank of `log` is stuck in a send, receive or batch.
+  // Blames peers in this operation that are not waiting for other ranks. But if
+  // the operation failed with FailedPrecondition, blames no peer, and reports
+  // that the rank and its peers disagree.
   void FindIdlePeers(const FlightLog& log) {
     const FlightRecord* const stuck = StuckRecord(log, moment_);
     if (stuck == nullptr || !IsPointToPoint(stuck->signature.kind)) return;

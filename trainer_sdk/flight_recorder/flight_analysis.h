@@ -57,10 +57,10 @@ struct FlightAnalysis {
   double longest_wait = 0;
 };
 
-// Finds the ranks that caused a failure or a delay, from `logs` and `ends`, at
-// most one of each per rank. `clock`: the time just before the logs were read,
-// in seconds since 1970 (UTC); nullopt if no process writes the logs any more.
-// If `clock` is set and nothing has failed, a rank counts as waiting only after
+// Finds the ranks that caused a failure or a delay. `logs` and `ends` have at
+// most one entry per rank. `clock`: the time just before the logs were read, in
+// seconds since 1970 (UTC); nullopt if no process writes the logs any more. If
+// `clock` is set and nothing has failed, a rank counts as waiting only after
 // one second. Findings are given in this order:
 //  - ranks whose processes ended by themselves, as their agents report, except
 //    processes that exited after a failed operation; ranks that agents stopped

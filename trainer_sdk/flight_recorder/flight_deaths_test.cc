@@ -116,9 +116,9 @@ TEST(FlightDeaths, MismatchIsReportedInsteadOfHungRank) {
       ElementsAre(HasSubstr("but rank 1 called barrier #2")));
 }
 
-// With NCCL's transport, which only launches operations, all operations look
-// finished. The rank that called fewer operations is blamed, not the rank that
-// its agent killed as silent.
+// NCCL's transport only launches operations, so all operations look finished.
+// One rank called fewer operations than the others. Its agent killed another
+// rank as silent. Only the rank with fewer calls must be blamed.
 TEST(FlightDeaths, FewerCallsAreReportedInsteadOfHungRank) {
   std::vector<FlightLog> logs = {LogOf(0, 3), LogOf(1, 3, /*called=*/1),
                                  LogOf(2, 3)};

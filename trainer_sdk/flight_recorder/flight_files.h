@@ -41,10 +41,10 @@ struct Flight {
   std::vector<std::string> unreadable;
 };
 
-// Reads flight recorder files. Each of `paths` is a file, or a directory with
-// files rank_N.ring, rank_N.json and workers.N.json, or PyTorch's dumps, whose
-// names end with rank_N. If a directory has no such file, the error names a
-// subdirectory that has some.
+// Reads flight recorder files. Each of `paths` is a file or a directory. From a
+// directory, reads rank_N.ring, rank_N.json, workers.N.json, and PyTorch's
+// dumps, whose names end with rank_N. If a directory has no such file, the
+// error names a subdirectory that has some.
 //
 // InvalidArgument: a file is unreadable, larger than 64 MiB or not a dump
 // (PyTorch's unreadable dumps are listed in Flight::unreadable instead); there

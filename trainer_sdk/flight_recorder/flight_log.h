@@ -52,9 +52,9 @@ struct FlightLog {
   int world_size = 1;
   std::string host;
   int64_t pid = 0;
-  // The reason for the first failure of a group. Empty if no group failed, if
-  // the failed group or a group from which it was split was created again after
-  // the failure, or if the process was killed before it recorded a reason.
+  // The reason for the first failure of a group. Empty if no group failed, or
+  // if the process was killed before it recorded a reason. Also empty if the
+  // failed group, or a group from which it was split, was created again later.
   std::string reason;
   // The reason for a dump that was requested without a failure; empty: no dump
   // was requested.

@@ -70,10 +70,10 @@ TEST(FlightMessagesTest, RankThatAnsweredTheBatchIsNotBlamed) {
                      RankLog(3, 4)})
           .findings,
       ElementsAre(HasSubstr("rank 2 (node2, pid 102) did not answer batch")));
-  // Rank 2 must be blamed for rank 0's wait, because it called nothing that
-  // matches rank 0's batch. In the cases below it called only messages with
-  // another sequence number, in another group or with another rank, or a
-  // collective.
+  // Rank 0 waits in a batch of messages with ranks 1 and 2. In each case below,
+  // rank 2 called something else: messages with another sequence number, in
+  // another group or with another rank, or a collective. So rank 2 must be
+  // blamed.
   const std::vector<int> both = {0, 2};
   for (const RankLog& other :
        {RankLog(2, 3).Does(Swap({0}), 2),
@@ -86,9 +86,9 @@ TEST(FlightMessagesTest, RankThatAnsweredTheBatchIsNotBlamed) {
                     .findings,
                 ElementsAre(HasSubstr("rank 2 (node2, pid 102) did not")));
   }
-  // Both peers of rank 0 have finished a batch that matches rank 0's, so the
-  // logs do not show for which peer rank 0 waits. Both peers must be named,
-  // because neither of them is in an operation.
+  // Rank 0 waits in a batch of messages with ranks 1 and 2. Both have finished
+  // their batch with rank 0, so the logs do not show for which of them rank 0
+  // waits. Both must be named.
   EXPECT_THAT(AnalyseFlight({RankLog(0, 3).Does(Swap({1, 2}), 3, State::kIn),
                              RankLog(1, 3).Does(Swap({0}), 3),
                              RankLog(2, 3).Does(Swap({0}), 3)})

@@ -25,10 +25,10 @@ struct FlightMoment {
 // processes that have ended. `clock`: if a process still writes the logs, the
 // time just before the first of them was read; else nullopt.
 //
-// The result's `now` is `clock` if `clock` is set and `ends` is empty.
+// If `clock` is set and `ends` is empty, the result's `now` is `clock`.
 // Otherwise `now` is the latest time in `logs` and `ends`. The result's
-// `timeout` is 0, except if `now` is `clock` and no log contains the reason for
-// a failure. Pure.
+// `timeout` is one second if `now` is `clock` and no log contains the reason
+// for a failure; otherwise 0. Pure.
 FlightMoment MomentOf(const std::vector<FlightLog>& logs,
                       const std::vector<FlightEnd>& ends,
                       std::optional<double> clock);

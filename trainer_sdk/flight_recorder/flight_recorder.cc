@@ -158,8 +158,8 @@ int FlightRecorder::AddGroup(const std::string& name, int rank, int size,
     image_->failed.store(0, std::memory_order_release);
   }
   // Choose an entry of the group table for the new group: the first unused
-  // entry; if there is none, the entry of the removed group that was created
-  // first; if no group was removed, the last entry, which several groups share.
+  // entry. If there is none, take the entry of a removed group, the oldest. If
+  // no group was removed, take the last entry, which several groups share.
   constexpr int kFurther = kRingGroups - 1;
   int chosen = kFurther;
   for (int i = 0; i < kFurther; i++) {

@@ -224,8 +224,8 @@ TEST_F(FlightRecorderTest, RemovedGroupsMakeRoomTheOldestFirst) {
   ASSERT_THAT(log.groups, SizeIs(kRingGroups - 1));
   EXPECT_EQ(log.groups.front().name, "world");
   EXPECT_EQ(log.groups.back().birth, 3u * kRingGroups - 1);
-  // If a group's entry is reused for another group, the records of the first
-  // group must be dropped, not attributed to the other group.
+  // The entries of removed groups were reused for later groups. The records of
+  // a removed group must be dropped, not attributed to the later group.
   ASSERT_THAT(log.records, SizeIs(kRingGroups - 1));
   for (const FlightRecord& record : log.records) {
     if (record.group == 0) continue;

@@ -65,9 +65,9 @@ std::optional<Fields> Taken(const RingSlot& slot) {
     fields.peers[i] = slot.peers[i].load(std::memory_order_acquire);
   }
   // Check that no writer reused the slot while it was copied. A writer changes
-  // `number` before it stores the other fields with release order. The loads
-  // above have acquire order. So if one of them returned a value of a new
-  // writer, the load of `number` below returns the changed number.
+  // `number` first, and then stores the other fields with release order. The
+  // loads above have acquire order. So if one of them returned a new value, the
+  // load of `number` below returns the changed number.
   if (slot.number.load(std::memory_order_relaxed) != fields.number) {
     return std::nullopt;
   }

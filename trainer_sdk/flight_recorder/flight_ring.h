@@ -13,10 +13,10 @@ namespace muster {
 // The layout of the recorder's ring, in memory and in its mapped file. The file
 // keeps all records even if the process is killed. Values are in native byte
 // order, so only a machine with the same byte order can read the file.
-//
-// A thread may read a slot while another one writes it. So all fields are
-// atomics, and the writer sets `number` to kBeingWritten until the record is
-// complete: readers then skip the slot.
+
+// The value of RingSlot::number while a thread writes the slot. Other threads
+// may read the slot at the same time: they skip it if they find this value, and
+// all its fields are atomics.
 inline constexpr uint64_t kBeingWritten = ~uint64_t{0};
 struct RingSlot {
   // number of the record, from 1; 0: the slot was never used

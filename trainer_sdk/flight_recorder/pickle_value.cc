@@ -270,10 +270,10 @@ class Machine {
     return true;
   }
 
-  // Whether the stack has at least `count` + `below` values above the newest
-  // mark or, if there is no mark, in total. An opcode takes the top `count` of
-  // them. It also needs the `below` values under these, such as the list to
-  // which it appends the taken values.
+  // Whether the stack has the values that an opcode needs. The opcode takes the
+  // top `count` values. It also needs `below` values under these, such as the
+  // list to which it appends the taken values. All of them must be above the
+  // newest mark, if there is one.
   bool Holds(size_t count, size_t below) const {
     const size_t floor = marks_.empty() ? 0 : marks_.back();
     return stack_.size() - floor >= count + below;

@@ -28,10 +28,9 @@
 namespace muster {
 namespace {
 
-// A name that is equal for two processes if and only if they can share memory.
-// They can if they have the same boot id and the same network namespace. The
-// boot id alone is not enough: two containers on one machine have the same boot
-// id, and often the same host name.
+// Returns a name that is equal for two processes if and only if they can share
+// memory. It consists of the boot id and the network namespace. The boot id
+// alone is not enough: two containers on one machine have the same one.
 absl::StatusOr<std::string> HostIdentity() {
   const char* const boot_file = "/proc/sys/kernel/random/boot_id";
   std::string boot;
@@ -87,11 +86,11 @@ class HierarchicalTransport final : public Transport {
     const bool found_by_another = !absl::StartsWith(message, heading);
     if (absl::IsDeadlineExceeded(s)) {
       const std::string silent = Silent(Describe(signature));
-      // If every rank of the group has reported that it is late (`silent` is
-      // empty), this host waits for another host. A rank that has waited only
-      // for ranks of its own host (failed_on_host) does not know which host is
-      // late. Another rank of this host waits for the late host itself: wait
-      // until that rank has written the cause.
+      // `silent` is empty if every rank of the group has reported that it is
+      // late. The delay is then between hosts. If this rank waited only for
+      // ranks of its own host (failed_on_host), it does not know which host is
+      // late. A rank that waits for that host knows it: wait until it has
+      // written the cause.
       if (silent.empty() && tiers_.failed_on_host) {
         record_.AwaitCause(kOthersAreLate);
         if (tiers_.compared) message += OtherHosts();
@@ -147,10 +146,9 @@ class HierarchicalTransport final : public Transport {
                         absl::StrJoin(others, ", "));
   }
 
-  // Returns a text that names the ranks of the whole group that have not
-  // reported that they are late; empty if every rank has. The text includes
-  // ranks of other hosts: a rank of this host may be late only because it waits
-  // for another host.
+  // Returns a text that names the ranks that have not reported that they are
+  // late; empty if every rank has. The text includes ranks of other hosts,
+  // because this host may wait for them.
   std::string Silent(const std::string& operation) const {
     std::vector<std::string> silent;
     const std::vector<LateRank> ranks =

@@ -223,10 +223,10 @@ class TieredOperation {
     if (tiers_.rank == operation_.root) {
       FinishAverage(operation_.output, count);
     }
-    // In the steps above, the first ranks of the hosts compare their
-    // operations. If a first rank fails because the operations differ, this
-    // barrier among the ranks of its host fails, so that every rank of the host
-    // gets the error.
+    // In the steps above, the first ranks of the hosts compared their
+    // operations. If the operations differ, a first rank has failed and does
+    // not come here. The barrier then fails on the other ranks of its host, so
+    // that they get the error.
     return OnHost(Barrier());
   }
 

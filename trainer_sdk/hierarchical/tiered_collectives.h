@@ -30,10 +30,10 @@ struct Tiers {
   std::unique_ptr<Transport> local;
   // sequence number of the last collective of `local`
   uint64_t local_sequence = 0;
-  // The transport among ranks of different hosts, one of each host, ordered by
-  // host. If all hosts have the same number of ranks, the transport connects
-  // the ranks that have this rank's index on their hosts. Otherwise it connects
-  // the first ranks of all hosts; null if this rank is not a first rank.
+  // The transport to other hosts. It connects one rank of each host, ordered by
+  // host. If all hosts have the same number of ranks, these are the ranks with
+  // the same index on their hosts as this rank. Otherwise they are the first
+  // ranks of the hosts, and `lane` is null on all other ranks.
   std::unique_ptr<NetworkTransport> lane;
   // The transport among all ranks.
   std::unique_ptr<NetworkTransport> flat;

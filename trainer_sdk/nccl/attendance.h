@@ -25,12 +25,12 @@ struct Meeting {
 // rank.
 absl::Status RecordArrival(const Meeting& meeting, const GroupPlace& place);
 
-// If `late` is the DeadlineExceeded error of a meeting, returns `late` with the
-// ranks that did not reach the meeting added to its message. Returns `late`
+// `late` is the result of `meeting`. If it is DeadlineExceeded, returns it with
+// the ranks that did not reach the meeting added to its message. Returns `late`
 // unchanged if it is another status, if the creation of the group has failed,
 // or if the store does not answer within `timeout`. In groups of more than 64
-// ranks only rank 0 adds the absent ranks, because otherwise every rank would
-// query one server about every other rank.
+// ranks only rank 0 adds the absent ranks, to limit the load on the store's
+// server.
 absl::Status WithAbsent(const absl::Status& late, const Meeting& meeting,
                         const GroupPlace& place, Duration timeout);
 

@@ -91,10 +91,9 @@ void FakeWorld::Collect(uint64_t number, int rank, const FakePart& part,
     }
   }
   changed_.wait(lock, [&] { return slot.done || aborted; });
-  // If the collective is not done, the wait ended because this rank was
-  // aborted, and its buffers become invalid. Make `arrived` so negative that
-  // this collective can never become complete: otherwise another rank would use
-  // these buffers.
+  // If the collective is not done, this rank was aborted, and its buffers
+  // become invalid. Another rank that completed the collective would use them.
+  // So make `arrived` so small that the collective never becomes complete.
   if (!slot.done) slot.arrived -= 2 * size_;
   if (slot.done && ++slot.left == size_) slots_.erase(number);
 }

@@ -343,10 +343,9 @@ absl::Status NcclGroup::Explained(
       place_.size == 1) {
     return cause;
   }
-  // Publish the oldest operation that NCCL has not finished, under store keys
-  // with the prefix nccl_late. ProcessGroup publishes another operation of this
-  // rank, its last call, under the same keys without the prefix, which must not
-  // be overwritten.
+  // Publish the oldest operation that NCCL has not finished under store keys
+  // with the prefix nccl_late. The prefix keeps them apart from the keys under
+  // which ProcessGroup publishes the last call of this rank.
   GroupPlace place = place_;
   place.store = std::make_shared<PrefixStore>("nccl_late", place_.store);
   const auto compare = [place, call = *current,
@@ -431,8 +430,8 @@ void NcclGroup::Watch() {
         [&] { return closing_ || (awake_ && !busy) || !status().ok(); });
   }
   lock.unlock();
-  // If the group broke just before Close was called, the loop above has ended
-  // without a call of Raise, so the peers are notified here.
+  // If the group broke just before Close was called, the loop above ended
+  // without notifying the peers. So notify them here.
   if (const absl::Status cause = status(); !cause.ok()) alarm_.Raise(cause);
   communicator_.Close(MonotonicNow() + options_.close_timeout / 2);
   lock.lock();

@@ -162,8 +162,8 @@ TEST_P(NcclSplitFailureTest, EndsWithTheRound) {
 
 TEST_P(NcclSplitFailureTest, AbsentRankIsNamed) {
   const auto worlds = Worlds(3);
-  // The deadline of ranks 0 and 2. Both ranks begin the split long before this
-  // deadline, so only rank 1, which never calls the split, is named as absent.
+  // Rank 1 never calls the split. Ranks 0 and 2 begin the split long before
+  // this deadline. So only rank 1 must be named as absent.
   const Instant deadline = MonotonicNow() + seconds(1);
   const auto ends = RunRanks(3, [&](int rank) -> absl::Status {
     if (rank == 1) return absl::OkStatus();
@@ -212,9 +212,9 @@ TEST_P(NcclSplitFailureTest, ARankThatCannotSplitEndsTheOthersWait) {
         .status();
   });
   EXPECT_TRUE(absl::IsInvalidArgument(ends[0])) << ends[0];
-  // Without ncclCommSplit, a rank can report a failure only after it has joined
-  // the creation of the new group. Rank 0 fails before that, so the other ranks
-  // are not notified, and their errors are not checked.
+  // If NCCL lacks ncclCommSplit, rank 0 fails too early to notify the other
+  // ranks: before it joins the creation of the new group. So the errors of
+  // ranks 1 and 2 are not checked.
   if (!has_split()) return;
   for (const int rank : {1, 2}) {
     EXPECT_TRUE(absl::IsInvalidArgument(ends[rank])) << ends[rank];
@@ -245,9 +245,9 @@ TEST_P(NcclSplitFailureTest, ErrorOfARankReachesAllRanks) {
     return end;
   });
   for (int rank = 0; rank < 3; ++rank) {
-    // Without ncclCommSplit, rank 2 waits for no other rank, because it belongs
-    // to no new group. So rank 2 may return OK before rank 1 fails, and its
-    // result is not checked.
+    // Rank 2 belongs to no new group. If NCCL lacks ncclCommSplit, rank 2 waits
+    // for no other rank, and may return OK before rank 1 fails. So its result
+    // is not checked.
     if (rank == 2 && !has_split()) continue;
     EXPECT_TRUE(absl::IsUnavailable(ends[rank])) << ends[rank];
     EXPECT_THAT(Why(ends[rank]),

@@ -180,9 +180,9 @@ class Ring {
   }
 
   // Receives a chunk that is completely reduced and, unless `step` is kLast,
-  // forwards it. The chunk overwrites a part of `output_` that this rank has
-  // sent to `next`. This is safe, because `next` has received that part: the
-  // reduced chunk contains it and came through `next`.
+  // forwards it to `next`. The chunk overwrites data in `output_` that this
+  // rank has sent to `next`. `next` has already received this data: the reduced
+  // chunk contains it.
   absl::Status CollectChunk(int chunk, Step step) {
     return ForEachPiece(chunk, [&](int64_t begin, int64_t count) {
       const Ticket ticket =

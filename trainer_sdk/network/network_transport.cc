@@ -52,9 +52,9 @@ absl::Status NetworkTransport::ExecuteAs(const Operation& operation,
 }
 
 // Returns a text that names the other ranks that have reported a timeout of the
-// same operation, and the ranks that have not. It is not enough to name the
-// rank for which this rank waits: in a ring, that rank may itself wait for an
-// absent rank.
+// same operation, and the ranks that have not. In a ring, the rank for which
+// this rank waits may itself wait for an absent rank. So the text names all
+// ranks.
 std::string NetworkTransport::OthersThatAreLate(
     const std::string& operation) const {
   const std::vector<LateRank> ranks =

@@ -38,10 +38,10 @@ class SquareSum {
   static void Carry(Words* words);
 
  private:
-  // `sums_` holds sums of squared mantissas that are not in `words_` yet,
-  // indexed by lane and by the float's exponent field. Successive additions use
-  // different lanes, so that the processor can overlap additions for the same
-  // exponent.
+  // The number of lanes of `sums_`. Successive additions use different lanes,
+  // so that the processor can overlap additions for the same exponent. `sums_`
+  // holds sums of squared mantissas that are not in `words_` yet, indexed by
+  // lane and by the float's exponent field.
   static constexpr int kLanes = 4;
   static constexpr int kExponents = 256;
 

@@ -43,8 +43,8 @@ TEST(SquareSumTest, IsExact) {
   const float normal = std::numeric_limits<float>::min();
   EXPECT_EQ(SumOf({normal}), double{normal} * normal);
   EXPECT_EQ(SumOf({normal, normal / 2}), 1.25 * (double{normal} * normal));
-  // One element is so large that a simple sum of the squares in double would
-  // lose the square of each 1, because the rounding error of the sum exceeds 1.
+  // The first element's square is 1e18, where neighbouring doubles differ by
+  // 128. So a simple sum in double would lose the square of each 1 added to it.
   std::vector<float> values(1 << 10, 1.0f);
   values.insert(values.begin(), 1e9f);
   EXPECT_EQ(SumOf(values), double{1e9f} * 1e9f + 1024);
@@ -59,8 +59,8 @@ TEST(SquareSumTest, IsWithinTheRoundingOfAPlainSum) {
   // addition is rounded; SumOf adds exactly and rounds once at the end.
   const double bound = RoundingBound<double>(10000, plain);
   EXPECT_NEAR(SumOf(values), plain, bound);
-  // The bound must be small enough for the check above to fail if the element
-  // with the largest square is missing from the sum.
+  // The bound must be smaller than the largest square. Otherwise the check
+  // above would pass even if that square were missing from the sum.
   const float most = *std::max_element(values.begin(), values.end());
   EXPECT_GT(double{most} * most, bound);
 }

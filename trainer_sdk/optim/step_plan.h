@@ -17,11 +17,11 @@ struct StepPlan {
 };
 
 // Plans a step. `sum_of_squares`: the sum of the squares of all gradients
-// (Optimizer::SumOfSquares, summed over all pipeline stages). If `scaler` is
-// not null, the loss was multiplied by its scale. `most`: the largest allowed
-// norm; 0: unlimited. Reports to `scaler` whether the gradients were finite. A
-// step with gradients that are not finite is skipped, even without a scaler;
-// without a scaler, the caller has to decide whether to stop.
+// (Optimizer::SumOfSquares, summed over all pipeline stages). `most`: the
+// largest allowed norm; 0: unlimited. `scaler`: the scaler by whose scale the
+// loss was multiplied; null if there is none. Reports to `scaler` whether the
+// gradients were finite. A step with gradients that are not finite is skipped.
+// Without a scaler, the caller must then decide whether to stop.
 StepPlan PlanStep(double sum_of_squares, double most, LossScaler* scaler);
 
 }  // namespace muster

@@ -105,10 +105,10 @@ TEST(ArgumentCheckTest, RefusesATypeThatThePointerContradicts) {
               HasSubstr("in a buffer of float64"));
   EXPECT_THAT(Complaint(Send(whole.data(), 8, DType::kInt32, 0)),
               HasSubstr("elements of int32 in a buffer of int64"));
-  // `halves` has 16-bit integers, which may be the bits of float16 or bfloat16
-  // elements, so both types are accepted. A broadcast accepts every buffer as
-  // int8, because it only moves bytes. An all_reduce must reject a buffer of
-  // float32 that is passed as int8, because it adds elements.
+  // The 16-bit integers in `halves` may be the bits of bfloat16 elements, so
+  // this type is accepted. A broadcast only moves bytes, so it accepts every
+  // buffer as int8. An all_reduce adds elements, so it must reject a float32
+  // buffer that is passed as int8.
   EXPECT_EQ(
       Complaint(AllReduce(halves.data(), halves.data(), 8, DType::kBFloat16)),
       "");

@@ -17,10 +17,10 @@ inline constexpr char kFailureKey[] = "failure";
 
 enum class LateRank { kLateToo, kSilent };
 
-// The cause for which a group is broken: the first cause that any of its ranks
-// writes to the store. All ranks report this cause. A rank writes its cause
-// *before* it closes its connections. So a peer that sees the closed connection
-// finds the cause in the store. Thread-safe.
+// The cause for which a group is broken: the first cause that any rank writes
+// to the store. All ranks report this cause. A rank must write its cause
+// *before* it closes its connections, so that a peer that sees a closed
+// connection finds the cause in the store. Thread-safe.
 class FailureRecord {
  public:
   // `store` holds keys of this group only. `timeout`: the longest time to wait

@@ -19,11 +19,9 @@
 namespace muster {
 namespace {
 
-// While a group forms, a thread watches the store for a failure. It watches by
-// several short waits, one after another: a wait cannot be cancelled, so the
-// thread can end only after its current wait. kFirstWatch is the length of the
-// first wait, which is short because most groups form quickly; later waits are
-// longer, up to kLongestWatch.
+// While a group forms, a thread waits for a failure to appear in the store. A
+// wait cannot be cancelled, so the thread makes many short waits. kFirstWatch
+// is the length of the first wait. Later waits are longer, up to kLongestWatch.
 constexpr Duration kFirstWatch = std::chrono::milliseconds(50);
 constexpr Duration kLongestWatch = std::chrono::seconds(1);
 // The longest time to wait for an answer of the store, which a broken network
@@ -140,9 +138,9 @@ absl::Status Formation::Do(std::function<void()> call) {
   }
   std::unique_lock<std::mutex> lock(mutex_);
   // The time until which this thread waits for `call`, which runs on another
-  // thread. `call` itself stops waiting for the store earlier. So if the store
-  // does not answer, the caller gets the error of `call`, which is more precise
-  // than the DeadlineExceeded below.
+  // thread. It is later than the time at which `call` gives up waiting for the
+  // store. So if the store does not answer, the caller gets the precise error
+  // of `call`.
   const Instant until = std::max(deadline_, MonotonicNow()) + 2 * kStoreTimeout;
   if (!changed_.wait_until(lock, ToSteady(until),
                            [&] { return *done || !cause_.ok(); })) {

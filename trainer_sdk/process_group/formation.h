@@ -22,9 +22,11 @@ namespace muster {
 
 // One rank's part in forming a group. A rank that fails writes the cause of its
 // failure into the group's store. Every rank watches the store for such a
-// cause. A rank that finds one ends its own blocked calls: calls of its
-// FormingStore, polls that include wake_fd(), and calls for which there is a
-// FormationReaction. Thread-safe.
+// cause. A rank that finds a cause ends its own blocked calls:
+// - calls of its FormingStore
+// - polls that include wake_fd()
+// - calls for which there is a FormationReaction
+// Thread-safe.
 class Formation : public std::enable_shared_from_this<Formation> {
  public:
   // Starts a thread that watches the store for a failure of any rank. `store`
@@ -41,8 +43,8 @@ class Formation : public std::enable_shared_from_this<Formation> {
 
   // Reports that this rank failed with `mine`, and returns the group's cause.
   // If another cause is already known, only returns that cause. Call Fail
-  // before closing connections, so that peers find the cause when they see that
-  // a connection is closed.
+  // before closing connections: a peer that sees a closed connection looks for
+  // the cause.
   absl::Status Fail(const absl::Status& mine);
 
   // Ends the formation. Call it when the group has been made, or when its

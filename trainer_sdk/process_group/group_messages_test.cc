@@ -27,11 +27,9 @@ std::string Message(const absl::Status& status) {
 }
 
 TEST(GroupMessagesTest, TheAbsentIsNamedAndTheGroupBroken) {
-  // The explanation timeout of this test: the longest time for which a rank
-  // whose operation failed waits until its peers have published their last
-  // operations. Ranks 0 and 1 fail in the second barrier and publish this
-  // barrier as their last operation. Rank 2 does not call the second barrier
-  // and publishes nothing.
+  // Rank 2 does not call the second barrier, so ranks 0 and 1 fail in it. A
+  // rank that failed waits up to kExplanation for its peers to publish their
+  // last operations. Rank 2 publishes nothing.
   constexpr Duration kExplanation = std::chrono::seconds(3);
   const std::vector<absl::Status> statuses = RunWorld(
       3,

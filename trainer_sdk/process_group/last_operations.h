@@ -17,13 +17,13 @@
 namespace muster {
 
 // Compares `operations`, the last call of each rank, indexed by rank; nullopt
-// if the call is not known. Returns one line that tells how the last calls
-// differ. The line names:
+// if the call is not known. `told` is the error message so far. Returns one
+// line that tells how the last calls differ. The line names:
 // - The latest collectives, each with the ranks that called it.
 // - The ranks whose last call was an earlier collective.
 // - The ranks whose last call was a send, a receive or a batch.
-// - The ranks whose last call is not known. A rank is left out if `told`, the
-//   error message so far, already names it (as in "rank 3").
+// - The ranks whose last call is not known, except those that `told` already
+//   names (as in "rank 3").
 // Returns an empty text if all ranks called the same collective. Pure.
 std::string CompareLastOperations(
     const std::vector<std::optional<OperationSignature>>& operations,

@@ -107,8 +107,9 @@ class PlainMemory final : public TransportMemory {
 // Allocates ordinary host memory, for transports that have no memory of their
 // own. `bytes` must not be negative. ResourceExhausted: not enough memory.
 absl::StatusOr<std::unique_ptr<TransportMemory>> NewPlainMemory(int64_t bytes) {
-  // The size is rounded up to whole cache lines, so that the last line of the
-  // block is not shared with other data.
+  // Round the size up to whole cache lines (64 bytes), so that the last line of
+  // the block is not shared with other data. If rounding would overflow,
+  // allocate nothing.
   void* const block = bytes > std::numeric_limits<int64_t>::max() - 64
                           ? nullptr
                           : std::aligned_alloc(64, (bytes + 64) / 64 * 64);
@@ -119,12 +120,10 @@ absl::StatusOr<std::unique_ptr<TransportMemory>> NewPlainMemory(int64_t bytes) {
   return std::make_unique<PlainMemory>(bytes, block);
 }
 
-// Returns text to append to the error message of an operation that timed out:
-// how long the operation waited for earlier operations. The transport does not
-// know this time, because it measures only its own waiting time. `behind`: the
-// time that the operation waited for earlier operations. `whole`: the time from
-// the call of the operation until its timeout; it includes `behind`. Empty if
-// `behind` is less than 1 ms. Pure.
+// Returns text to append to the error message of an operation that timed out.
+// The text says how long the operation waited for earlier operations
+// (`behind`), and how long after its call it timed out (`whole`, which includes
+// `behind`). Empty if `behind` is less than 1 ms. Pure.
 std::string TellQueue(Duration behind, Duration whole) {
   if (behind < std::chrono::milliseconds(1)) return "";
   return "; its time was up " + SecondsText(whole) + " after its call, " +
@@ -214,9 +213,8 @@ class ProcessGroup::Body {
       return work;
     }
     // Start the worker thread before the operation gets its sequence number. If
-    // the system has no thread left, the call fails without using a number. So
-    // if the caller retries, the numbers of this rank still match those of its
-    // peers.
+    // the system has no thread left, the call fails and uses no number. The
+    // numbers of this rank then still match those of its peers.
     if (!worker_.joinable()) {
       try {
         worker_ = std::thread([this] { Serve(); });

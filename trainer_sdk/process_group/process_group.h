@@ -59,10 +59,10 @@ struct CallOptions {
 struct ProcessGroupOptions {
   // Timeout of Create, and of operations whose CallOptions set no timeout.
   Duration timeout = std::chrono::minutes(10);
-  // The longest time that a rank waits after a timeout of its operation before
-  // it returns the error. Meanwhile its peers report which operations they
-  // called, so that the error can name these operations. If the store does not
-  // answer, the rank waits for up to one second more.
+  // The longest time that a rank waits after its operation has timed out,
+  // before it returns the error. During this time its peers report which
+  // operations they called; the error names these operations. If the store does
+  // not answer, the rank waits up to one second more.
   Duration explanation_timeout = std::chrono::seconds(2);
   // The members' world ranks, indexed by rank in the group. Empty: the group is
   // the world.

@@ -241,9 +241,9 @@ TEST(ProcessGroupTest, MismatchesAreExplainedWhateverTheTransport) {
         return world.Run(
             AllReduce(x, x, world.rank() == 1 ? 3 : 4, DType::kFloat32));
       },
-      // The explanation timeout: the longest time that a rank whose operation
-      // failed waits until its peers have published their last operations. Here
-      // all ranks publish soon, so no rank waits this long.
+      // The explanation timeout. A rank whose operation failed waits up to this
+      // time for its peers to publish their last operations. Here all peers
+      // publish soon, so no rank waits this long.
       Mute(), std::chrono::seconds(30));
   for (const absl::Status& status : statuses) {
     EXPECT_THAT(Message(status),

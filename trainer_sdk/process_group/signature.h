@@ -56,10 +56,10 @@ bool HasRoot(OperationKind kind);
 // Whether the kind is a send, a receive or a batch.
 bool IsPointToPoint(OperationKind kind);
 
-// Whether two ranks that called `a` and `b` called the same collective. Ignores
+// Whether `a` and `b`, the calls of two ranks, are the same collective. Ignores
 // fields that the kind does not use, such as the root of an all_reduce. Also
-// ignores the counts of an all_to_all with a count per peer, which may differ
-// between ranks.
+// ignores the counts of an all_to_all with a count per peer, because they may
+// differ between ranks.
 bool SameCollective(const OperationSignature& a, const OperationSignature& b);
 
 // Describes an operation in messages. Examples:
@@ -72,10 +72,9 @@ bool SameCollective(const OperationSignature& a, const OperationSignature& b);
 //   batch after #4 of 2 messages (28 bytes)
 //   all_gather #3 of 6 int64 (48 bytes in parts, counts 3f0a)
 //
-// The messages of the second batch have several types, so no type is shown.
-// The last example has a count per rank. Its four hexadecimal digits are a part
-// of a hash of the counts. So different counts nearly always give different
-// texts, even if their sums are equal.
+// The messages of the second batch have several types, so no type is shown. The
+// last example has a count per rank: 6 is the sum of the counts, and 3f0a is a
+// part of their hash.
 std::string Describe(const OperationSignature& signature);
 
 // Encoded converts a signature to one line of printable characters;

@@ -60,11 +60,10 @@ GroupPlace PartOf(const GroupPlace& parent,
 Operation SplitOperation();
 
 // The first step of a Split: all ranks perform SplitOperation in the group's
-// own transport. Only after this operation do the ranks wait for each other
-// through the store. So if a rank calls another collective instead of Split,
-// the transport finds the mismatch at once and reports it on the ranks that
-// differ. Errors are those of the transport. If any rank fails, `formation` is
-// interrupted, and the transport is aborted.
+// own transport. If a rank calls another collective instead of Split, the
+// transport detects the mismatch at once. Later steps wait for the ranks
+// through the store. Errors are those of the transport. If any rank fails,
+// `formation` is interrupted, and the transport is aborted.
 absl::Status MeetToSplit(Transport& transport,
                          const std::shared_ptr<Formation>& formation,
                          const OperationContext& context);

@@ -25,9 +25,9 @@ std::string Message(const absl::Status& status) {
 }
 
 TEST(SplitFailureTest, AbortEndsTheExchangeOfAll) {
-  // While ranks 0 and 1 wait in Split for rank 2, which does not call it, rank
-  // 0 aborts the group. The Split of ranks 0 and 1 must then fail at once,
-  // without rank 2.
+  // Ranks 0 and 1 call Split; rank 2 does not. While ranks 0 and 1 wait for
+  // rank 2, rank 0 aborts the group. Split must then fail at once on ranks 0
+  // and 1.
   const auto statuses = RunWorld(3, [](ProcessGroup& world) -> absl::Status {
     if (world.rank() == 2) return absl::OkStatus();
     std::thread abort;

@@ -37,10 +37,9 @@ absl::StatusOr<std::string> Table(Store& store, int size,
   absl::StatusOr<std::string> table = store.Get(kTable, deadline);
   if (!absl::IsDeadlineExceeded(table.status())) return table;
   absl::Status late = NameAbsent(store, size, what, table.status());
-  // Try once more to read the list, because the error `late` may be wrong.
-  // NameAbsent calls a rank absent if the rank's text does not exist. But rank
-  // 0 deletes the ranks' texts after it has published the list. So if the list
-  // exists by now, `late` may name ranks that did arrive.
+  // Try once more to read the list. Rank 0 may have published it just now, and
+  // then deleted the ranks' texts. NameAbsent takes ranks without a text for
+  // absent, so the error `late` may name ranks that did arrive.
   table = store.Get(kTable, MonotonicNow());
   if (table.ok()) return table;
   return late;

@@ -18,11 +18,11 @@ absl::StatusOr<std::vector<std::string>> DecodeTexts(const std::string& encoded,
                                                      int size);
 
 // Exchanges texts: each rank passes its text `mine` and gets the texts of all
-// ranks, indexed by rank. Rank 0 collects the texts and publishes the list. So
-// the number of store operations is linear in the number of ranks, not
-// quadratic. Blocking. `store` holds keys of this exchange only; the keys are
-// deleted once all ranks have read the list. DeadlineExceeded names the ranks
-// that did not arrive; `what` is the operation's name in that message.
+// ranks, indexed by rank. Rank 0 collects the texts and publishes the list, so
+// the number of store operations is linear in the number of ranks. Blocking.
+// `store` holds keys of this exchange only; the keys are deleted once all ranks
+// have read the list. DeadlineExceeded names the ranks that did not arrive;
+// `what` is the operation's name in that message.
 absl::StatusOr<std::vector<std::string>> ExchangeThroughStore(
     Store& store, int rank, int size, const std::string& mine,
     const std::string& what, Instant deadline);

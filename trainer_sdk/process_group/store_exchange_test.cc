@@ -42,8 +42,8 @@ TEST(StoreExchangeTest, NamesWhoDoesNotCome) {
   }
 }
 
-// A store in which the last rank arrives, and the list ("table") is published,
-// just after a read of the list has timed out.
+// A store that simulates a late rank 0. Directly after a read of the list (key
+// "table") has timed out, rank 0 arrives and publishes the list.
 class LastMomentStore final : public Store {
  public:
   absl::Status Set(const std::string& key, const std::string& value) override {

@@ -42,9 +42,9 @@ struct OperationContext {
 // Execute is called by one thread at a time, in the same order of collectives
 // on every rank. It blocks until `operation.output` is written and
 // `operation.input` may be changed. A CUDA transport blocks only until the
-// operation is enqueued on `operation.stream`: work that is enqueued on this
-// stream later may read the output and change the input. Abort may be called at
-// any time by any thread.
+// operation is enqueued on `operation.stream`. Work that is enqueued on this
+// stream afterwards may read the output and change the input. Abort may be
+// called at any time by any thread.
 //
 // Every error message names the peer by its rank in the group (with host and
 // pid if known), the operation, its sequence number and its bytes:

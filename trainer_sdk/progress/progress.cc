@@ -66,10 +66,9 @@ std::string ProgressMessage(const ProgressUpdate& update) {
   if (update.times) {
     Append("OWN_NS", update.times->own.count(), text);
     Append("BLOCKED_NS", update.times->blocked.count(), text);
-    // Leave out DATA_NS (the time spent waiting for input data) if no such wait
-    // was measured. Another part of the program may measure these waits with a
-    // RankTime of its own, and a 0 would replace the value that it has
-    // reported.
+    // Leave out DATA_NS (the time spent waiting for input data) if it is 0.
+    // Another part of the program may have reported a value for this key, and a
+    // 0 would replace it.
     if (update.times->data > Duration::zero()) {
       Append("DATA_NS", update.times->data.count(), text);
     }

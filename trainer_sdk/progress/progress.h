@@ -38,11 +38,11 @@ struct ProgressUpdate {
 
 // Formats the datagram for `update`, in the style of sd_notify: lines KEY=VALUE
 // with the keys STEP, LOSS, TOKENS_PER_S, WATCHDOG_S, CHECKPOINT and STATUS.
-// The times have the keys OWN_NS, BLOCKED_NS, DATA_NS and LINKS_NS, in
-// nanoseconds, and SENT_BYTES; LINKS_NS has pairs PEER:NANOSECONDS, separated
-// by commas. An empty update gives "WATCHDOG=1", which means that the worker is
-// alive. Line breaks in the status become spaces, so that the status cannot
-// contain lines with other keys. Pure.
+// The update's times have the keys OWN_NS, BLOCKED_NS and DATA_NS
+// (nanoseconds), LINKS_NS (pairs PEER:NANOSECONDS, separated by commas) and
+// SENT_BYTES. An empty update gives "WATCHDOG=1": the worker is alive. Line
+// breaks in the status become spaces, so that the status cannot contain lines
+// with other keys. Pure.
 std::string ProgressMessage(const ProgressUpdate& update);
 
 // Reports the training's progress to this worker's agent, for `launch status`,

@@ -40,10 +40,10 @@ struct RankTimes {
 
 // Measures RankTimes of one process. In a synchronous training all ranks need
 // the same time for a step: ranks that arrive early at a collective wait for
-// the last rank. So the slow rank is the rank with the most own time, although
-// the steps of all ranks take equally long. Communication that overlaps with
-// the backward pass counts as blocked on every rank, and changes nothing in
-// this comparison.
+// the last rank. A rank's own time is the time in which it is not blocked in a
+// collective. The slow rank is the rank with the most own time. Communication
+// that overlaps with the backward pass counts as blocked on every rank, so the
+// comparison stays valid.
 //
 // Thread-safe. A call takes one uncontended lock and makes no system call.
 // Enter and Exit allocate nothing.
@@ -53,9 +53,9 @@ class RankTime {
   // process reports no training steps.
   static constexpr Duration kReportInterval = std::chrono::milliseconds(500);
   // If the process has reported a training step within this time, Exit does not
-  // ask for a further report of the RankTimes. The reports at the ends of steps
-  // are better for comparing ranks, because all ranks make them at the same
-  // point of the training.
+  // ask for a report. A program that reports its steps also reports its
+  // RankTimes at the ends of steps. All ranks make these reports at the same
+  // point of the training, so they are better for comparing ranks.
   static constexpr Duration kStepInterval = std::chrono::minutes(1);
 
   static constexpr size_t kMaxLinks = 8;

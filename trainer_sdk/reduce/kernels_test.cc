@@ -196,11 +196,10 @@ TEST(KernelTables, Agree) {
           data[i].resize(kCount);
           for (uint64_t& word : data[i]) {
             state ^= state << 13, state ^= state >> 7, state ^= state << 17;
-            // Random bits, but bits 12 to 14 of every 16 bits are set to 0. In
-            // each floating-point type these bits include high bits of the
-            // exponent, so no number is infinite or a NaN. The test avoids
-            // NaNs, because the kernels may differ in a NaN's payload, which is
-            // not specified.
+            // Random bits without infinities and NaNs: in every 16 bits, set
+            // bits 12 to 14 to 0. In each floating-point type, these bits
+            // include bits of the exponent. NaNs are avoided because the
+            // kernels may give a NaN different payloads.
             word = state & 0xbfffbfffbfffbfffu & ~0x7000700070007000u;
           }
           from[i] = data[i].data();

@@ -216,9 +216,9 @@ class HeaderHandler : public nlohmann::json_sax<nlohmann::json> {
 };
 
 // Parses the JSON of a header: checks its structure, types and names, but not
-// the offsets. Makes one pass, without a tree and without recursion. So the
-// memory is linear in the size of the input, even if the JSON is nested deeply.
-// DataLoss: one of these checks failed; the message is one line.
+// the offsets. Makes one pass, without a tree and without recursion, so deeply
+// nested JSON does no harm. The memory is linear in the size of the input.
+// DataLoss: a check failed; the message is one line.
 absl::StatusOr<SafetensorsHeader> ReadHeaderJson(std::string_view json) {
   HeaderHandler handler;
   if (!nlohmann::json::sax_parse(json.begin(), json.end(), &handler)) {

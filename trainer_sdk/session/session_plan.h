@@ -58,11 +58,13 @@ struct SessionPlan {
 
 // Reads the plan from the environment variables of a process. Pure.
 //
-// The variables of the innermost launcher take precedence. So the first of
-// these variables that is set gives the rank: RANK (`launch`, torchrun and
-// everything else that uses env://), OMPI_COMM_WORLD_RANK, PMI_RANK,
-// SLURM_PROCID (only in a process that srun started as a task). If none is set,
-// the process is a world of one.
+// The first of these variables that is set gives the rank:
+// - RANK, set by `launch`, torchrun and everything else that uses env://
+// - OMPI_COMM_WORLD_RANK
+// - PMI_RANK
+// - SLURM_PROCID, but only in a process that srun started as a task
+// If none is set, the process is a world of one. In this order, the variables
+// of the innermost launcher take precedence.
 //
 // InvalidArgument: the variables are incomplete, contradictory or out of range.
 // The message is one line, names the variable and its value, and says what to

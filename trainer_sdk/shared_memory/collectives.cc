@@ -91,9 +91,9 @@ class Phase final : public WaitCondition {
   mutable int next_ = 0;
 };
 
-// If `condition` is true, wakes the ranks that wait for it. A condition becomes
-// true when the last rank has done its part, so only that rank wakes the
-// others. Earlier wake-ups would be useless, and costly if ranks share cores.
+// If `condition` is true, wakes the ranks that wait for it. Each rank calls
+// this function after it has done its part. The condition becomes true with the
+// last part, so only the last rank wakes the others.
 void RingIfLast(GroupPage& group, const WaitCondition& condition) {
   if (group.bell.sleepers.load(std::memory_order_seq_cst) != 0 &&
       condition.IsTrue()) {
@@ -293,11 +293,11 @@ int64_t ShareBegin(int64_t count, int rank, int size, int64_t per_line) {
 
 namespace {
 
-// If a rank sends or receives at least this many bytes in a collective, buffers
-// in the symmetric heap are used directly, without copies to staging slots.
-// Direct use saves these copies but needs a second synchronization of all
-// ranks. If ranks share cores, a synchronization is slower, and the larger
-// limit kDirectFromIfCrowded applies.
+// The smallest number of bytes, sent or received by a rank in a collective, for
+// which buffers in the symmetric heap are used directly. Direct use saves the
+// copies to staging slots, but needs a second synchronization of all ranks. If
+// ranks share cores, synchronization is slower, so kDirectFromIfCrowded
+// applies.
 constexpr int64_t kDirectFrom = 1 << 10;
 constexpr int64_t kDirectFromIfCrowded = 16 << 10;
 // The smallest size in bytes, summed over the inputs of all ranks, for which
@@ -436,9 +436,9 @@ void Collectives::CopyIn(const Run& run, int64_t round) const {
   int64_t offset = 0;
   for (int lane = 0; lane < lanes; ++lane) {
     const int64_t count = run.flow.SendCount(lane);
-    // If the slot has one lane (sequence of elements), every receiver reads
-    // this lane. If the slot has one lane per receiver, no rank reads the lane
-    // for this rank itself, so that lane is not filled.
+    // A lane is a sequence of elements. If the slot has only one lane, every
+    // receiver reads it. Otherwise each receiver has its own lane; the lane for
+    // this rank itself is not filled, because no rank reads it.
     if (lanes == 1 || lane != peers_->rank()) {
       Copy(slot + lane * lane_bytes,
            Bytes(run.operation.input) + (offset + begin) * run.element_bytes,

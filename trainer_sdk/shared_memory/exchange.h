@@ -112,15 +112,15 @@ class ReceiveQueue {
 // Sends and receives point-to-point messages, several at once. The messages
 // from one rank to another pass through a ring buffer, in the order in which
 // they are sent. If a large message is in the symmetric heap, only its header
-// passes through the ring, and the receiver copies the data directly from the
-// heap. A send is complete when its buffer may be changed, which may be before
-// the message is received.
+// passes through the ring, and the receiver copies the data from the heap. A
+// send is complete when its buffer may be changed. The message may be received
+// later.
 //
-// A message stays in the ring until the receiver has a pending receive from the
-// message's sender. Among the pending receives from this sender, the first one
-// with the message's tag gets the message. If none has the tag, or if this
-// receive has another count or dtype, the group breaks with FailedPrecondition;
-// the error says what each side called. Not thread-safe.
+// A message stays in the ring until a receive from its sender is pending. The
+// first pending receive from the sender with the message's tag gets the
+// message. The group breaks with FailedPrecondition if no pending receive has
+// the tag, or if the count or dtype differs. The error says what each side
+// called. Not thread-safe.
 class Exchange {
  public:
   Exchange(Peers* peers, Heap* heap)

@@ -12,16 +12,16 @@
 namespace muster {
 
 // A sign by which other processes detect the end of this process. `told` is a
-// file descriptor that is sent to the other processes. When this process has
-// ended, poll reports POLLIN or POLLHUP for `told`, never before. Pids are not
-// compared anywhere. So it does no harm if a pid is reused, or if the processes
-// are in different pid namespaces.
+// file descriptor that is sent to the other processes. After this process has
+// ended, and never before, poll reports POLLIN or POLLHUP for `told`. Pids are
+// not compared, so a pid may be reused, and the processes may be in different
+// pid namespaces.
 //
 // Usually `told` is a pidfd of this process. If the kernel has no pidfds
 // (before 5.3, or forbidden in a sandbox), `told` is one end of a pipe, and
-// this process keeps the other end, `kept`. Children that this process has
-// forked without exec hold copies of `kept`. So the end of this process is then
-// detected only after these children have ended as well.
+// this process keeps the other end, `kept`. Children that this process forks
+// without exec hold copies of `kept`. With a pipe, the end of this process is
+// therefore detected only after these children have ended too.
 struct LifeSign {
   OwnedFd told;
   OwnedFd kept;

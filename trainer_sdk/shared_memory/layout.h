@@ -172,9 +172,8 @@ void Ring(Bell& bell);
 
 // Rings the bell only if ranks sleep at it. Before the call, the caller must
 // make the awaited condition true by a sequentially consistent store. Then no
-// rank sleeps although its condition is true: a rank that is about to sleep
-// either sees the store, or is registered at the bell in time for this call to
-// wake it.
+// wake-up is lost: a rank that is about to sleep either sees that the condition
+// is true, or has registered at the bell, so that this call wakes it.
 inline void RingIfHeard(Bell& bell) {
   if (bell.sleepers.load(std::memory_order_seq_cst) != 0) Ring(bell);
 }

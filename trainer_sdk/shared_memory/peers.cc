@@ -81,10 +81,10 @@ namespace {
 // not to delay other processes.
 constexpr int kSpins = 2000;
 constexpr int kFewestSpins = 60;
-// How many times a rank yields its core before it sleeps. A rank with a core of
-// its own yields kYields times: few, because only processes that are not ranks
-// could need this core. A rank that shares its core with other ranks yields
-// kYieldsWhenCrowded times, because the other ranks probably need the core.
+// How many times a waiting rank yields its core before it sleeps. kYields is
+// for a rank with a core of its own. kYieldsWhenCrowded is for a rank that
+// shares its core with other ranks; it is larger because these ranks probably
+// need the core.
 constexpr int kYields = 50;
 constexpr int kYieldsWhenCrowded = 200;
 // The interval at which a sleeping rank checks whether the ranks that it waits

@@ -38,11 +38,11 @@ using CoreSet = std::bitset<kMaxCores>;
 // The processor cores on which the calling thread may run.
 CoreSet AvailableCores();
 
-// Whether `rank` may spin while it waits. Counts the ranks, including `rank`,
-// that can run only on cores of `rank`. Returns true if there are at least as
-// many of these cores as counted ranks. With fewer cores, the spinning could
-// occupy the core that the awaited rank needs. `cores_of_ranks`: the cores on
-// which each rank may run, indexed by rank. Pure.
+// Whether `rank` may spin while it waits. Spinning must not occupy a core that
+// the awaited rank needs. So the cores of `rank` must be at least as many as
+// the ranks, including `rank`, that can run only on these cores.
+// `cores_of_ranks`: the cores on which each rank may run, indexed by rank.
+// Pure.
 bool MaySpin(const std::vector<CoreSet>& cores_of_ranks, int rank);
 
 // A condition for which a rank waits, and which other ranks make true.
@@ -121,7 +121,7 @@ class Peers {
   std::string Who(int rank) const;
 
   // Blocks until `condition` is true, first spinning and then sleeping at
-  // `bell`. Breaks the group if a rank that has not done its part (Absent) has
+  // `bell`. Breaks the group if an awaited rank (WaitCondition::Absent) has
   // left or died, or if the deadline passes. Returns the cause if the group is
   // broken.
   absl::Status Await(const WaitCondition& condition, Bell& bell,

@@ -116,11 +116,12 @@ TEST_P(Order, IsThatOfRanksBitForBit) {
       return absl::OkStatus();
     };
     // Numbers of elements just below and above the sizes at which the transport
-    // changes its method, for elements of 2 and 4 bytes. From 1 KiB on, it uses
-    // buffers in the symmetric heap directly (from 16 KiB if ranks share
-    // cores). If the inputs of all ranks together have at least 64 KiB, the
-    // ranks divide the work. Above 512 KiB (a staging slot) a reduction needs
-    // several rounds.
+    // changes its method, for elements of 2 and 4 bytes. The sizes are:
+    // - 1 KiB, or 16 KiB if ranks share cores: from this size on, buffers in
+    //   the symmetric heap are used directly.
+    // - 64 KiB in the inputs of all ranks together: from this size on, the
+    //   ranks divide the work.
+    // - 512 KiB, a staging slot: above it, a reduction needs several rounds.
     for (const int64_t count :
          {1,      7,      255,    257,    511,    513,    3276,     3277,
           5461,   5462,   6553,   6554,   8191,   8193,   10922,    10923,

@@ -185,9 +185,8 @@ std::vector<std::string> SharedMappings() {
   return found;
 }
 
-// The shared memory is a file without a name. It disappears when no process has
-// it open any more, however the processes end. So nothing can be left behind in
-// /dev/shm.
+// The shared memory is a file without a name, so nothing can be left behind in
+// /dev/shm. The file disappears when no process has it open or mapped any more.
 TEST(Processes, SharedMemoryHasNoName) {
   const auto body = [](const GroupPlace& place) {
     const std::vector<std::string> before = SharedMappings();

@@ -12,10 +12,9 @@
 namespace muster {
 
 // Runs `call` on a thread of its own and returns its result; nullopt after
-// `timeout`, or if the system has no thread left. Used for store calls that
-// have no deadline of their own: over a broken network, a store may answer late
-// or never. The thread may outlive CallWithin, so `call` must own all objects
-// that it uses.
+// `timeout`, or if the system has no thread left. Used for store calls without
+// a deadline, because a store behind a broken network may never answer. The
+// thread may outlive CallWithin, so `call` must own all objects that it uses.
 template <typename Result, typename Call>
 std::optional<Result> CallWithin(Duration timeout, Call call) {
   std::packaged_task<Result()> task(std::move(call));

@@ -77,11 +77,12 @@ struct TcpStoreOptions {
 // operations of a process take effect in the order of its calls. Set is not
 // acknowledged: if the store is lost during a Set, the next call returns the
 // error. The client does not reconnect, because a lost store has lost its
-// contents: from then on every call fails with Unavailable. There is one
-// exception: the protocol has no error reply for an Add that the server
-// rejects, so servers, including PyTorch's, close the connection. The client
-// then reads the value over a new connection, which replaces the old one if the
-// value is not a number.
+// contents. Every later call fails with Unavailable.
+//
+// There is one exception: a rejected Add. The protocol has no error reply for
+// it, so servers close the connection. The client then reads the value over a
+// new connection. If the value is not a number, the new connection replaces the
+// old one.
 //
 // If the store does not answer, Get and Wait return at their deadline, plus up
 // to one second for each request that they send. The late reply is read from
@@ -115,9 +116,9 @@ class TcpStore final : public Store {
   };
 
   // Returns the deadline for a call whose caller gives none: three times
-  // operation_timeout from now. This is late enough: if the store does not
-  // answer, the client declares it lost earlier than that, even if the call
-  // must first wait for earlier requests.
+  // operation_timeout from now. If the store does not answer, the client
+  // declares it lost before this deadline, even if the call must first wait for
+  // earlier requests.
   Instant Unlimited() const;
   // Sends the requests and returns their replies, in the order of the requests.
   // A request to which the protocol has no reply, such as SET, has no entry in
@@ -143,9 +144,9 @@ class TcpStore final : public Store {
   absl::Status ReceiveOwed(Instant limit,
                            std::vector<store::StoreReply>* replies);
   // Called by the thread that has reserved the connection, after the server
-  // closed it during `add`. If the server closed it because it rejects the Add,
-  // opens a new connection and returns FailedPrecondition. Returns `lost` if
-  // the server had another reason, or if the reason cannot be determined.
+  // closed it during `add`. Determines the reason. If the server rejects the
+  // Add, opens a new connection and returns FailedPrecondition. Otherwise, or
+  // if the reason cannot be determined, returns `lost`.
   absl::Status AfterRefusedAdd(const store::StoreRequest& add,
                                const absl::Status& lost);
   // Blocks until the keys that the request `wait` names exist. The message of

@@ -384,9 +384,9 @@ TEST(TcpStoreWait, AnAnswerThatCrossesTheCancelCounts) {
     if (!line.ReceiveWaitAndCancel()) return;
     ++seen;
     peer.Send(kStopWaiting + kCanceled);
-    // The client must have read both replies, the one to its first WAIT and the
-    // one to the CANCEL_WAIT. A byte that it had not read would be taken for
-    // the reply to this second WAIT.
+    // The client must have read both replies above: the reply to its first WAIT
+    // and the reply to the CANCEL_WAIT. It would take an unread reply for the
+    // reply to this second WAIT, and would not cancel this WAIT.
     EXPECT_TRUE(line.ReceiveWaitAndCancel());
     ++seen;
     peer.Send(kCanceled);
@@ -422,9 +422,9 @@ TEST(TcpStoreWait, ALineThatBreaksIsNotUsedAgain) {
   EXPECT_TRUE(client.store().Wait({"k"}, In(kLong)).ok());
 }
 
-// The store does not confirm the cancellation of the first wait in time, which
-// may happen if all waits of a large job end at the same time. The client must
-// report a timeout, and a later wait must succeed.
+// The client cancels its first wait at the deadline, but the store does not
+// confirm the cancellation in time. The client must report a timeout, not a
+// lost store. A later wait must succeed.
 TEST(TcpStoreWait, AStoreThatIsSlowToCancelIsLateAndNotGone) {
   std::atomic<int> seen = 0;
   WaitingClient client([&seen](ScriptedPeer& peer) {

@@ -119,8 +119,8 @@ void SetOption(int fd, int level, int option, int value) {
 }
 
 // Whether it is an error if a frame of this type is discarded because the peer
-// accepts no more data. Such a peer has left, so it needs no announcement and
-// no goodbye.
+// accepts no more data. Such a peer has left, and a peer that has left needs no
+// announcement and no goodbye.
 bool Matters(FrameType type) {
   return type != FrameType::kAnnounce && type != FrameType::kGoodbye;
 }
@@ -263,8 +263,8 @@ absl::StatusOr<bool> FrameConnection::Read(FrameSink& sink) {
     // Read two pieces with one system call: the rest of the arriving frame's
     // data, directly to its destination, and the bytes that follow the frame,
     // to the staging buffer. Bytes in the staging buffer must be copied once
-    // more. So if the rest is long, only the header of the next frame may be
-    // read there.
+    // more. So if the rest is long, read at most the next frame's header into
+    // the staging buffer.
     const int64_t remaining = arriving_ ? arriving_->bytes - placed_bytes_ : 0;
     const size_t stage = remaining >= static_cast<int64_t>(kStagingBytes)
                              ? kFrameHeaderBytes

@@ -193,11 +193,10 @@ absl::StatusOr<FramePlace> FrameInbox::Place(int peer,
   }
   const Ticket ticket = FirstFor(peer, header);
   if (ticket == kNobody) {
-    // No receive matches the frame. If it is a part of a collective, it usually
-    // stays on the connection until its receive is posted. There is one
-    // exception: if a receive waits for a message of this peer, the part is
-    // kept in this object, because that message may follow the part on the
-    // connection.
+    // No receive matches the frame. A part of a collective then stays on the
+    // connection until its receive is posted. But if a receive waits for a
+    // message of this peer, the part must be kept in this object, because it
+    // may block that message on the connection.
     if (header.type == FrameType::kPart && !AwaitsMessage(peer)) {
       return FramePlace{};
     }

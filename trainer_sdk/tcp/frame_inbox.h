@@ -20,9 +20,9 @@ namespace muster {
 // Parts of a collective go to the receives of that collective, in order. Parts
 // of a later collective stay on the connection until this rank begins that
 // collective. A message without a receive is kept in this object, up to a
-// limit: if it stayed on the connection, it would block the frames behind it,
-// for which receives may be waiting. For the same reason, a part without a
-// receive is kept while a receive waits for a message.
+// limit. On the connection, it could block later frames for which receives
+// wait. A part without a receive is kept for the same reason, but only while a
+// receive waits for a message.
 class FrameInbox : public FrameSink {
  public:
   // `rank`: this rank. `names`: the names of all ranks, indexed by rank.
@@ -75,9 +75,9 @@ class FrameInbox : public FrameSink {
   // there is none.
   Ticket FirstFor(int peer, const FrameHeader& header) const;
   absl::Status Fits(const Posted& posted, const FrameHeader& header) const;
-  // Checks that `theirs`, an operation that `peer` called, is the same as this
-  // rank's operation with this sequence number; FailedPrecondition if not. OK
-  // if this rank has not called that operation yet, or called it long ago.
+  // `theirs` is an operation that `peer` called. FailedPrecondition: this
+  // rank's operation with the same sequence number is a different one. OK if
+  // this rank has not called its operation yet, or called it long ago.
   absl::Status Compare(int peer, const OperationSignature& theirs) const;
   absl::Status Overtaken(int peer, const OperationSignature& theirs) const;
   bool AwaitsPart(int peer) const;

@@ -178,9 +178,9 @@ TEST_F(FrameInboxTest, KeptMessagesAreBounded) {
   ASSERT_TRUE(inbox_.Begin(Receiving()).ok());
   const std::string all(kKeepBytes, 'x');
   ASSERT_TRUE(Arrives(Message(1, all), all).ok());
-  // The inbox is full. No receive is pending, so no awaited frame can be
-  // blocked behind the message with tag 2. The inbox must therefore leave this
-  // message on the connection, without an error.
+  // The inbox is full, and no receive is pending. The inbox must leave the
+  // message with tag 2 on the connection, without an error: the message blocks
+  // no frame for which a receive waits.
   EXPECT_TRUE(NotYet(Arrives(Message(2, "y"), "y")));
   inbox_.PostMessage(1, LabelOf(3, "z"), first_.data());
   const absl::Status s = Arrives(Message(2, "y"), "y");

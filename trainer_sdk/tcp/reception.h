@@ -20,16 +20,15 @@
 
 namespace muster {
 
-// Detects the death of a process that is listening but has not connected to
-// this rank yet. For this purpose, the watch connects to the process's listener
-// and keeps the connection idle; the process need not accept it. If the
-// connection is closed, the watch connects again, because a living process also
-// closes connections of callers that do not identify themselves. If the new
-// connection is refused, the process no longer listens.
+// Detects the death of a process that listens but has not connected to this
+// rank yet. The watch connects to the process's listener and keeps the
+// connection idle; the process need not accept it. If the connection is closed,
+// the watch connects again, because a living process also closes idle
+// connections. If the new connection is refused, the process no longer listens.
 //
 // A listener that cannot be reached is not watched. If the first connection is
-// refused, the process is dead or a firewall rejects connections. In this case
-// the process gets the time `timeout` to connect to this rank.
+// refused, the process may be dead, or a firewall may reject connections. The
+// process then has the time `timeout` to connect to this rank.
 class ListenerWatch {
  public:
   // Starts to connect to the listener at `address`. `who`: the name of the

@@ -141,10 +141,10 @@ TlsContext Tls(char fill = 'k') {
   return TlsContext::Make(std::string(kChannelKeyBytes, fill), "test").value();
 }
 
-// Three ranks with the key form a group. Meanwhile, callers without the key
-// connect: one with the group's secret, which it read in the store; one that
-// sends random bytes that look like TLS; one with another key; and one that
-// sends nothing.
+// Three ranks with the key form a group. Meanwhile, four callers without the
+// key connect. The first sends the group's secret, which it has read in the
+// store. The second sends random bytes that look like TLS. The third has
+// another key. The fourth sends nothing.
 TEST(Rendezvous, StrangersWithoutTheKeyGetNothingAndHarmNobody) {
   const auto store = std::make_shared<InProcessStore>();
   const Instant deadline = In(std::chrono::seconds(60));

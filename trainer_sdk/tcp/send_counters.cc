@@ -15,8 +15,8 @@
 namespace muster {
 namespace {
 
-// Whether the peer is on this host, so that both ends of the connection have
-// the same address and differ only in the port.
+// Whether the peer is on this host: both ends of the connection have the same
+// IP address.
 bool IsOnThisHost(int fd) {
   sockaddr_storage own{};
   sockaddr_storage peer{};

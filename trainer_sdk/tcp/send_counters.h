@@ -28,13 +28,13 @@ std::optional<SendCounters> ReadSendCounters(int fd);
 
 // Returns for how long the network limited the sends between two states of the
 // counters: the number of acknowledged bytes divided by the connection's rate.
-// The result is at most the time for which data was under way (sent and not
-// acknowledged) and the receiver's window was not full.
+// The result is at most the time for which data was sent but not acknowledged,
+// and the receiver's window was not full.
 //
-// The time under way is not a good measure by itself, because it can be too
-// long: a receiver that is busy computing acknowledges the end of a transfer up
-// to 40 ms late (delayed ACK). A slow link may stay unnoticed if every transfer
-// is so short that it fits into the congestion window. Pure.
+// That time alone is often too long: a receiver that is busy computing
+// acknowledges the end of a transfer up to 40 ms late (delayed ACK). A slow
+// link may stay unnoticed if every transfer fits into the congestion window.
+// Pure.
 Duration NetworkLimited(const SendCounters& from, const SendCounters& to);
 
 // Measures for how long the network limits the sends of a group's connections

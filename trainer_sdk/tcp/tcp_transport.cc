@@ -246,9 +246,9 @@ void TcpMesh::Close() {
 }
 
 // Tells the next rank (own rank + 1, or 0) which operation this rank performs.
-// Does nothing if this rank has already sent the next rank a part of this
-// operation. Every rank announces its operation. So ranks that perform
-// different operations are found out even if every rank only waits for data.
+// Does nothing if the next rank knows already, because this rank has sent it a
+// part of the operation. Ranks that wait for data in different operations thus
+// detect the difference.
 void TcpMesh::Announce() {
   if (announced_) return;
   announced_ = true;

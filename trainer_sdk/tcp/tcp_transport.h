@@ -26,9 +26,9 @@ struct TcpOptions {
   // For a part of a larger group, these are the ranks in the larger group.
   // Empty: error messages show the ranks in this group.
   std::vector<int> ranks_in_errors;
-  // The longest time for which a waiting thread polls before it sleeps; it may
-  // yield its core between polls. Polling is faster than sleeping at once,
-  // because most waits are shorter than the time that a wake-up takes.
+  // The longest time for which a waiting thread polls before it sleeps. The
+  // thread may yield its core between polls. Most waits are shorter than the
+  // time that a wake-up takes, so polling is faster than sleeping at once.
   Duration spin = std::chrono::microseconds(200);
   // Limit in bytes for the messages from all peers together that arrive before
   // their receive is posted. A message beyond the limit stays at its sender

@@ -16,7 +16,7 @@ namespace muster {
 
 // A reference to contiguous elements in the caller's memory: host memory or,
 // for functions that take a Device, memory of that device. It is like a
-// std::span whose element type is a runtime value, because C++ has no type for
+// std::span, but its element type is a runtime value: C++ has no type for
 // bfloat16 and float16.
 struct TensorData {
   TensorData() = default;

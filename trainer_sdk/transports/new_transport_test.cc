@@ -132,17 +132,17 @@ TEST(NewTransportTest, EveryCreationHasKeysOfItsOwn) {
   place.store = store;
   ASSERT_TRUE(NewProcessGroup(place, TransportChoice::kLocal).ok());
   place.size = 2;
-  // The creation of this group fails, because kLocal is a transport for one
-  // rank. It must be counted nevertheless, so that this rank's next creation
-  // has the same number as on the other ranks.
+  // This creation of a group of two ranks fails, because kLocal is a transport
+  // for one rank. The failed creation must be counted too, so that the next
+  // creation has the same number on all ranks.
   EXPECT_FALSE(NewProcessGroup(place, TransportChoice::kLocal).ok());
   EXPECT_EQ(store->Add("group//creations/0", 0).value(), 2);
 }
 
-// Controls the order in which several processes make their first call of Add on
-// a common store: the order of `turns_`. Used to provoke an error: in the test
-// below, the processes form two groups over one store. If both groups used the
-// same keys, this order would put processes of different groups into one group.
+// Controls the order in which processes make their first call of Add on a
+// common store: the order of `turns_`. In the test below, the processes form
+// two groups over one store. The order is chosen so that processes of different
+// groups would join if both groups used the same keys.
 class Turnstile {
  public:
   explicit Turnstile(std::vector<int> turns) : turns_(std::move(turns)) {}
@@ -208,9 +208,9 @@ class StoreWithTurns final : public Store {
 };
 
 // Four processes form two groups, {0, 1} and {2, 3}, over one store without
-// prefixes. The processes arrive in the order 0, 3, 1, 2. So the first one with
-// group rank 0 (process 0) and the first one with group rank 1 (process 3)
-// belong to different groups. They must not become one group.
+// prefixes. The processes arrive in the order 0, 3, 1, 2. The first two have
+// the group ranks 0 and 1, but belong to different groups. They must not become
+// one group.
 TEST(NewTransportTest, GroupsOfDifferentNamesInOneStoreNeverMix) {
   const auto store = std::make_shared<InProcessStore>();
   Turnstile turns({0, 3, 1, 2});

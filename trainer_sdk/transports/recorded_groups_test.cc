@@ -98,9 +98,8 @@ TEST_F(RecordedGroups, RecreatedGroupIsNotBlamed) {
     CallOptions soon;
     soon.timeout = std::chrono::milliseconds(100);
     for (int i = 1; i < worlds; i++) {
-      // The barrier fails on ranks 0 and 1, because rank 2 does not call it. At
-      // least one of these two ranks times out. The other one may get the error
-      // of the rank that timed out.
+      // The barrier must fail on ranks 0 and 1, because rank 2 does not call
+      // it.
       if (rank != 2) {
         EXPECT_FALSE((*world)->Run(Barrier(), soon).ok());
       }

@@ -6,10 +6,10 @@
 
 namespace muster {
 
-// A communication hook that gives each rank the average of only its own part of
-// a bucket (shard_partition.h). A ShardedOptimizer needs no more than this
-// part. The communication is half of that of an all_reduce. The rest of the
-// bucket is undefined afterwards.
+// A communication hook that gives each rank the averages of its own part of a
+// bucket (shard_partition.h). The rest of the bucket is undefined afterwards. A
+// ShardedOptimizer needs only its own part. Only half as much data is sent as
+// in an all_reduce.
 class ScatterHook : public CommHook {
  public:
   absl::Status Reduce(GradientBucket& bucket, ProcessGroup& group) override;

@@ -26,10 +26,10 @@ namespace muster {
 // ReplicatedOptimizer.
 //
 // With GradientPlace::kInPlace, the values are gathered directly in their own
-// memory, under two conditions. First, the distances between tensors, in
-// elements, are the same in the values' memory as in the gradients' memory.
-// Second, the values are stored in the type Tensor::precision, which may differ
-// from the gradients' type.
+// memory, under two conditions. First, the tensors' values have the same order
+// and distances in memory, in elements, as their gradients. Second, the values
+// are stored in the type Tensor::precision, which may differ from the
+// gradients' type.
 class ShardedOptimizer : public Optimizer {
  public:
   // Creates the optimizer. Call it on every rank with the same arguments; it
@@ -73,11 +73,10 @@ class ShardedOptimizer : public Optimizer {
   Works StartGather(void* data, int64_t count, DType type);
   DType TypeOfValues(const GradientBucket& bucket) const;
   void TakeFromBucket(const GradientBucket& bucket);
-  // Returns for each bucket the address at which its values are gathered
-  // without a copy; null: they are gathered in the bucket's memory and then
-  // copied to their own memory. No copy is needed with GradientPlace::kInPlace
-  // if the values have the type Tensor::precision and are in memory in the same
-  // order and distances as their gradients.
+  // Returns for each bucket the address at which its values can be gathered
+  // directly. Null: the values are gathered in the bucket's memory and then
+  // copied to their own memory. The conditions for gathering directly are at
+  // the class ShardedOptimizer.
   std::vector<void*> FindValues() const;
 
   ProcessGroup& group_;

@@ -54,10 +54,10 @@ bool SameBits(const Values& a, const Values& b) {
 // A saved state. Key: the name of a state tensor. Value: all its elements.
 using Saved = std::map<std::string, std::vector<float>>;
 
-// Trains on `world` ranks in steps [begin, end), checks that all ranks have the
-// same results, and returns rank 0's results. The optimizer's state and the
-// values (as "values/p0", "values/p1", ...) are loaded from `from` and saved to
-// `to`.
+// Trains on `world` ranks in steps [begin, end). Checks that all ranks have the
+// same results, and returns rank 0's results. Before the first step, loads the
+// optimizer's state and the values ("values/p0", "values/p1", ...) from `from`.
+// After the last step, saves them to `to`. Null: does not load or save.
 Trace Train(int world, const ToyPlan& plan, int begin, int end,
             const Saved* from = nullptr, Saved* to = nullptr,
             const TransportFactory& transport = SharedMemory()) {

@@ -193,10 +193,10 @@ bool IsRange(const FlagDefault& nodes) {
 }
 
 // Checks that the index of an Indexed Job's pod is below the number of nodes.
-// Skips the check if a separate coordinator is given, because additional pods
-// are then spares. Skips the check for a StatefulSet, because its ordinals may
-// begin above 0. If the number of nodes is invalid, the parser of --nnodes
-// reports the error.
+// There is no check in these cases:
+// - A separate coordinator is given. Additional pods are then spares.
+// - The pod is one of a StatefulSet, whose ordinals may begin above 0.
+// - The number of nodes is invalid. The parser of --nnodes reports the error.
 absl::Status CheckIndex(const FlagValues& given, const FlagDefault& index,
                         const FlagDefault& nodes,
                         const Environment& environment) {
@@ -300,11 +300,11 @@ absl::Status MissingEndpointError(const FlagDefault& nodes) {
       "to rendezvousd's HOST:PORT, or write --rdzv-endpoint=HOST:PORT"));
 }
 
-// Adds the defaults by which this node finds the coordinator, unless
+// Adds the defaults by which this node finds the coordinator. Adds nothing if
 // --rdzv-endpoint is given. If --master-addr is given, it names the
 // coordinator's host, and only the default of --node-rank is added. Otherwise
-// the defaults of --rdzv-endpoint and Defaults::is_host (whether this node
-// hosts the coordinator) are added.
+// adds the defaults of --rdzv-endpoint and Defaults::is_host (whether this node
+// hosts the coordinator).
 absl::Status AddMeeting(const FlagValues& given, const FlagDefault& nodes,
                         const std::optional<PodPlace>& place,
                         const Environment& environment, Defaults& defaults) {

@@ -166,9 +166,9 @@ agent::JobMessages JobMessagesOf(const FlagValues& given,
 
 // Adds the defaults by which this node finds the coordinator. Adds nothing if
 // --rdzv-endpoint is given or the job has one node. If --master-addr is given,
-// it names the coordinator's host; adds only the default of --node-rank then.
-// In all other cases, adds the defaults of --rdzv-endpoint and
-// Defaults::is_host (whether this node hosts the coordinator).
+// it names the coordinator's host, and only the default of --node-rank is
+// added. Otherwise adds the defaults of --rdzv-endpoint and Defaults::is_host
+// (whether this node hosts the coordinator).
 void AddMeeting(const FlagValues& given, const SlurmEnvironment& environment,
                 const SlurmPlace& place, Defaults& defaults) {
   const auto asked = AskedNodes(given);

@@ -283,10 +283,10 @@ TEST_F(SlurmDefaultsTest, AStepOfOneNodeHasNoEndpoint) {
 }
 
 TEST_F(SlurmDefaultsTest, AHeterogeneousStepMeetsInItsFirstComponent) {
-  // The step has both components of a heterogeneous job. The coordinator must
-  // be on n3, the host of the first component, where task 0 runs. It must not
-  // be on n1, although n1 comes first in the step's list of hosts, which is
-  // sorted over both components.
+  // The step has both components of a heterogeneous job. The step's list of
+  // hosts is sorted over both components, so n1 comes first. But the
+  // coordinator must be on n3, the host of the first component, where task 0
+  // runs.
   const Environment het = {{"SLURM_HET_SIZE", "2"},
                            {"SLURM_JOB_NODELIST_HET_GROUP_0", "n3"},
                            {"SLURM_JOB_NODELIST_HET_GROUP_1", "n[1-2]"},

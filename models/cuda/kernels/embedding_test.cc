@@ -29,8 +29,8 @@ TYPED_TEST(CudaEmbeddingTest, AsOnTheCpu) {
   std::vector<typename TestFixture::Element> output(expected.size());
   EmbeddingForward(kShape, tokens.data(), own_table.data(),
                    own_positions.data(), output.data(), nullptr);
-  // An output is the sum of two numbers, rounded once to float32 and once to
-  // the kernel's type, so the comparison is exact.
+  // Kernel and reference both add two numbers in float32 and round the sum to
+  // the kernel's type. So the results must be equal bit for bit.
   EXPECT_EQ(this->Widened(output), this->Widened(this->Narrowed(expected)));
 
   const auto gradient = this->Numbers(static_cast<int64_t>(expected.size()), 3);

@@ -29,10 +29,10 @@ __device__ float Biased(const T* input, const T* bias, int64_t at,
   return bias == nullptr ? x : x + ToFloat(bias[column]);
 }
 
-// The i-th column that a thread reads. Beyond the end of the row, this is the
-// thread's first column again: skipping the read would need a branch, which
-// keeps the reads from overlapping. No other column may be read, because other
-// threads may already have overwritten it.
+// Returns the i-th column that a thread reads. Beyond the end of the row,
+// returns the thread's first column again, so that no branch is needed: a
+// branch would keep the reads from overlapping. The column must be the thread's
+// own, because other threads may already have overwritten theirs.
 __device__ int64_t Column(int64_t first, int i, int64_t width) {
   const int64_t column = first + i * kThreads;
   return column < width ? column : first;

@@ -17,15 +17,14 @@ std::vector<int64_t> SizesOf(int argc, char** argv, int first);
 int64_t Longest(const std::vector<int64_t>& sizes);
 
 // Fills `data` with zeros, and repeatedly calls `all_reduce(bytes)`, which sums
-// `data` in place over all ranks. The calls of each size are divided into
-// batches, and the mean time of a call is computed for each batch. Rank 0
-// prints "BYTES MICROSECONDS" for each size, where MICROSECONDS is the median
-// of these means. Every rank makes the same calls.
+// `data` in place over all ranks. Every rank makes the same calls. Rank 0
+// prints "BYTES MICROSECONDS" for each size. MICROSECONDS is a median over
+// batches of calls; the value of a batch is the mean time of its calls.
 //
 // `contents`: "kept" or "written". With "kept", nothing writes `data` between
 // the calls, as in other benchmarks of collectives. With "written", each rank
 // writes its data before each call, as a training step does, so the data is in
-// the caches of the rank's core; only the calls are timed, not the writing.
+// the caches of the rank's core. The writing is not timed.
 void MeasureAllReduce(int rank, const std::string& contents, float* data,
                       const std::vector<int64_t>& sizes,
                       const std::function<void(int64_t bytes)>& all_reduce);

@@ -1,7 +1,7 @@
 // Measures how many nodes one coordinator can serve. Starts rendezvousd, lets
 // simulated agents join one job, each over its own TCP connection, and prints a
 // table with the medians of several runs. All processes share this machine's
-// cores. Each option selects the cases to compare, whose runs alternate:
+// cores. Each option selects cases to compare. The runs of the cases alternate.
 // * no option: clear text, and mutual TLS by a token
 // * --flood: the cases of "no option", and each of them again while a client
 //   opens connections as fast as it can

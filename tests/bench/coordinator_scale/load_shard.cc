@@ -28,9 +28,9 @@ namespace {
 constexpr std::chrono::seconds kEventTimeout(300);
 constexpr int kWorkers = 8;  // workers of each node
 // Maximum number of this process's agents that may wait for the coordinator's
-// first answer at the same time. All agents have one IP address, and the
-// coordinator limits the connections of an address that have not made a valid
-// call yet (ConnectionLimits::on_trial).
+// first answer at the same time. All agents have one IP address. The
+// coordinator limits, for each address, the connections without a valid call
+// (ConnectionLimits::on_trial).
 constexpr int kMaxConnecting = 200;
 
 int64_t Now() {

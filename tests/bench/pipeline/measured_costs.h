@@ -7,11 +7,11 @@
 
 namespace muster {
 
-// Returns the durations of each stage's passes in nanoseconds. A duration is
-// the median over all micro-batches and measured steps, for one kind of pass.
-// If a backward pass is not split, half of its time counts as the gradient of
-// the input, and the other half as the gradient of the weights. Passes that no
-// stage ran, and messages, have the duration 0. Pure.
+// Returns the duration of each kind of pass of each stage, in nanoseconds: the
+// median over all micro-batches of `steps`. If a backward pass is not split,
+// half of its time counts as the gradient of the input, and the other half as
+// the gradient of the weights. A pass that a stage never ran has the duration
+// 0, as have messages. Pure.
 PipelineCosts MeasuredCosts(const std::vector<PipelineTimeline>& steps);
 
 }  // namespace muster

@@ -1,12 +1,13 @@
-// Compares a pipeline's steps with the time that its schedule would take if
-// messages cost nothing, with ranks that share memory. The script `run` in this
-// folder starts it. Prints for each step
+// Runs a pipeline whose ranks share memory. Compares the time of each step with
+// an ideal: the time that its schedule would take if messages cost nothing. The
+// script `run` in this folder starts it. Prints for each step
 //
 //   STEP IDEAL IDEAL_OF_ITS_OWN_PASSES     (microseconds)
 //
-// Both ideal times are simulated. IDEAL uses the times of the stages' passes
-// without a pipeline, measured just before the step while all ranks compute.
-// IDEAL_OF_ITS_OWN_PASSES uses the times of the passes in the step itself.
+// STEP is measured. Both ideals are simulated from measured times of the
+// stages' passes. For IDEAL, the passes were measured without a pipeline, just
+// before the step, while all ranks computed. For IDEAL_OF_ITS_OWN_PASSES, they
+// were measured in the step itself.
 //
 // usage: pipeline_bench RANKS CHUNKS SCHEDULE MICRO_BATCHES STEPS
 // CHUNKS: number of pipeline stages of each rank

@@ -11,9 +11,9 @@
 namespace muster {
 
 // Measures how long the passes of the pipeline's stages take if no messages are
-// sent: each rank runs its part of the schedule in order, while the other ranks
-// run theirs. Collective over `group`. Returns the median time of each kind of
-// pass of each stage, the same on every rank.
+// sent. Each rank runs its part of the schedule in order, while the other ranks
+// run theirs. Collective over `group`. Returns the median time for each stage
+// and kind of pass. All ranks get the same result.
 //
 // `lowered`: a schedule for which a PipelineRuntime has prepared `stages`, so
 // that the stages have their buffers.

@@ -1,5 +1,5 @@
-// A minimal store server without a parser and without keys. Its time is spent
-// in the kernel, so it is the lower bound for any store server with one thread.
+// A minimal store server without a parser and without keys. It spends its time
+// in the kernel. So no store server with one thread can be faster.
 //
 // Serves the client `load` (load.cc). The first message of each connection is a
 // greeting, to which the server replies. A later message is a WAIT or a SET. On

@@ -215,10 +215,10 @@ TEST_P(HostRestartAtTheEnd, AVerdictIsToldAgain) {
   other->Signal(SIGCONT);
 }
 
-// Each case: the value of --nnodes, and the value of last_call_timeout in
-// --rdzv-conf, in seconds (the time for which a job waits for more than its
-// minimum of nodes). In the second case the job may have 3 nodes, so another
-// node could take over from the killed host.
+// Each case has the value of --nnodes and of last_call_timeout in --rdzv-conf:
+// the seconds for which a job waits for more nodes than its minimum. In the
+// second case the job may have 3 nodes, so another node could take over from
+// the killed host.
 INSTANTIATE_TEST_SUITE_P(
     , HostRestartAtTheEnd,
     ::testing::Values(std::vector<std::string>{"1:2", "60"},

@@ -1,10 +1,12 @@
 #!/bin/sh
-# family.sh FIFO: the worker of local rank 0 starts no other process. The worker
-# of each other rank has a descendant. Rank 1: the descendant is in a new
-# session. Rank 2: it is in a new session, and its parent has exited. Rank 3: it
-# is in the worker's session, and its parent has exited. In each rank, the last
-# process writes its pid to FIFO. All of the rank's processes hold FIFO open and
-# ignore SIGTERM.
+# family.sh FIFO: runs a worker. Its local rank selects the descendant that it
+# has:
+#   0  none
+#   1  a descendant in a new session
+#   2  a descendant in a new session whose parent process has exited
+#   3  a descendant in the worker's session whose parent process has exited
+# The descendant (for rank 0, the worker) writes its pid to FIFO. All processes
+# of the rank hold FIFO open and ignore SIGTERM.
 staged=agent/guardian/staged_worker
 set -- say-into "$1" ignore-term
 case $LOCAL_RANK in

@@ -180,10 +180,10 @@ class Takeover(unittest.TestCase):
     self.assert_job_succeeds()
 
   def test_before_the_first_round_the_other_nodes_go_on(self):
-    # Node a, which hosts the coordinator, is killed. Nodes b, c and d may then
-    # have a new coordinator, because the other two of the five nodes are too
-    # few for a round without them. Nodes e and a (started again) find the new
-    # coordinator through the endpoint of node a.
+    # A job needs five nodes, and a to d have joined. Node a, which hosts the
+    # coordinator, is killed. The others may elect a new coordinator, because e
+    # and a alone are too few for a round. Nodes e and a (started again) find
+    # the new coordinator through the endpoint of node a.
     for name in 'abcd':
       self.start_node(name, '--nnodes=5')
       self.nodes[name].wait_for('waiting: %d of 5 nodes' % _number(name))

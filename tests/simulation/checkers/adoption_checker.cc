@@ -91,10 +91,11 @@ class AdoptionChecker : public Checker {
   };
 
   // Whether no further agent can report, so that the coordinator need not wait
-  // for the whole lease. With takeovers, this holds once all nodes of a world
-  // have reported; with takeover=auto, also once max_nodes agents have
-  // reported. Without takeovers, it holds once max_nodes agents have reported
-  // that they have just started or that they have a world.
+  // for the whole lease. This holds in these cases:
+  // * With takeovers: all nodes of a world have reported.
+  // * With takeover=auto: as above, or max_nodes agents have reported.
+  // * Without takeovers: max_nodes agents have reported that they have just
+  //   started or that they have a world.
   bool AllAreHere() const {
     const int most = plan().spec.max_nodes;
     if (plan().takeover) {
@@ -149,9 +150,10 @@ class AdoptionChecker : public Checker {
     }
   }
 
-  // Whether a node of the job knows that a coordinator has ended the job, and
-  // no agent knows another world or a newer coordinator. Always false without
-  // takeovers: such a node may have missed that the job went on.
+  // Whether the job is over, as far as its nodes know: a node knows that a
+  // coordinator has ended the job, and no agent knows another world or a newer
+  // coordinator. Always false without takeovers: there, the job may have
+  // continued without that node.
   bool JobIsOver(const rendezvous::JobStatus& status) {
     std::set<rendezvous::WorldId> worlds;
     uint64_t newest = 0;
@@ -167,9 +169,9 @@ class AdoptionChecker : public Checker {
            });
   }
 
-  // Checks that the job is at least as old as its nodes have reported. The
-  // report of a node that waits for a place does not count, because the node
-  // does not belong to the job yet.
+  // Checks that the job is at least as old as its nodes have reported. Ignores
+  // reports of agents that wait for a place, because these are not nodes of the
+  // job yet.
   void CheckAge(const rendezvous::JobStatus& status) {
     Duration oldest = Duration::zero();
     for (const rendezvous::NodeStatus& node : status.nodes) {

@@ -48,10 +48,10 @@ class AttributionChecker : public Checker {
       if (step.epoch > epoch_) trouble_[sent.to.slot] = now();
     }
   }
-  // For a moment after a suspension of the coordinator, any node may be named
-  // as lost. Job::ForgiveSilence extends the leases only if the coordinator's
-  // step is late by more than kMaxLate. So after a shorter suspension, a lease
-  // may end although its node was not silent.
+  // A short suspension of the coordinator, up to kMaxLate, does not extend the
+  // leases (Job::ForgiveSilence). So a lease may end although its node was not
+  // silent. For a moment after a suspension, the checker therefore accepts that
+  // any node is named as lost.
   void OnCoordinatorPaused() override { paused_ = now(); }
   void OnCoordinatorResumed() override { resumed_ = now(); }
   void OnTrouble(int slot) override { trouble_[slot] = now(); }
@@ -95,10 +95,9 @@ class AttributionChecker : public Checker {
     const std::string prefix =
         absl::StrCat("round ", decision.round, " is broken: ");
     const std::string why = WhyOf(decision);
-    // A new coordinator that continues a round learns from the nodes why
-    // earlier rounds broke. So it may name such an old reason again when the
-    // continued round breaks, even if the nodes that reported the reason never
-    // began this round.
+    // A coordinator that continues (adopts) a round learns from the nodes why
+    // earlier rounds broke. It may name such an old reason again when the
+    // adopted round breaks. So accept a repeated reason in an adopted round.
     const bool is_repeated = !reasons_.insert(why).second;
     if (is_adopted_ && is_repeated) return;
     if (decision.reason.compare(0, prefix.size(), prefix) != 0) {
@@ -124,9 +123,8 @@ class AttributionChecker : public Checker {
     } else if (is_adopted_ &&
                (why.find("a new coordinator does not know it") == 0 ||
                 why.find("the job went on without this node") == 0)) {
-      // This branch is empty, because these two reasons need no fault of the
-      // node: an earlier coordinator told the agent to stop, because "a new
-      // coordinator does not know it" or "the job went on without this node".
+      // Accept these two reasons without a fault of the node. They are the
+      // texts with which an earlier coordinator told the agent to stop.
     } else if (!Troubled(SlotOf(why)) && now() > resumed_ + kMaxLate) {
       Fail("nothing had happened to it: " + why);
     }

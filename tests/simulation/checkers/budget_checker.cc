@@ -102,9 +102,9 @@ class BudgetChecker : public Checker {
  private:
   // Decides from the status's `restarts_used` whether the failure that broke
   // the adopted round has used up a restart. It has used none if an earlier
-  // coordinator had already broken the round for another cause. In that case,
-  // the node with the failure reports it nevertheless, because the node has
-  // missed the directive of the earlier coordinator.
+  // coordinator had already broken the round for another cause. The node with
+  // the failure still reports it, because it has missed that coordinator's
+  // directive.
   void Settle(int restarts_used) {
     if (!std::exchange(is_unsettled_, false)) return;
     spent_ = std::clamp(restarts_used, spent_, spent_ + 1);

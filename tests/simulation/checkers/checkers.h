@@ -11,9 +11,8 @@ namespace muster::simulation {
 
 // A coordinator without a record of the job continues a running round only
 // after reports from a majority of the round's nodes. It gives the round up
-// only if it has waited for one lease, or if no other node can report. If the
-// round continues, the coordinator takes over the job's age: at least the
-// highest age that a node has reported.
+// only if it has waited for one lease, or if no other node can report. The age
+// of a continued job is at least the highest age that a node has reported.
 std::unique_ptr<Checker> NewAdoptionChecker(const Plan& plan);
 // A round breaks only for a cause that occurred in that round.
 std::unique_ptr<Checker> NewAttributionChecker(const Plan& plan);
@@ -26,23 +25,23 @@ std::unique_ptr<Checker> NewDeadlineChecker(const Plan& plan);
 // A dead or silent node is removed within its lease. A node whose stream is
 // broken is removed within the reconnect grace.
 std::unique_ptr<Checker> NewDetectionChecker(const Plan& plan);
-// When a hanging worker's deadline has passed, the worker's agent takes its
-// call stack, and the coordinator stops the round. A worker that hangs while
-// its node stops is killed at the end of the grace period. Workers that send
-// reports are not disturbed. The coordinator names only hanging workers as the
-// cause.
+// When a hanging worker's deadline has passed, its agent takes its call stack,
+// and the coordinator stops the round. A worker that hangs while its node stops
+// is killed at the end of the grace period. Workers that send reports are not
+// disturbed. The coordinator names only hanging workers as the cause.
 std::unique_ptr<Checker> NewHangChecker(const Plan& plan);
 // Once a newer incarnation of a node has appeared, the older one never takes
 // part in a round again.
 std::unique_ptr<Checker> NewIncarnationChecker(const Plan& plan);
-// A new round has only nodes that the coordinator knows to be healthy. A node
-// that the network check (a measurement between pairs of nodes) found bad is a
-// member only if fewer than min_nodes other nodes are there.
+// Each member of a new round has reported that it is healthy. Without
+// takeovers, a member that the network check (a measurement between pairs of
+// nodes) found bad is allowed only if fewer than min_nodes good members are
+// there.
 std::unique_ptr<Checker> NewHealthChecker(const Plan& plan);
 // After the notice of a preemption the coordinator starts no round, and no node
-// that knows of the notice starts workers. The job ends in time, without
-// success. A node that knows of the notice leaves in time even without a
-// coordinator.
+// that knows of the notice starts workers. The job ends in time. Without
+// takeovers, it does not succeed. A node that knows of the notice leaves in
+// time even without a coordinator.
 std::unique_ptr<Checker> NewPreemptionChecker(const Plan& plan);
 // If a member of a new round is quarantined, the round has at most min_nodes
 // members, and each ready node outside of it is quarantined too. Checked only

@@ -39,10 +39,9 @@ class HealthChecker : public Checker {
   }
 
  private:
-  // Checks that a member that the network check found bad is in the world only
-  // if the world has fewer than min_nodes good members. Does not check plans
-  // with takeovers: there, a bad node may be needed for a majority of the
-  // nodes.
+  // Fails if a member was found bad by the network check although the world has
+  // min_nodes good members. Does not check plans with takeovers: there, a bad
+  // node may be needed for a majority of the nodes.
   void CheckFaults(const CoordinatorStepped& step) {
     if (plan().takeover) return;
     int good = 0;

@@ -70,8 +70,8 @@ class PromiseChecker : public Checker {
     }
     promised = report.promised_epoch;
     uint64_t& seen = seen_[agent.incarnation];
-    // A report with seen_epoch 0 follows no coordinator: with it, the agent
-    // asks for the newest directive again. So the report breaks no promise.
+    // With seen_epoch 0 the agent asks the coordinator to send the newest
+    // directive again. Such a report names no epoch that could be checked.
     if (report.seen_epoch == 0) return;
     if (report.seen_epoch < seen) {
       Fail(absl::StrCat("n", agent.slot, " obeys epoch ", report.seen_epoch,

@@ -29,9 +29,9 @@ class SpendingChecker : public Checker {
                         plan().spec.max_restarts));
     }
     const bool is_known = IsKnown();
-    // If every new coordinator learns how many restarts are used (`is_known`),
-    // ignore each world that is older than `newest_`, the newest world that has
-    // begun on all of its nodes.
+    // Ignore a world that is older than `newest_`, the newest world that has
+    // begun on all of its nodes. Do so only while every coordinator that can be
+    // elected learns how many restarts are used (`is_known`).
     if (id < newest_ && is_known) return;
     if (place.restart_count < spent_ && is_known) {
       Fail(absl::StrCat("restart ", place.restart_count, " in round ",

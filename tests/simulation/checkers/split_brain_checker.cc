@@ -11,15 +11,17 @@ namespace {
 
 using rendezvous::WorldId;
 
-// Checks two rules. First, worlds of two coordinators never run on all of their
-// nodes at the same time. The second rule concerns the newest world that has
-// run on all of its nodes: while most agents of this world are alive, no world
-// of an older coordinator begins on all of its nodes.
+// Checks two rules:
+// * Worlds of two coordinators never run on all of their nodes at the same
+//   time.
+// * No world of an older coordinator begins on all of its nodes after a world
+//   of a newer coordinator has run on all of its own. This holds while a
+//   majority of the newer world's agents is alive.
 //
-// With JobSpec::RestartedAgentsElect, the second rule has an exception. A world
-// of the older coordinator may begin if one of its nodes ran for the newer
-// coordinator and its agent was restarted afterwards. The restarted agent does
-// not know that the earlier agent voted for the newer coordinator.
+// The second rule has an exception with JobSpec::RestartedAgentsElect. The
+// older world may begin if the agent of one of its nodes was restarted. The
+// earlier agent ran workers for the newer coordinator; the restarted agent does
+// not know of that coordinator.
 class SplitBrainChecker : public Checker {
  public:
   explicit SplitBrainChecker(const Plan& plan) : Checker(plan, "split brain") {}

@@ -132,13 +132,11 @@ class TakeoverTimeChecker : public Checker {
   // a majority of each of these worlds: the electorate, `newest_`, and every
   // newer world that a living agent has begun.
   //
-  // With Takeover::kAuto they must also elect without a majority of some of
-  // these worlds, if few other agents of the job can exist. `here`: the number
-  // of living agents that can vote and belong to at least one of the worlds.
-  // `elsewhere`: the highest possible number of the job's agents that are not
-  // counted in `here`. These are few if they are fewer than `here`, fewer than
-  // min_nodes, and fewer than half of the nodes of each world without a
-  // majority.
+  // With Takeover::kAuto, a world without such a majority does not matter if
+  // few other agents can exist. `here`: the number of living agents that can
+  // vote and belong to at least one of the worlds. `elsewhere`: the highest
+  // possible number of the job's other agents. It must be lower than `here`,
+  // than min_nodes, and than half of that world's nodes.
   //
   // Before the first world, `here` counts only the agents that know the
   // endpoint of a living standby.

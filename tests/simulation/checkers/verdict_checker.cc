@@ -94,19 +94,19 @@ class VerdictChecker : public Checker {
         (verdict.outcome == rendezvous::Outcome::kSucceeded)) {
       Fail("the exit code contradicts the outcome");
     }
-    // The verdict of a failed job must name a cause. Only the verdict of a
-    // coordinator that continues the job without a record (has_adopted_) need
-    // not, because the failed node may never have reported to it.
+    // The verdict of a failed job must name a cause. Exception: a coordinator
+    // that continues the job without a record (has_adopted_) may never have got
+    // a report of the failed node.
     if (verdict.outcome == rendezvous::Outcome::kFailed &&
         !verdict.cause.has_value() && !has_adopted_) {
       Fail("a failure without a cause");
     }
   }
 
-  // Whether a node may have taken part in a job that has succeeded, although
-  // its agent has started no workers. Either an earlier agent of the node has
-  // started workers, or the coordinator may have read the job's success from
-  // its journal.
+  // Whether a node may have taken part in a successful job although its agent
+  // has started no workers. Either an earlier agent of the node has started
+  // workers. Or the coordinator may have read the job's success from its
+  // journal.
   bool MayHaveRun(int slot) const {
     return ran_in_.contains(slot) || plan().host_journal;
   }

@@ -41,10 +41,10 @@ class ScopedThreadOrder {
 
 // Runs a kernel's thread blocks one after another. The threads of a block are
 // fibers of the calling thread. Fibers switch only where they must wait for
-// each other, so that results are deterministic. The process aborts, with a
-// message that names the place, if not all threads of a block call Barrier at
-// the same place, or not all lanes of a warp call Exchange at the same place.
-// In CUDA both errors are undefined behaviour.
+// each other, so that results are deterministic. All threads of a block must
+// call Barrier at the same place, and all lanes of a warp must call Exchange at
+// the same place. Otherwise the process aborts with a message that names the
+// place. In CUDA such a mismatch is undefined behaviour.
 class BlockRun {
  public:
   static constexpr unsigned kWarpSize = 32;

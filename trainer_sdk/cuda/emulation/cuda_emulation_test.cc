@@ -85,11 +85,10 @@ TEST(CudaEmulationOrderTest, AWarpRunsAheadOfOthersThroughItsExchanges) {
       for (int step = 16; step > 0; step /= 2) __shfl_xor_sync(kAll, 1, step);
       if (threadIdx.x == 0) value[0] = 6;
     });
-    // Thread 0 (in warp 0) reads the value before it changes the value from 5
-    // to 6. Thread 40 (in warp 1) may read before or after the change: the warp
-    // that reaches the barrier last continues first. In order kForward this is
-    // warp 1, which reads 5. In order kBackward it is warp 0, so warp 1 reads
-    // 6.
+    // Thread 0 reads 5 and then changes the value to 6. Thread 40 is in the
+    // other warp. In order kForward its warp continues first after the barrier,
+    // so it reads 5. In order kBackward the warp of thread 0 continues first,
+    // so thread 40 reads 6.
     EXPECT_EQ(read[0], 5);
     EXPECT_EQ(read[40], order == ThreadOrder::kForward ? 5 : 6);
   }

@@ -11,9 +11,9 @@ thread_local SharedMemory* first = nullptr;
 
 SharedMemory::SharedMemory(void* data, size_t bytes)
     : data_(data), bytes_(bytes), next_(first) {
-  // Fill the new array with 0xff bytes, which are NaNs, so that a kernel that
-  // reads an element before it has written it gets a NaN. Spoil does the same
-  // before each thread block but the first.
+  // Fill the new array with NaNs (0xff bytes). A kernel that reads an element
+  // before it writes the element then gets a NaN. Spoil fills the array again
+  // before each later thread block.
   std::memset(data_, 0xff, bytes_);
   first = this;
 }

@@ -90,10 +90,10 @@ class KernelTest : public testing::Test {
   }
 
   // Expects that `found` differs only by rounding from the results that `exact`
-  // computes. The bound allows `operations` successive roundings to float32,
-  // and one rounding to the results' type. Also expects that results multiplied
-  // by a slightly wrong factor exceed the bound, so that the bound is not too
-  // loose.
+  // computes. The allowed difference is that of `operations` successive
+  // roundings to float32 and one rounding to the results' type. Also checks
+  // that the allowed difference is not too large: results multiplied by a
+  // slightly wrong factor must exceed it.
   static void ExpectRounded(const std::vector<Found>& found, double operations,
                             const Disturbed& exact) {
     const RoundingReference reference(exact);

@@ -65,9 +65,10 @@ struct Pipeline {
 };
 
 // Returns an upper bound of the number of buffers that a rank may need. It is
-// the sum of: the largest number of inputs that are being received or wait to
-// be used; the numbers of micro-batches in flight on this rank and on the
-// previous rank; and two, for the input and the output of the current pass.
+// the sum of:
+//  - the largest number of inputs that are being received or wait to be used;
+//  - the numbers of micro-batches in flight on this and on the previous rank;
+//  - two, for the input and the output of the current pass.
 int MaxBuffers(const PipelineSchedule& lowered, int rank) {
   const PipelineShape& shape = lowered.shape;
   int asked = 0;

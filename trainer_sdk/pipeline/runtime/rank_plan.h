@@ -31,10 +31,9 @@ struct RankPlan {
 //
 // An evaluation has the same actions except the computations of weight
 // gradients. Its backward passes compute nothing; they only exchange messages
-// of one byte. A rank waits for these messages as it does in training, so it
-// cannot start more micro-batches ahead of its neighbour than in training. So
-// the number of micro-batches in flight has the same bound, and a schedule that
-// cannot deadlock in training cannot deadlock in an evaluation.
+// of one byte. A rank waits for these messages as it does in training. So an
+// evaluation has no more micro-batches in flight than training, and cannot
+// deadlock if training cannot.
 RankPlan PlanRank(const PipelineSchedule& lowered, int rank,
                   PipelinePass::Purpose purpose);
 
@@ -48,9 +47,9 @@ struct Neighbours {
 };
 
 // All pairs of neighbours that exchange messages, arranged in rounds. No rank
-// occurs twice in a round, and there are as few rounds as possible, so one
-// ProcessGroup::Split per round makes the groups of two ranks. The last rank
-// and rank 0 are neighbours only if ranks have several stages. Pure.
+// occurs twice in a round. So one ProcessGroup::Split per round can make a
+// group for each pair of the round. There are as few rounds as possible. The
+// last rank and rank 0 are neighbours only if ranks have several stages. Pure.
 std::vector<std::vector<Neighbours>> ChannelRounds(const PipelineShape& shape);
 
 }  // namespace muster

@@ -42,11 +42,13 @@ inline constexpr int kStreamsNumbers = 2 * (2 + StreamShape::kMaxDimensions);
 std::vector<int64_t> EncodeStreams(const StageStreams& streams);
 
 // Checks the encoded shapes of all stages, and returns their input shapes,
-// indexed by stage; the shape of stage 0 is empty. `numbers`: the stages'
-// shapes, rank by rank. FailedPrecondition: the output of a stage does not fit
-// the input of the next stage (the message names the first such stage, the
-// ranks and both shapes); or a shape has an unknown type, too many dimensions,
-// a size below 1 or a size that is too large (the message names the stage).
+// indexed by stage; the shape of stage 0 is empty. `numbers`: the results of
+// EncodeStreams for all stages, rank by rank. FailedPrecondition has two
+// causes:
+// - The output of a stage does not fit the input of the next stage. The message
+//   names the first such stage, the ranks and both shapes.
+// - A shape is invalid: its type is unknown, it has too many dimensions, or a
+//   size is below 1 or too large. The message names the stage.
 absl::StatusOr<std::vector<StreamShape>> AgreedInputs(
     const std::vector<int64_t>& numbers, const PipelineShape& shape);
 

@@ -23,8 +23,8 @@ namespace muster {
 // each direction of data there is a channel: a group of two ranks. One rank
 // only sends, and the other rank only receives. Each group performs its
 // operations in order on its own thread, so a channel that waits never blocks
-// another channel. A channel works correctly if messages are received in the
-// order in which they are sent, which CheckLowered has checked.
+// another channel. In a channel, messages must be received in the order in
+// which they are sent; CheckLowered checks this for a schedule.
 class PipelineChannels {
  public:
   // Connects this rank with its neighbours. Collective over `group`, which has
@@ -36,9 +36,9 @@ class PipelineChannels {
 
   // The message buffers of the channel for actions of kind `kind`. None if this
   // rank has no such channel, or if the transport has no memory of its own.
-  // Each buffer holds a whole message. It lies in the transport's memory, from
-  // which the neighbour reads the message in one piece. A message in ordinary
-  // memory would be sent in pieces, which interrupts this rank's computations.
+  // Each buffer holds a whole message and lies in the transport's memory. The
+  // neighbour reads the message from there in one piece, without interrupting
+  // this rank's computations.
   std::vector<std::byte*> Buffers(ActionKind kind) const;
 
   // Starts the transfer of a send or receive action. The buffer must stay valid
@@ -90,9 +90,8 @@ struct StreamBuffer {
 
 // Transfers and holds the data that flows between one rank's stages and their
 // neighbours, in a pool of buffers. A buffer becomes free when its content has
-// been used or sent. So the number of buffers is bounded by the number of
-// micro-batches in flight at this rank and its neighbours. A message that was
-// sent but not received counts as in flight at the receiver. Not thread-safe.
+// been used or sent. So the micro-batches in flight at this rank and its
+// neighbours bound the number of buffers. Not thread-safe.
 class PipelineStreams {
  public:
   // `inputs`: the input shapes, indexed by stage; the shape of stage 0 is
@@ -160,10 +159,9 @@ class PipelineStreams {
   // for actions of this kind.
   std::map<ActionKind, std::vector<std::byte*>> channel_buffers_;
   // The inputs of this rank's stages that have arrived or are being received.
-  // Key: the receive action that delivers the input. If another stage on this
-  // rank computes the input, there is no such action; the key is then the
-  // receive action that the schedule would need if that stage were on another
-  // rank.
+  // Key: the receive action that delivers the input. An input from another
+  // stage on this rank needs no receive; its key is the receive action that
+  // would deliver it from another rank.
   std::map<Action, Arrival> arrivals_;
   // The outputs that Put has stored and Send has not sent yet. Key: the send
   // action.

@@ -52,9 +52,8 @@ class Milestones {
 };
 
 // The send and the receive that transfer the result of a computation to a
-// neighbouring stage on another rank. MessageAfter returns both for
-// `computation`. It returns nullopt if no stage needs the result, or if the
-// stage that needs it is on the same rank.
+// neighbouring stage on another rank. MessageAfter returns the message with the
+// result of `computation`; nullopt if no other rank needs the result.
 struct Message {
   Action send;
   Action receive;

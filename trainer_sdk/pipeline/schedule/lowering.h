@@ -6,13 +6,12 @@
 
 namespace muster {
 
-// Adds communication to a schedule. Directly after each computation whose
-// result another rank needs, a send is inserted. To find the positions of the
-// receives, the function simulates the schedule, with actions that all take
-// equally long: a receive is inserted at the position that the receiving rank
-// has reached when the message is sent. So receives are posted early, and the
-// receives from one rank have the order of that rank's sends. InvalidArgument:
-// the schedule is invalid (CheckComputations).
+// Adds communication to a schedule. Inserts a send directly after each
+// computation whose result another rank needs. To place the receives, simulates
+// the schedule as if all actions took equally long. A receive is inserted at
+// the position that the receiving rank has reached when the message is sent. So
+// receives are posted early. The receives from one rank have the order of that
+// rank's sends. InvalidArgument: the schedule is invalid (CheckComputations).
 absl::StatusOr<PipelineSchedule> AddCommunication(
     const PipelineSchedule& schedule);
 

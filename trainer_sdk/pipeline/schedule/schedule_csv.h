@@ -18,9 +18,9 @@ std::string WriteScheduleCsv(const PipelineSchedule& schedule);
 // Parses a schedule in the CSV form of WriteScheduleCsv, of at most 64 MiB.
 // There is one line per rank. The numbers of stages and micro-batches follow
 // from the highest stage and micro-batch in the text. InvalidArgument: an
-// action or the schedule is invalid. For an action, the message gives its line
-// and column. Otherwise it is the error of CheckComputations or, if the
-// schedule has sends or receives, of CheckLowered.
+// action cannot be parsed (the message gives its line and column), or the
+// schedule is invalid. A schedule is checked by CheckComputations or, if it has
+// sends or receives, by CheckLowered.
 absl::StatusOr<PipelineSchedule> ReadScheduleCsv(std::string_view text);
 
 }  // namespace muster

@@ -6,24 +6,25 @@
 
 namespace muster {
 
-// Checks that the schedule is a complete training step and cannot deadlock.
-// Each stage does the forward pass and the backward pass of each micro-batch
-// once, on the rank that has the stage. The backward pass is whole (B) or in
-// two parts (I, W). If every rank performs its actions in order and waits for
-// the inputs that other ranks compute, every rank reaches the end of its
-// actions.
+// Checks two properties of a schedule:
+// - It is a complete training step. Each stage does the forward pass and the
+//   backward pass of each micro-batch once, on the rank that has the stage. The
+//   backward pass is whole (B) or in two parts (I, W).
+// - It cannot deadlock. Every rank performs its actions in order and waits for
+//   inputs from other ranks; every rank must reach the end of its actions.
 //
 // InvalidArgument: the message names the rank, the position and the invalid
-// action; or, for a deadlock, the action at which each rank is blocked.
+// action. For a deadlock, it names the action at which each rank is blocked.
 absl::Status CheckComputations(const PipelineSchedule& schedule);
 
 // Checks a schedule with communication (AddCommunication). Makes the checks of
 // CheckComputations, and checks the messages between neighbouring stages on
-// different ranks. Every message must be sent once and received once. It must
-// be sent after its content has been computed, and received before its content
-// is used. Transports match messages by order only. So between two ranks, in
-// each direction of data, messages must be received in the order in which they
-// are sent.
+// different ranks:
+// - Every message is sent once and received once.
+// - It is sent after its content has been computed, and received before its
+//   content is used.
+// - Between two ranks, in each direction of data, messages are received in the
+//   order in which they are sent. Transports match messages by order only.
 //
 // Sends and receives are asynchronous: a rank continues while they are in
 // flight, and waits for a receive where its data is used. Some transports

@@ -142,9 +142,8 @@ TEST_F(Lowered, ReceiveAfterItsUseIsRefused) {
 }
 
 TEST_F(Lowered, ReceivesHaveTheOrderOfTheSends) {
-  // Move the receives of messages 0 and 1 to the beginning of rank 1's actions,
-  // in the reverse order of their sends. So each receive would get the message
-  // that belongs to the other receive.
+  // Rank 0 sends message 0 before message 1. Let rank 1 post the receive of
+  // message 1 first. Each receive would then get the wrong message.
   Remove({1, ActionKind::kRecvForward, 0});
   Remove({1, ActionKind::kRecvForward, 1});
   schedule_.ranks[1].insert(
@@ -161,9 +160,9 @@ TEST_F(Lowered, UnusedSendIsRefused) {
 }
 
 TEST_F(Lowered, ASendBehindWhatWaitsForItIsADeadlock) {
-  // Move the send of rank 0's first output to the end of rank 0's actions. This
-  // is a deadlock: rank 0 reaches the send only after its first backward pass,
-  // which needs a gradient that rank 1 computes from that output.
+  // Move the send of rank 0's first output behind rank 0's backward passes.
+  // This is a deadlock: rank 0 waits for a gradient from rank 1, and rank 1
+  // computes this gradient only after it has received the output.
   Remove({0, ActionKind::kSendForward, 0});
   schedule_.ranks[0].push_back({0, ActionKind::kSendForward, 0});
   EXPECT_THAT(Complaint(), HasSubstr("wait for each other for ever: rank 0 at "

@@ -103,11 +103,11 @@ TEST(CaseSelectionTest, TheStrataAreSpreadOverTheSizes) {
 
 TEST(CaseSelectionTest, EveryVariantIsTakenWhereAllAre) {
   // The expected number of cases, computed by hand. kLengths: 5 lengths (all
-  // but the longest) times 7 types. kShort: kLengths times the number of
-  // variants, summed over all kinds and reductions. A kind has 2 variants: out
-  // of place and in place. A kind with one part per rank has 4, because the
-  // parts may be equal or uneven; but an all_to_all has 2, because it is never
-  // in place. With the longest length, there is only 1 variant.
+  // but the longest) times 7 types. kShort: the cases of these lengths,
+  // kLengths times the number of variants of each kind and reduction. Most
+  // kinds have 2 variants: in place or not. Kinds with one part per rank have
+  // 4, because the parts may also be equal or uneven. An all_to_all is never in
+  // place, so it has 2. With the longest length, there is only 1 variant.
   constexpr size_t kLengths = 5 * 7;
   constexpr size_t kShort = kLengths * (5 * (2 + 2 + 4) + 4 + 4 + 4 + 2 + 2);
   size_t cases = 0;

@@ -9,14 +9,16 @@
 #include "trainer_sdk/process_group/argument_check.h"
 #include "trainer_sdk/process_group/operation.h"
 
-// The collectives that the conformance suite runs. A stratum is a combination
-// of kind, type, reduction and length. There are six lengths: 0, 1, 7 and 257
-// elements, large and longest. Large: the parts of all ranks have about 40,000
-// elements in total. Longest: the longest buffer has about 600 KB, more than
-// any transport stages or sends at once. The variants of a stratum differ in
-// placement (out of place or in place) and parts (equal or uneven). The
-// functions below return lists of cases in a random order that depends only on
-// their arguments, with barriers in between.
+// The collectives that the conformance suite runs.
+// - Stratum: a combination of kind, type, reduction and length.
+// - Length: 0, 1, 7 or 257 elements, large, or longest. Large: about 40,000
+//   elements in all parts together. Longest: a buffer of about 600 KB, more
+//   than any transport stages or sends at once.
+// - Variant of a stratum: its placement (in place or not) and its parts (equal
+//   or uneven).
+//
+// The functions below return lists of cases with barriers in between, in a
+// random order that depends only on their arguments.
 
 namespace muster {
 

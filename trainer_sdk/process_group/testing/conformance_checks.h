@@ -53,15 +53,14 @@ absl::Status CheckAbort(const ConformanceSubject& subject, int size);
 // timed out has sent all data that they need from it.
 absl::Status CheckBrokenForAll(const ConformanceSubject& subject, int size);
 
-// Several groups are formed. In the first one, one rank fails at its first
-// store call; in the next, at its second store call; and so on. Checks that the
-// other ranks fail at once, and that their errors have the number of the failed
-// rank and its reason.
+// Forms several groups; in each group, one store call of one rank fails: first
+// its first call, then its second, and so on. Checks that the other ranks fail
+// at once, with the failed rank's number and reason.
 absl::Status CheckFailedFormation(const ConformanceSubject& subject, int size);
 
-// While one rank has not yet joined a group that is being formed, another rank
-// gives up. Checks that the remaining ranks fail at once, with the number of
-// the rank that gave up and its reason.
+// One rank never joins a new group, and the others wait for it. Then one of the
+// waiting ranks gives up. Checks that the other waiting ranks fail at once,
+// with the number and the reason of the rank that gave up.
 absl::Status CheckInterruptedFormation(const ConformanceSubject& subject,
                                        int size);
 

@@ -296,9 +296,7 @@ TEST(ConformanceChecksTest, SeeAGroupThatIsBrokenForOneRankOnly) {
                           const OperationContext& context) {
     const absl::Status status = right.Execute(operation, context);
     // The planted defect: the first barrier succeeds although another rank has
-    // failed. A real transport has this defect if it reports success as soon as
-    // a rank has all its data, and does not check whether other ranks have
-    // failed.
+    // failed in it.
     return operation.kind == OperationKind::kBarrier && context.sequence == 1
                ? absl::OkStatus()
                : status;

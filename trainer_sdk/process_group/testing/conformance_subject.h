@@ -41,8 +41,7 @@ struct ConformanceSubject {
   // type, reduction and length) has variants, which differ in placement (in
   // place or not) and parts (equal or uneven). Only every `every_nth`-th pair
   // of a size and a variant is tried, but at least one pair of each stratum. A
-  // larger `every_nth` saves time for a transport that is slow if its ranks are
-  // threads.
+  // larger `every_nth` saves time for a slow transport.
   std::vector<int> sizes = {1, 2, 3, 4, 5, 6, 7, 8};
   int every_nth = kUsualNth;
   // About one in longest_every_nth strata with the longest length (a buffer of
@@ -63,8 +62,7 @@ struct ConformanceSubject {
   Mismatch mismatch = Mismatch::kExplained;
 
   enum class Absent {
-    // If a rank is absent, every rank that waits for it or learns of the
-    // failure gets an error that names the absent rank.
+    // If a rank is absent, the errors of all other ranks name it.
     kNamedToAll,
     // If a rank is absent, at least one other rank gets an error that names it.
     kNamedToSome,

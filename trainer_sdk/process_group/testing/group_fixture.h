@@ -17,10 +17,10 @@ namespace muster {
 
 // Runs `body` on every rank of a world of `size` ranks, and returns each rank's
 // status. The ranks are threads, and `factory` makes their transport. A rank's
-// group is destroyed when its body returns. `explanation`: the longest time for
-// which a rank that timed out waits until its peers have published their last
-// operations (ProcessGroupOptions::explanation_timeout). If a test expects
-// these operations in an error message, it must pass a longer time than the
+// group is destroyed when its body returns. `explanation` is the groups'
+// ProcessGroupOptions::explanation_timeout: the longest time that a rank that
+// timed out waits for its peers to publish their last operations. A test that
+// expects these operations in an error message must pass a longer time than the
 // default.
 inline std::vector<absl::Status> RunWorld(
     int size, const std::function<absl::Status(ProcessGroup& world)>& body,

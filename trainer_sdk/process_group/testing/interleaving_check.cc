@@ -182,12 +182,12 @@ class StartingRank {
     return absl::OkStatus();
   }
 
-  // Performs the steps [begin, end) as one window. First starts all of them
-  // except the last, without waiting: the steps of one group in order, but
-  // steps of different groups in a random order. Then performs the last step
-  // and waits for it; it may depend on operations that other ranks have
-  // started. There is no deadlock, because no rank waits before its last step.
-  // Finally waits for the started operations, in random order.
+  // Performs the steps [begin, end) as one window. First starts all steps
+  // except the last, without waiting: the steps of one group in order, steps of
+  // different groups in a random order. Then performs the last step and waits
+  // for it. This cannot deadlock, because every rank first starts all earlier
+  // steps of the window. Finally waits for the started operations, in random
+  // order.
   absl::Status DoWindow(const std::vector<InterleavingStep>& steps,
                         size_t begin, size_t end) {
     std::vector<std::deque<size_t>> queues(groups_.size());

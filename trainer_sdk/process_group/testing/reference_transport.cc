@@ -351,9 +351,8 @@ class ReferenceTransport final : public Transport {
 };
 
 // The rooms of all groups that a test makes, by name; a room is the state that
-// the ranks of a group share. No room is removed. So a rank that enters late,
-// after the others have broken the group and left, still finds the group
-// broken.
+// the ranks of a group share. No room is ever removed. So a rank that enters
+// after the others have left still finds out whether the group is broken.
 class Rooms {
  public:
   std::shared_ptr<Room> Enter(const std::string& name, int size) {

@@ -16,8 +16,8 @@
 namespace muster {
 
 // A small store in memory that is shared with children forked later. Used by
-// tests that cut off the network, over which a real store would be unreachable.
-// A child that is killed does not damage the store. Thread-safe.
+// tests that cut off the network, because it needs no network. A child that is
+// killed does not damage the store. Thread-safe.
 class ForkedStore final : public Store {
  public:
   ForkedStore();
