@@ -61,8 +61,8 @@ class PreemptionAnnouncer {
     std::string node_id;
     // The time for which the command may run after the end of the grace period.
     Duration after_grace = Duration::zero();
-    // The signals that announce a preemption. The command ignores them, because
-    // a cluster may send them to every process of a job.
+    // The signals that announce a preemption. The process of `command` ignores
+    // them, because a cluster may send them to every process of a job.
     std::vector<int> signals;
     std::function<void(const std::string&)> on_notice;
   };

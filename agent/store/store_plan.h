@@ -15,7 +15,7 @@ struct StorePlan {
   // The addresses to listen on, of which the server takes the first one that
   // this host has. An empty string means all addresses.
   std::vector<std::string> listen;
-  // The addresses from which clients are served.
+  // The remote addresses whose connections the store accepts.
   AddressSet clients;
   // The addresses of this host. If the round has a channel key
   // (--encrypt=workers), the store serves clients from these addresses in clear

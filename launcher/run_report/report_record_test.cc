@@ -150,8 +150,8 @@ TEST(ReportRecordTest, RecordAloneMakesAReportOfARunningJob) {
   EXPECT_EQ(report.interruptions[0].why, "rank 3 was killed");
   EXPECT_EQ(report.interruptions[0].incident->cause,
             rendezvous::LossCause::kWorker);
-  // `nodes` of 0 means that the lost time is unknown: the record lacks the
-  // times of the nodes that are still connected.
+  // No node has told yet how much time it lost (`nodes` is the number of those
+  // that have), because the record lacks the times of connected nodes.
   EXPECT_EQ(report.interruptions[0].incident->nodes, 0);
   EXPECT_EQ(HostOfRank(report, 3), "h1");
 }

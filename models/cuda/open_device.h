@@ -8,10 +8,10 @@
 
 namespace muster::models::cuda {
 
-// Opens the GPU `ordinal`, counted from 0 among those visible to this process,
-// with cuBLASLt's products. The program must link the kernels and CUDA's
-// runtime. NotFound: there is no cuBLASLt. Unavailable: CudaDevice::Prepare
-// failed.
+// Opens the GPU `ordinal`, counted from 0 among those visible to this process.
+// The device multiplies matrices with cuBLASLt. The program must link the
+// kernels and CUDA's runtime. NotFound: there is no cuBLASLt. Unavailable:
+// CudaDevice::Prepare failed.
 absl::StatusOr<std::unique_ptr<Device>> OpenDevice(int ordinal);
 // The number of GPUs visible to this process; 0 without a driver.
 int CountDevices();

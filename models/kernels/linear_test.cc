@@ -12,7 +12,8 @@ TEST(LinearTest, GradientsAreThoseOfDifferences) {
   constexpr int64_t kIn = 3;
   constexpr int64_t kOut = 5;
   // Maximum number of successive roundings in one result: those of the sum in
-  // an output element, and those of the sum over the outputs in the loss.
+  // an output element (kIn), of the bias and the product with it (2), and of
+  // the sum over the outputs in the loss (kRows * kOut).
   constexpr int kOperations = kIn + 2 + kRows * kOut;
   std::vector<double> input = Numbers(kRows * kIn, 1);
   std::vector<double> weight = Numbers(kIn * kOut, 2);

@@ -123,8 +123,8 @@ class Dialer {
   // coordinator has sent any.
   std::optional<Endpoint> leader_;
   std::vector<Endpoint> standbys_;
-  // The endpoints of the newest Dial with their credentials, which the next
-  // Dial reuses.
+  // The endpoints of the last call of Dial. The next call reuses the
+  // credentials of those that it calls again.
   std::vector<Target> targets_;
 };
 

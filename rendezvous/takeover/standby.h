@@ -109,9 +109,9 @@ class Standby {
   //
   // All nodes must gather at one standby: at the one with more nodes. If both
   // have equally many, it is the one whose endpoint is first in byte order. If
-  // this is the other standby, Meet sends the nodes of this standby there. It
-  // sends none away during an election, that is, while it waits for their
-  // promises. `own_endpoint`: the endpoint of this standby.
+  // the nodes must gather at `other`, Meet sends the nodes of this standby
+  // there. It sends none away during an election, that is, while it waits for
+  // their promises. `own_endpoint`: the endpoint of this standby.
   Step Meet(Instant now, const Assembly& other,
             const std::string& own_endpoint);
   // Returns the number of connected nodes that wait until enough nodes for an

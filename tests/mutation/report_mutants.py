@@ -20,8 +20,8 @@ ALL = [Mutant(*mutant) for mutant in (
      'if kFinished', FALSE),
     ('a decision during a read is lost', _EVENTS, 'StateSchedule::OnState',
      'if has_value', FALSE),
-    # --- mutants of this rule: an event that replaces a worker's failure as the
-    # cause of a break is a failure only if it is the loss of a node
+    # --- mutants of Job::Excuse, which replaces a worker's failure as the reason
+    # why the round broke: the log's entry names a failure only if a node was lost
     ('a drain is blamed as a failure', 'rendezvous/job', 'Job::Excuse',
      'do is_loss Reblame', swap('is_loss ? cause : std::nullopt', 'cause')),
     # --- secrets in command lines

@@ -200,10 +200,9 @@ absl::Status NcclGroup::Split(int color, int key, NcclCommunicator* part,
     std::lock_guard<std::mutex> lock(mutex_);
     meeting.turn = ++splits_;
   }
-  // In a split all ranks of the parent group wait for each other, so errors
-  // must name ranks of the parent group. Failures are reported through
-  // `formation`, the creation of the new groups. So combine the parent's place
-  // with this formation.
+  // Take the ranks from the parent group, because all of its ranks wait for
+  // each other in a split. Report failures through `formation`, so that they
+  // end the creation of the new groups.
   GroupPlace whole = place_;
   whole.formation = formation;
   absl::Status split;

@@ -150,10 +150,10 @@ class FormingStore final : public Store {
 };
 
 // Makes a transport with `factory`. Blocks until the transport is made,
-// `deadline` passes, or another rank fails. Uses the Formation of `place`, or
-// starts one if `place` has none. Ends the Formation before returning. If one
-// rank fails, all ranks that are still forming the group fail at once, with
-// that rank's number and cause.
+// `deadline` passes, or another rank fails. Uses the Formation in `place`, or
+// starts one if `place` has none, and ends it before returning. If one rank
+// fails, all ranks that are still forming the group fail at once, with that
+// rank's number and cause.
 absl::StatusOr<std::unique_ptr<Transport>> FormTransport(
     const TransportFactory& factory, GroupPlace place, Instant deadline);
 

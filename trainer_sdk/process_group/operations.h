@@ -108,8 +108,8 @@ Operation AllReduce(Range&& values, ReduceOp op = ReduceOp::kSum) {
                    std::ranges::ssize(values), ElementTypeOf<Range>(), op);
 }
 
-// Makes a broadcast in place: the root's values replace those of the other
-// ranks.
+// Creates the operation of a broadcast in place: the root's values replace
+// those of the other ranks.
 template <ElementRange Range>
 Operation Broadcast(Range&& values, int root) {
   return Broadcast(std::ranges::data(values), std::ranges::data(values),

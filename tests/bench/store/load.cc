@@ -65,7 +65,7 @@ void Send(int fd, const std::string& bytes) {
     Die("sending");
 }
 
-// Builds requests in the selected framing.
+// Encodes requests in the modern framing, or with `old` in the old one.
 class Words {
  public:
   explicit Words(bool old) : old_(old) {}

@@ -137,8 +137,8 @@ class AttributionChecker : public Checker {
       Fail("no such failure in this round: " + why);
     }
   }
-  // Checks `why`, the reason for the end of `round`: the node that hosted an
-  // earlier coordinator is lost. A fault must have happened to this node.
+  // `why` says that `round` ended because the node that hosted an earlier
+  // coordinator was lost. Checks that a fault has happened to this node.
   void CheckLostHost(const std::string& why, int round) {
     int rank = -1;
     std::sscanf(why.c_str(), "the node of group rank %d ", &rank);

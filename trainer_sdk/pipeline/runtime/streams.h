@@ -155,8 +155,8 @@ class PipelineStreams {
   size_t bytes_ = 0;
   std::vector<std::unique_ptr<std::byte[]>> made_;
   std::vector<std::byte*> free_;
-  // Key: the kind of action; value: free buffers in the memory of the channel
-  // for actions of this kind.
+  // Free buffers by the kind of action. Each kind has a channel of its own, and
+  // the buffers are in that channel's memory.
   std::map<ActionKind, std::vector<std::byte*>> channel_buffers_;
   // The inputs of this rank's stages that have arrived or are being received.
   // Key: the receive action that delivers the input. An input from another
