@@ -325,8 +325,8 @@ void Lifecycle::FollowDirective() {
       if (round_ >= directive.place.round) {
         ForwardSignals();
       } else if (preemption_.has_value()) {
-        // Ignore this order to begin a new round. The coordinator sent it before
-        // it knew of this node's preemption notice.
+        // Ignore this order to begin a new round. The coordinator sent it
+        // before it knew of this node's preemption notice.
       } else if (HasWorkers()) {
         // If workers of the previous round are left, the order to stop that
         // round was lost. They are stopped before the new round begins.

@@ -95,8 +95,8 @@ class Gathering {
                        const PhaseClock& clock) const;
 
  private:
-  // Returns `limit`, postponed for a suspension of the coordinator (`clock`) and
-  // for a wait for the nodes' answers (AwaitAnswers).
+  // Returns `limit`, postponed for a suspension of the coordinator (`clock`)
+  // and for a wait for the nodes' answers (AwaitAnswers).
   Instant Postponed(Instant limit, const PhaseClock& clock) const;
   // Returns when the last call (the wait for more nodes once min_nodes are
   // ready) is over. Requires `enough_since_`.
@@ -111,8 +111,8 @@ class Gathering {
   Instant not_before_;
   // The start of the newest wait for the nodes' answers (AwaitAnswers).
   Instant asked_;
-  // The time at which the newest wait for the nodes' answers (AwaitAnswers) ends
-  // at the latest.
+  // The time at which the newest wait for the nodes' answers (AwaitAnswers)
+  // ends at the latest.
   Instant answers_until_;
   // Time since which at least min_nodes nodes have been ready.
   std::optional<Instant> enough_since_;

@@ -1053,8 +1053,9 @@ TEST_F(ReaderTest, ATornLogHasThePrefixOfTheCommits) {
     Plant(file);
     std::ofstream(file_ + "-wal", std::ios::binary) << log.substr(0, size);
     const auto records = Read();
-    // However much of the write-ahead log is lost, the journal can be read. With
-    // an empty log it has no tables, because all tables are still in the log.
+    // However much of the write-ahead log is lost, the journal can be read.
+    // With an empty log it has no tables, because all tables are still in the
+    // log.
     ASSERT_TRUE(records.ok()) << records.status();
     ASSERT_GE(records->size(), records_before) << size;
     ASSERT_LE(records->size(), records_before + 1) << size;
