@@ -35,11 +35,12 @@ class SignalRetries {
     kFirst,  // the signal is sent again
     kFinal,  // the retry has failed, too
   };
-  // Records that the signal could not be sent at `now`. A failure during the
-  // pause does not postpone the retry.
-  Failure Failed(int signal, Instant now) {
-    const auto [failed, is_first] = failed_.try_emplace(signal, now + kPause);
-    if (is_first || now < failed->second) return Failure::kFirst;
+  // Records that an attempt to send the signal, which lasted from `began` to
+  // `ended`, has failed. A failed attempt that began during the pause does not
+  // postpone the retry.
+  Failure Failed(int signal, Instant began, Instant ended) {
+    const auto [failed, is_first] = failed_.try_emplace(signal, ended + kPause);
+    if (is_first || began < failed->second) return Failure::kFirst;
     failed_.erase(failed);
     return Failure::kFinal;
   }

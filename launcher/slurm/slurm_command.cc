@@ -101,12 +101,13 @@ int Attend(pid_t srun, const sigset_t& caught, const std::string& job_id,
     const bool is_due = until.has_value() && MonotonicNow() >= *until;
     const int number = is_due ? retry->signal : NextSignal(caught, until);
     if (number <= 0 || number == SIGCHLD) continue;
+    const Instant began = MonotonicNow();
     const std::string reason = SignalStep(job_id, step_name, number);
     if (reason.empty()) {
       retries.Sent(number);
       continue;
     }
-    if (retries.Failed(number, MonotonicNow()) ==
+    if (retries.Failed(number, began, MonotonicNow()) ==
         SignalRetries::Failure::kFirst) {
       continue;
     }

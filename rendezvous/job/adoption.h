@@ -96,7 +96,8 @@ bool IsSameWorld(const Place& a, const Place& b);
 // no report shows that it has ended. Several coordinators may have ended the
 // round in different ways, each on some of the nodes. The end that counts is
 // that of the coordinator with the highest epoch, because only this coordinator
-// can have reached a majority.
+// can have reached a majority. If that coordinator has changed the end, the
+// later one counts.
 const Report* EndOfNewestWorld(const std::map<std::string, Report>& reports);
 
 // Builds the world of the newest round from the nodes' reports. Members that

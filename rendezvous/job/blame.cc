@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 
 namespace muster::rendezvous {
 namespace {
@@ -78,6 +80,12 @@ bool MayFollow(const Failure& cause, const std::string& raised_on) {
 
 }  // namespace
 
+std::string Describe(const Failure& failure) {
+  if (failure.rank < 0) return failure.message;
+  return absl::StrCat("rank ", failure.rank, " on ", failure.host, ": ",
+                      failure.message);
+}
+
 FailureLog::FailureLog(std::optional<Failure> cause,
                        std::vector<Failure> collateral, int omitted)
     : cause_(std::move(cause)),
@@ -89,7 +97,13 @@ void FailureLog::Clear() { *this = FailureLog(); }
 void FailureLog::Add(const Failure& failure) {
   if (!cause_.has_value() && failure.kind != FailureKind::kStoppedByUs) {
     cause_ = failure;
-  } else if (static_cast<int>(collateral_.size()) < kMaxCollateral) {
+  } else {
+    AddCollateral(failure);
+  }
+}
+
+void FailureLog::AddCollateral(const Failure& failure) {
+  if (static_cast<int>(collateral_.size()) < kMaxCollateral) {
     collateral_.push_back(failure);
     // Drop the details of this collateral failure: the verdict shows only one
     // line for it.
@@ -136,6 +150,22 @@ void Blame::Restore(FailureLog failures, std::string why) {
   *this = Blame();
   failures_ = std::move(failures);
   why_ = std::move(why);
+}
+
+void Blame::Tell(std::string why) {
+  *this = Blame();
+  why_ = std::move(why);
+  is_told_ = true;
+}
+
+void Blame::Add(const Failure& failure) {
+  if (!is_told_) {
+    failures_.Add(failure);
+  } else if (absl::StartsWith(why_, Describe(failure))) {
+    failures_.Blame(failure);
+  } else {
+    failures_.AddCollateral(failure);
+  }
 }
 
 void Blame::Break(Instant now, uint64_t revision, std::string why,

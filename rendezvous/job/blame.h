@@ -15,6 +15,10 @@
 
 namespace muster::rendezvous {
 
+// Describes the failure: rank, host, message. A failure without a rank is that
+// of a node, and its message names the host.
+std::string Describe(const Failure& failure);
+
 // The failures of one round, in the order in which the coordinator received
 // them. The cause is the first failure that Muster did not bring about itself;
 // the others are collateral. (torchrun takes the failure with the earliest
@@ -29,6 +33,7 @@ class FailureLog {
 
   void Clear();
   void Add(const Failure& failure);
+  void AddCollateral(const Failure& failure);
   // Makes `cause` the cause, even if a failure of its kind is normally only
   // collateral. The former cause becomes the first collateral failure.
   void Blame(const Failure& cause);
@@ -93,8 +98,14 @@ class Blame {
   // Restores the failures and the reason of the break that another coordinator
   // has recorded. The cause in `failures` is final.
   void Restore(FailureLog failures, std::string why);
+  // Records that an earlier coordinator has ended the round because of `why`.
+  // If a failure broke the round, `why` begins with the description of it. Once
+  // that failure is added, it becomes the cause; all others are collateral.
+  void Tell(std::string why);
+  // Whether the round was ended by an earlier coordinator (Tell).
+  bool is_told() const { return is_told_; }
   // Adds a failure of the current round to the failure log.
-  void Add(const Failure& failure) { failures_.Add(failure); }
+  void Add(const Failure& failure);
   // Records that the round is broken because of `why`. `failure`: the worker's
   // failure that is the cause until another event replaces it; null: the cause
   // is final. `revision`: the revision of the newest directive. If a node has
@@ -187,6 +198,7 @@ class Blame {
   Instant broken_at_;
   uint64_t revision_ = 0;
   bool provisional_ = false;
+  bool is_told_ = false;
   // Id of the node that reported the failure of its worker.
   std::string failed_on_;
   // silent_since_: if the cause of the break is a hang, the time at which the

@@ -115,11 +115,17 @@ std::vector<Constituency> ConstituenciesOf(
   return constituencies;
 }
 
+int MostElsewhere(const JobSpec& spec) {
+  const int too_few = spec.RestartedAgentsElect() ? spec.min_nodes - 1
+                                                  : (spec.min_nodes - 1) / 2;
+  return std::min(too_few, (spec.max_nodes - 1) / 2);
+}
+
 bool OthersAreTooFew(const JobSpec& spec, int here,
                      const std::vector<Constituency>& constituencies) {
   if (spec.takeover != Takeover::kAuto) return false;
   const int elsewhere = std::max(0, spec.max_nodes - here);
-  return elsewhere < here && elsewhere < spec.min_nodes &&
+  return elsewhere <= MostElsewhere(spec) &&
          std::ranges::all_of(constituencies, [&](const Constituency& one) {
            return 2 * elsewhere < one.nodes || one.has_majority();
          });

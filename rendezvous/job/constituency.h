@@ -58,14 +58,23 @@ std::vector<Constituency> ConstituenciesOf(
     const std::vector<const Report*>& known,
     const std::vector<const Report*>& voting);
 
+// The highest number of nodes that may be elsewhere if a coordinator begins a
+// world or ends a job without a majority (OthersAreTooFew). It is less than
+// half of max_nodes, and:
+// - less than half of min_nodes. So in no world, known or unknown to this
+//   coordinator, can half of the nodes be elsewhere.
+// - with JobSpec::RestartedAgentsElect, only less than min_nodes: two worlds
+// can
+//   then never run at once.
+int MostElsewhere(const JobSpec& spec);
+
 // Whether the nodes that are not connected to this coordinator are too few to
 // begin a world or to end a job. Always false without Takeover::kAuto.
 //
 // `here`: number of connected nodes, without known spares. With kAuto at most
 // max_nodes nodes run, so there are at most m = max_nodes - `here` other nodes.
-// They are too few if all of the following holds:
-// - m is less than `here`.
-// - m is less than min_nodes.
+// They are too few if both of the following hold:
+// - m is at most MostElsewhere.
 // - Each constituency has more than 2 m nodes or has a connected majority.
 bool OthersAreTooFew(const JobSpec& spec, int here,
                      const std::vector<Constituency>& constituencies);

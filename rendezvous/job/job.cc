@@ -208,6 +208,7 @@ void Job::On(const ReportArrived& event) {
   }
   if (state_.told_end.has_value() && KnowsNewer(report, state_.electors)) {
     state_.told_end.reset();
+    state_.blame.Clear();
   }
   JoinElectors(*node, report);
   if (state_.world.unknown > 0) JoinAdopted(*node, report);
@@ -531,7 +532,18 @@ void Job::JoinAdopted(Node& node, const Report& report) {
 }
 
 void Job::TakeFailures(Node& node, const Report& report) {
-  if (node.part == Part::kNone || report.round != state_.round) return;
+  // In a round that an earlier coordinator ended, a node that came too late for
+  // the adoption has no part, but may report the failure that was the cause.
+  const WorldId ended =
+      state_.told_end.has_value()
+          ? state_.electors.world
+          : WorldId{.epoch = state_.world.epoch, .round = state_.round};
+  const bool was_member = state_.blame.is_told() && report.place.has_value() &&
+                          IdOf(*report.place) == ended &&
+                          report.round == ended.round;
+  const bool is_member =
+      node.part != Part::kNone && report.round == state_.round;
+  if (!was_member && !is_member) return;
   if (!report.nccl_root_lost.empty() && state_.world.nccl_root_lost.empty()) {
     state_.world.nccl_root_lost =
         absl::StrCat(report.nccl_root_lost, " on ", node.identity.host);
@@ -542,7 +554,8 @@ void Job::TakeFailures(Node& node, const Report& report) {
     Failure failure = report.failures[i];
     failure.node_id = node.identity.node_id;
     failure.host = node.identity.host;
-    failure.group_rank = node.group_rank;
+    failure.group_rank =
+        was_member ? report.place->group_rank : node.group_rank;
     const auto move = state_.blame.MovesTo(failure, state_.now);
     if (move.has_value()) {
       const std::string why = ReasonOfBreak(state_, failure);

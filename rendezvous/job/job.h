@@ -226,13 +226,6 @@ class Job {
   // If nodes know that the job ended with the round that is given up, sets
   // JobState::told_end.
   void KeepEnd(const Adoption::Collected& collected);
-  // Takes over the failures of the round that an earlier coordinator ended,
-  // from the reports of the round's nodes. `ended`: a report with the reason of
-  // the end. This reason begins with the failure that the earlier coordinator
-  // blamed. If no report contains that failure, takes over none, because the
-  // others are only its consequences.
-  void BlameAsTold(const Report& ended,
-                   const std::map<std::string, Report>& reports);
   // Ends the job as JobState::told_end says, if this coordinator could begin a
   // round now and no workers are left. Returns whether it did.
   bool EndsAsTold();
@@ -256,9 +249,9 @@ class Job {
   // loss the cause.
   void LoseHost();
   // Stops an adopted round that an earlier coordinator had already stopped, for
-  // the same reason and with the same exit code. `ended`: a report with the
-  // earlier coordinator's stop order (Report::round_end).
-  void EndAdopted(const Report& ended,
+  // the same reason and with the same exit code. `end`: the earlier
+  // coordinator's stop order, as a node reports it.
+  void EndAdopted(const RoundEnd& end,
                   const std::map<std::string, Report>& reports);
   void ConsiderGathering();
   // --- Functions for the check of the nodes by pairs (--network-check);

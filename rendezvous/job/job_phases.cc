@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/counted.h"
@@ -64,7 +63,7 @@ std::string NoMajority(const JobState& state, Duration timeout) {
 std::string TooFewWitnesses(const JobState& state, Instant limit) {
   for (const Electors* const world : WorldsThatElect(state)) {
     const int witnesses = Witnesses(state, *world);
-    if (2 * witnesses >= world->nodes) continue;
+    if (world->AreHalf(witnesses, state.spec)) continue;
     return absl::StrCat("only ", witnesses, " of the ",
                         Counted(world->nodes, "node"), " of round ",
                         world->world.round, " learned of this within ",
@@ -219,7 +218,7 @@ void Job::AdoptRound(const std::map<std::string, Report>& reports) {
     Node* const node = state_.nodes.Find(member.node_id);
     if (node != nullptr) JoinAdopted(*node, reports.at(member.node_id));
   }
-  if (ended != nullptr) EndAdopted(*ended, reports);
+  if (ended != nullptr) EndAdopted(*ended->round_end, reports);
 }
 
 void Job::FindLostHost(const std::map<std::string, Report>& reports) {
@@ -386,9 +385,8 @@ void Job::SpendAsTold(const Report& report) {
                std::min(report.restarts_used, state_.spec.max_restarts));
 }
 
-void Job::EndAdopted(const Report& ended,
+void Job::EndAdopted(const RoundEnd& end,
                      const std::map<std::string, Report>& reports) {
-  const RoundEnd& end = *ended.round_end;
   // The earlier coordinator has already recorded why the round ended. So the
   // loss of that coordinator's node (lost_host) must not become the cause.
   state_.lost_host.reset();
@@ -399,12 +397,12 @@ void Job::EndAdopted(const Report& ended,
   Stopping stopping{.cause = end.cause};
   if (const auto verdict = VerdictOf(end, reports); verdict.has_value()) {
     stopping.consequence = Consequence::End(*verdict);
-    BlameAsTold(ended, reports);
   } else if (!end.exit_code.has_value() &&
              state_.restarts_used > state_.world.restart_count) {
     stopping.consequence = Consequence::Restart();
   }
   BreakRound(end.reason, std::move(stopping));
+  state_.blame.Tell(end.reason);
 }
 
 void Job::KeepEnd(const Adoption::Collected& collected) {
@@ -420,34 +418,7 @@ void Job::KeepEnd(const Adoption::Collected& collected) {
   // ended it in another way.
   if (NewestElectorate(all).epoch > ended->electorate.epoch) return;
   state_.told_end = VerdictOf(*ended->round_end, collected.come);
-  if (state_.told_end.has_value()) BlameAsTold(*ended, collected.come);
-}
-
-void Job::BlameAsTold(const Report& ended,
-                      const std::map<std::string, Report>& reports) {
-  const std::string& why = ended.round_end->reason;
-  FailureLog failures;
-  bool knows_cause = false;
-  for (const auto& [id, report] : reports) {
-    Node* const node = state_.nodes.Find(id);
-    if (node == nullptr || !report.place.has_value() ||
-        IdOf(*report.place) != IdOf(*ended.place)) {
-      continue;
-    }
-    node->failures_taken = static_cast<int>(report.failures.size());
-    for (Failure failure : report.failures) {
-      failure.node_id = id;
-      failure.host = report.node.host;
-      failure.group_rank = report.place->group_rank;
-      if (absl::StartsWith(why, Describe(failure))) {
-        failures.Blame(failure);
-        knows_cause = true;
-      } else {
-        failures.Add(failure);
-      }
-    }
-  }
-  if (knows_cause) state_.blame.Restore(std::move(failures), why);
+  if (state_.told_end.has_value()) state_.blame.Tell(state_.told_end->reason);
 }
 
 bool Job::EndsAsTold() {
@@ -565,8 +536,8 @@ void Job::SetAside(std::vector<Candidate>& candidates,
     return state_.nodes.Find(candidate.identity->node_id)->judgement;
   };
   // For each world in `needed`, the number of candidates that belong to this
-  // world. At least half of each such world's nodes must remain candidates;
-  // nodes that have left the job for good count as remaining.
+  // world. Enough of them must remain (AreHalf), or enough candidates in all
+  // (OthersAreTooFew).
   std::vector<int> here;
   for (const Electors& world : needed) {
     here.push_back(static_cast<int>(
@@ -575,13 +546,19 @@ void Job::SetAside(std::vector<Candidate>& candidates,
         })));
   }
   const auto is_needed = [&](const Candidate& candidate) {
+    bool lacks = false;
     for (size_t i = 0; i < needed.size(); ++i) {
-      if (needed[i].RankOf(*candidate.identity, state_.spec) >= 0 &&
-          !needed[i].AreHalf(here[i] - 1, state_.spec)) {
-        return true;
-      }
+      const int rank = needed[i].RankOf(*candidate.identity, state_.spec);
+      lacks = lacks ||
+              !needed[i].AreHalf(here[i] - (rank >= 0 ? 1 : 0), state_.spec);
     }
-    return false;
+    if (!lacks) return false;
+    std::vector<const Node*> others;
+    for (const Candidate& other : candidates) {
+      if (other.identity == candidate.identity) continue;
+      others.push_back(state_.nodes.Find(other.identity->node_id));
+    }
+    return !OthersAreTooFew(state_, others);
   };
   const auto set_aside = [&](HostState state, int least) {
     std::vector<Candidate> worst_first;

@@ -296,6 +296,24 @@ TEST_F(JobQuarantine, ALossInACancelledOrPreemptedJobDoesNotCount) {
   EXPECT_THAT(job_->memory().List(job_->wall_time()), IsEmpty());
 }
 
+// Nodes b to e of six lose their agents, which are started again. The machine
+// of b is quarantined. A world forms only because no more than one node, f, can
+// be elsewhere. So b is needed, although min_nodes nodes are here without it.
+TEST_F(JobQuarantine, ANodeWithoutWhichTooManyMayBeElsewhereIsNotSetAside) {
+  job_.emplace(JobFixture::HostedBy("a", Restarting(3, 6)));
+  const Names names = {"a", "b", "c", "d", "e", "f"};
+  for (const std::string& name : names) Create(name);
+  job_->StartAll(names);
+  for (const char* name : {"b", "c", "d", "e"}) job_->BreakStream(name);
+  job_->Lose("f");
+  job_->AllStop();
+  Quarantine("b");
+  for (const char* name : {"b", "c", "d", "e"}) job_->Restart(name);
+  job_->Wait(seconds(5));
+  EXPECT_EQ(job_->round(), 2);
+  EXPECT_THAT(job_->World(), SizeIs(5));
+}
+
 // Node a has answered the order to stop before it announces the preemption. So
 // the preemption is not why the worker of b failed, and the job still fails.
 TEST_F(JobQuarantine, AFailureBeforeAPreemptionDoesNotCount) {

@@ -106,7 +106,7 @@ int Electors::RankOf(const NodeIdentity& node, const JobSpec& spec) const {
 bool Electors::AreHalf(int present, const JobSpec& spec) const {
   const bool others_may_begin = spec.takeover == Takeover::kAuto &&
                                 !spec.RestartedAgentsElect() &&
-                                present < spec.min_nodes;
+                                2 * present < spec.min_nodes;
   return 2 * (present + (others_may_begin ? 0 : gone)) >= nodes;
 }
 
@@ -185,7 +185,7 @@ std::vector<const Electors*> WorldsThatElect(const JobState& state) {
 }
 
 int Witnesses(const JobState& state, const Electors& world) {
-  int witnesses = world.gone;
+  int witnesses = 0;
   for (const auto& [id, node] : state.nodes.nodes()) {
     const bool knows = node.told.kind == DirectiveKind::kStop &&
                        node.told.round == state.round &&
@@ -202,7 +202,7 @@ std::optional<Instant> AwaitsWitnesses(const JobState& state) {
   if (!is_ending) return std::nullopt;
   const std::vector<const Electors*> worlds = WorldsThatElect(state);
   const bool is_known = std::ranges::all_of(worlds, [&](const Electors* world) {
-    return 2 * Witnesses(state, *world) >= world->nodes;
+    return world->AreHalf(Witnesses(state, *world), state.spec);
   });
   if (is_known) return std::nullopt;
   // A cancelled or preempted job must end soon. It waits for lost nodes only
@@ -374,12 +374,6 @@ std::string ChooseSpeaker(const JobState& state) {
     if (node.stream != 0) return id;
   }
   return "";
-}
-
-std::string Describe(const Failure& failure) {
-  if (failure.rank < 0) return failure.message;
-  return absl::StrCat("rank ", failure.rank, " on ", failure.host, ": ",
-                      failure.message);
 }
 
 std::string ReasonOfBreak(const JobState& state, const Failure& failure) {

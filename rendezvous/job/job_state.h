@@ -72,8 +72,9 @@ struct Electors {
   //
   // With Takeover::kAuto, an agent that left and was started again may have
   // helped another coordinator to begin a world. Electors that have left then
-  // count only in two cases: `present` is at least min_nodes, or two worlds can
-  // never run at once (JobSpec::RestartedAgentsElect).
+  // count only in two cases: `present` is at least half of min_nodes
+  // (MostElsewhere), or two worlds can never run at once
+  // (JobSpec::RestartedAgentsElect).
   bool AreHalf(int present, const JobSpec& spec) const;
 };
 
@@ -280,17 +281,16 @@ bool LastNeedNotElect(const JobState& state);
 // empty, and `unsettled`.
 std::vector<const Electors*> WorldsThatElect(const JobState& state);
 
-// Returns how many of the world's nodes are witnesses of the job's end: nodes
-// that have seen the stop order, which contains the exit code, and nodes that
-// have left for good. O(n).
+// Returns how many of the world's nodes are witnesses of the job's end: they
+// are connected and have seen the stop order, which contains the exit code.
+// O(n).
 int Witnesses(const JobState& state, const Electors& world);
 // Returns the latest time until which the end of the job waits for witnesses;
-// nullopt: it need not wait. Witnesses are nodes that have seen the stop order
-// with the exit code, or have left for good (Witnesses).
+// nullopt: it need not wait.
 //
-// If other nodes may take over, half of the nodes of each of WorldsThatElect
-// must be witnesses. A coordinator that takes over then ends the job in the
-// same way. O(n).
+// If other nodes may take over, the witnesses in each of WorldsThatElect must
+// be half of its nodes, together with those that have left (Electors::AreHalf).
+// A coordinator that takes over then ends the job in the same way. O(n).
 std::optional<Instant> AwaitsWitnesses(const JobState& state);
 
 // The time at which members that have not started the running round's workers
@@ -314,9 +314,6 @@ std::optional<Instant> PhaseDeadline(const JobState& state);
 // node is connected.
 std::string ChooseSpeaker(const JobState& state);
 
-// Describes the failure: rank, host, message. A failure without a rank is that
-// of a node, and its message names the host.
-std::string Describe(const Failure& failure);
 // Describes `failure` as the reason of a break. If the process that created the
 // round's NCCL id (the root) was lost, adds this, because a worker that waited
 // for that process does not report it.

@@ -51,7 +51,7 @@ TEST(ElectorsTest, ARankHasOneElector) {
 
 TEST(ElectorsTest, ThoseThatHaveLeftCountUnlessTheyMayActElsewhere) {
   const Electors electors{.nodes = 5, .gone = 2};
-  JobSpec spec = QuickSpec(2, 5);
+  JobSpec spec = QuickSpec(3, 6);
   for (const Takeover takeover : {Takeover::kAuto, Takeover::kMajority}) {
     spec.takeover = takeover;
     EXPECT_FALSE(electors.AreHalf(0, spec));
@@ -60,8 +60,22 @@ TEST(ElectorsTest, ThoseThatHaveLeftCountUnlessTheyMayActElsewhere) {
     EXPECT_TRUE(electors.AreHalf(3, spec));
   }
   spec.takeover = Takeover::kAuto;
-  spec.min_nodes = 3;
+  spec.min_nodes = 4;
   EXPECT_TRUE(electors.AreHalf(1, spec)) << "two worlds can never run at once";
+}
+
+// No world, known or unknown, may have half of its nodes elsewhere. A world has
+// at least min_nodes nodes.
+TEST(MostElsewhereTest, IsLessThanHalfOfAWorldUnlessTwoCanNeverRun) {
+  EXPECT_EQ(MostElsewhere(QuickSpec(1, 4)), 0);
+  EXPECT_EQ(MostElsewhere(QuickSpec(2, 4)), 0);
+  EXPECT_EQ(MostElsewhere(QuickSpec(3, 8)), 1);
+  EXPECT_EQ(MostElsewhere(QuickSpec(4, 8)), 1);
+  EXPECT_EQ(MostElsewhere(QuickSpec(5, 10)), 2);
+  EXPECT_EQ(MostElsewhere(QuickSpec(5, 8)), 3) << "fewer than are here";
+  EXPECT_EQ(MostElsewhere(QuickSpec(3, 4)), 1);
+  EXPECT_EQ(MostElsewhere(QuickSpec(2, 3)), 1);
+  EXPECT_EQ(MostElsewhere(QuickSpec(2, 2)), 0);
 }
 
 TEST(ElectorsTest, OfUnsettledWorldsWithEqualNodesOneElects) {
@@ -336,24 +350,24 @@ TEST(JobTakeoverTest, RestartedAgentsElectIfTwoGroupsCannotExist) {
 }
 
 TEST(JobTakeoverTest, RestartedAgentsSufficeIfTooFewNodesAreElsewhere) {
-  // The job has five nodes, a to e, and min_nodes is 2. Node a is the
-  // coordinator's node. The nodes b to e disconnect. Each case names the nodes
+  // The job has six nodes, a to f, and min_nodes is 3. Node a is the
+  // coordinator's node. The nodes b to f disconnect. Each case names the nodes
   // that are then restarted and connect again, and whether a world forms. With
-  // b and c alone none forms, because d and e could form a world under another
-  // coordinator.
+  // b, c and d none forms, because e and f could be half of a world of three
+  // nodes under another coordinator.
   using Case = std::pair<std::vector<std::string>, bool>;
   for (const auto& [restarted, forms] :
-       {Case{{"b", "c"}, false}, Case{{"b", "c", "d"}, true}}) {
-    JobFixture job = JobFixture::HostedBy("a", QuickSpec(2, 5));
-    job.StartAll({"a", "b", "c", "d", "e"});
-    for (const char* name : {"b", "c", "d", "e"}) job.BreakStream(name);
+       {Case{{"b", "c", "d"}, false}, Case{{"b", "c", "d", "e"}, true}}) {
+    JobFixture job = JobFixture::HostedBy("a", QuickSpec(3, 6));
+    job.StartAll({"a", "b", "c", "d", "e", "f"});
+    for (const char* name : {"b", "c", "d", "e", "f"}) job.BreakStream(name);
     job.Wait(seconds(1));
     job.AllStop();
     for (const std::string& name : restarted) job.Restart(name);
-    // The spares f and g are connected, too, but run in addition to the job's
+    // The spares g and h are connected, too, but run in addition to the job's
     // max_nodes nodes. So they must not reduce the number of nodes that may be
     // connected to another coordinator.
-    for (const char* name : {"f", "g"}) job.Join(name);
+    for (const char* name : {"g", "h"}) job.Join(name);
     job.Wait(seconds(5));
     EXPECT_EQ(job.round() > 1, forms) << job.status().reason;
   }
@@ -1218,7 +1232,7 @@ TEST(JobTakeoverTest, AKnownSpareDoesNotCountAsOneOfTheNodes) {
       report.electorate.nodes = 4;
       report.electorate.rank = -1;
     }
-    for (const char* name : {"e", "f"}) job.Join(name);
+    for (const char* name : {"e", "f", "g"}) job.Join(name);
     job.Wait(seconds(11));
     ASSERT_THAT(job.Decided("adopt"), HasSubstr("is given up"));
     EXPECT_EQ(job.phase() == JobPhase::kRunning, !is_known);
@@ -1353,6 +1367,59 @@ TEST(JobTakeoverTest, AJobThatIsOverNamesTheCauseIfANodeKnowsIt) {
     ASSERT_THAT(verdict.collateral, SizeIs(1));
     EXPECT_EQ(verdict.collateral[0].rank, 0);
   }
+}
+
+// A coordinator has ended the job because of a failure on node c, and node a
+// reports a consequence of it. The new coordinator adopts the round with nodes
+// a and b. In one of the cases c comes later.
+TEST(JobTakeoverTest, AnAdoptedEndNamesTheCauseOnceANodeReportsIt) {
+  for (const bool comes_later : {false, true}) {
+    JobSpec spec = QuickSpec(2, 3);
+    spec.max_restarts = 0;
+    JobFixture job = JobFixture::HostedBy("a", spec);
+    job.StartAll({"a", "b", "c"});
+    job.Fails("c", ExitedWith(2, 3));
+    job.Idle("c");
+    job.agent("a").report.failures = {ExitedWith(0, 1)};
+    for (const char* name : {"a", "b"}) {
+      Report& report = job.agent(name).report;
+      report.phase = NodePhase::kStopping;
+      report.round_end = job.agent("c").report.round_end;
+    }
+    job.TakeOver("b");
+    job.ReconnectAll({"a", "b"});
+    ASSERT_THAT(job.Decided("adopt"), HasSubstr("round 1 goes on"));
+    if (comes_later) job.Reconnect("c");
+    job.AllStop();
+    job.Wait(seconds(1));
+    ASSERT_EQ(job.phase(), JobPhase::kFinished);
+    const Verdict verdict = *job.status().verdict;
+    EXPECT_EQ(verdict.exit_code, 3);
+    ASSERT_EQ(verdict.cause.has_value(), comes_later);
+    if (comes_later) {
+      EXPECT_EQ(verdict.cause->node_id, "c");
+      EXPECT_EQ(verdict.cause->group_rank, 2);
+    }
+    ASSERT_THAT(verdict.collateral, SizeIs(1));
+    EXPECT_EQ(verdict.collateral[0].node_id, "a");
+  }
+}
+
+// The coordinator ended the job because of a failure, and then found another
+// cause, so that the job goes on. Node b knows only the end, node c also that
+// it was withdrawn.
+TEST(JobTakeoverTest, AWithdrawnEndDoesNotEndTheJob) {
+  JobFixture job = JobThatIsOver(Takeover::kAuto);
+  Report& report = job.agent("c").report;
+  report.phase = NodePhase::kIdle;
+  report.round_end = RoundEnd{.reason = "a is lost"};
+  report.electorate = job.agent("b").report.electorate;
+  report.electorate.rank = 2;
+  job.ReconnectAll({"b", "c"});
+  ASSERT_THAT(job.Decided("adopt"), HasSubstr("round 1 goes on"));
+  job.Restart("a");
+  job.Wait(seconds(5));
+  EXPECT_EQ(job.round(), 2);
 }
 
 TEST(JobTakeoverTest, AJobThatIsOverEndsOnceNoWorkersAreLeft) {
@@ -1562,7 +1629,7 @@ TEST(JobTakeoverTest, NodesThatHaveLeftAreNotAwaited) {
 // world begins.
 TEST(JobTakeoverTest, NodesThatHaveLeftMayHaveBegunAWorldElsewhere) {
   for (const Takeover takeover : {Takeover::kAuto, Takeover::kMajority}) {
-    JobSpec spec = QuickSpec(2, 8);
+    JobSpec spec = QuickSpec(3, 8);
     spec.takeover = takeover;
     JobFixture job = JobFixture::HostedBy("a", spec);
     for (const char* name : {"a", "b", "c", "d"}) job.Join(name);

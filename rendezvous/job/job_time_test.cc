@@ -197,11 +197,17 @@ TEST(JobTime, ARecalledJobCountsANodesTimeOnce) {
   JobFixture again = JobFixture::HostedBy("a", QuickSpec(1, 2));
   again.Recall(job.job().Record());
   EXPECT_EQ(again.status().time.productive_s(), 20);
-  // The agent of b has lived on and reports its total time again.
-  again.Create("b").report.node = job.agent("b").report.node;
-  again.agent("b").report.time = job.agent("b").report.time;
+  // The agent of b has lived on, and reports its total time, of which the
+  // record has 20 s.
+  Report& report = again.Create("b").report;
+  report.node = job.agent("b").report.node;
+  report.place_key = job.agent("b").report.place_key;
+  report.sequence = job.agent("b").report.sequence;
+  report.time = job.agent("b").report.time;
+  Spend(&again, "b", 25);
   again.Join("b");
-  EXPECT_EQ(again.status().time.productive_s(), 20);
+  ASSERT_THAT(again.status().nodes, SizeIs(1));
+  EXPECT_EQ(again.status().time.productive_s(), 25);
 }
 
 TEST(JobTime, ANewCoordinatorWithoutItKnowsNoCause) {

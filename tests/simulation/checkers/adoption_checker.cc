@@ -37,8 +37,9 @@ class AdoptionChecker : public Checker {
     come.world = {.epoch = report.place->epoch, .round = report.place->round};
     come.nodes = report.place->group_world_size;
     come.members = report.place->members;
-    come.job_is_over =
-        report.round_end.has_value() && report.round_end->exit_code.has_value();
+    if (!report.round_end.has_value()) return;
+    come.job_is_over = report.round_end->exit_code.has_value();
+    come.job_goes_on = !come.job_is_over;
   }
   void OnStep(const CoordinatorStepped& step) override {
     for (const rendezvous::Decision& decision : step.decisions) {
@@ -82,6 +83,8 @@ class AdoptionChecker : public Checker {
     std::vector<std::string> members;
     // whether the agent knows that the job ends with this world
     bool job_is_over = false;
+    // whether the agent knows that another world follows this one
+    bool job_goes_on = false;
     // epoch of the coordinator that the agent followed last
     uint64_t followed = 0;
   };
@@ -162,7 +165,11 @@ class AdoptionChecker : public Checker {
       if (come.elects.round > 0) worlds.insert(come.elects);
       newest = std::max(newest, come.followed);
     }
-    return plan().takeover && worlds.size() == 1 &&
+    // The coordinator may have withdrawn the end of the job later.
+    const bool goes_on = std::ranges::any_of(come_, [&](const auto& one) {
+      return one.second.job_goes_on && one.second.followed == newest;
+    });
+    return plan().takeover && worlds.size() == 1 && !goes_on &&
            std::ranges::any_of(status.nodes, [&](const auto& node) {
              const Come& come = come_[node.node.incarnation];
              return come.job_is_over && come.followed == newest;

@@ -135,8 +135,8 @@ class TakeoverTimeChecker : public Checker {
   // With Takeover::kAuto, a world without such a majority does not matter if
   // few other agents can exist. `here`: the number of living agents that can
   // vote and belong to at least one of the worlds. `elsewhere`: the highest
-  // possible number of the job's other agents. It must be lower than `here`,
-  // than min_nodes, and than half of that world's nodes.
+  // possible number of the job's other agents. It must be lower than half of
+  // that world's nodes, and pass OthersAreFew.
   //
   // Before the first world, `here` counts only the agents that know the
   // endpoint of a living standby.
@@ -171,11 +171,14 @@ class TakeoverTimeChecker : public Checker {
     return std::max<int64_t>(0, plan().spec.max_nodes - here);
   }
   // Whether `here` agents may elect without a majority: with Takeover::kAuto,
-  // if the job's other agents (see Elsewhere) are fewer than `here` and fewer
-  // than min_nodes.
+  // if the job's other agents (see Elsewhere) are fewer than `here` and too few
+  // for half of a world. If two worlds can never run at once, they must only be
+  // too few for a world.
   bool OthersAreFew(int64_t here) const {
-    return plan().spec.takeover == rendezvous::Takeover::kAuto &&
-           Elsewhere(here) < here && Elsewhere(here) < plan().spec.min_nodes;
+    const rendezvous::JobSpec& spec = plan().spec;
+    const int64_t others = Elsewhere(here);
+    return spec.takeover == rendezvous::Takeover::kAuto && others < here &&
+           (spec.RestartedAgentsElect() ? others : 2 * others) < spec.min_nodes;
   }
   // Whether the agent knows the endpoint of a standby that can coordinate the
   // job: the process of an agent that votes.
