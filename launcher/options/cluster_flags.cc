@@ -389,10 +389,10 @@ constexpr Flag kFlags[] = {
      .help = "In a job of 3 nodes or more: when another launch takes over from "
              "the one that hosts the coordinator, once that is lost. majority: "
              "after more than half of the nodes of the "
-             "newest round have come to it. auto: also after as many nodes as "
-             "--nnodes needs, if two such groups cannot exist, supposing that "
-             "no more than MAX nodes run. never: the nodes wait for the "
-             "coordinator.",
+             "newest round have come to it. auto: also once so many nodes have "
+             "come that the others, at most MAX in all, are fewer than half of "
+             "MIN (if MIN is more than half of MAX: fewer than MIN). never: "
+             "the nodes wait for the coordinator.",
      .completions = "auto majority never",
      .read =
          [](Text t, RunOptions& o) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "rendezvous/job/constituency.h"
 #include "rendezvous/job/job_fixture.h"
 #include "rendezvous/job/job_record.h"
 
@@ -1405,21 +1406,54 @@ TEST(JobTakeoverTest, AnAdoptedEndNamesTheCauseOnceANodeReportsIt) {
   }
 }
 
-// The coordinator ended the job because of a failure, and then found another
-// cause, so that the job goes on. Node b knows only the end, node c also that
-// it was withdrawn.
-TEST(JobTakeoverTest, AWithdrawnEndDoesNotEndTheJob) {
-  JobFixture job = JobThatIsOver(Takeover::kAuto);
+// A coordinator has changed how round 1 ends, and has told node c, but not node
+// b. First case: it withdrew the failure that was to end the job, because it
+// found another cause. Second case: it cancelled the job.
+TEST(JobTakeoverTest, OfTheEndsThatACoordinatorToldTheLaterOneCounts) {
+  for (const bool is_cancelled : {false, true}) {
+    JobFixture job = JobThatIsOver(Takeover::kAuto);
+    Report& first = job.agent("b").report;
+    Report& second = job.agent("c").report;
+    second.phase = NodePhase::kIdle;
+    second.electorate = first.electorate;
+    second.electorate.rank = 2;
+    second.round_end = RoundEnd{.reason = "a is lost"};
+    if (is_cancelled) {
+      first.round_end = second.round_end;
+      second.round_end = RoundEnd{.cause = StopCause::kCancelled,
+                                  .exit_code = 130,
+                                  .reason = "cancelled"};
+    }
+    job.ReconnectAll({"b", "c"});
+    ASSERT_THAT(job.Decided("adopt"), HasSubstr("round 1 goes on"));
+    job.Restart("a");
+    job.Wait(seconds(5));
+    if (is_cancelled) {
+      ASSERT_EQ(job.phase(), JobPhase::kFinished);
+      EXPECT_EQ(job.status().verdict->outcome, Outcome::kCancelled);
+    } else {
+      EXPECT_EQ(job.round(), 2);
+    }
+  }
+}
+
+// Node b knows that the job ended with round 1. Node c shows that it went on,
+// and is lost. The verdict that follows must not name the cause of that end.
+TEST(JobTakeoverTest, TheCauseOfASupersededEndIsForgotten) {
+  JobFixture job = JobThatIsOver(Takeover::kMajority);
+  job.Reconnect("b");
+  job.Join("d");
+  job.Wait(seconds(6));
+  job.Report("b");
   Report& report = job.agent("c").report;
-  report.phase = NodePhase::kIdle;
-  report.round_end = RoundEnd{.reason = "a is lost"};
-  report.electorate = job.agent("b").report.electorate;
-  report.electorate.rank = 2;
-  job.ReconnectAll({"b", "c"});
-  ASSERT_THAT(job.Decided("adopt"), HasSubstr("round 1 goes on"));
-  job.Restart("a");
-  job.Wait(seconds(5));
-  EXPECT_EQ(job.round(), 2);
+  report.round = report.place->round = 2;
+  report.phase = NodePhase::kRunning;
+  job.Reconnect("c");
+  job.Lose("c");
+  job.Wait(QuickSpec(2, 3).join_timeout);
+  ASSERT_EQ(job.phase(), JobPhase::kFinished);
+  EXPECT_EQ(job.status().verdict->outcome, Outcome::kTimedOut);
+  EXPECT_FALSE(job.status().verdict->cause.has_value());
 }
 
 TEST(JobTakeoverTest, AJobThatIsOverEndsOnceNoWorkersAreLeft) {

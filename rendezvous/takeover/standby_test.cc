@@ -366,7 +366,9 @@ TEST(StandbyTest, ANodeOfAnOlderElectorateDoesNotVote) {
   EXPECT_EQ(nodes.told(2).epoch, 0u);
 }
 
-TEST(StandbyTest, EnoughNodesReplaceAMajorityIfFewerThanMinCanBeElsewhere) {
+// At most one of the job's four nodes is elsewhere. It could be half of a world
+// of two nodes. With min_nodes 3 no such world exists.
+TEST(StandbyTest, EnoughNodesReplaceAMajorityIfTooFewCanBeElsewhere) {
   for (const Takeover takeover : {Takeover::kAuto, Takeover::kMajority}) {
     for (const int min_nodes : {1, 2, 3}) {
       Cluster nodes(4);
@@ -378,29 +380,29 @@ TEST(StandbyTest, EnoughNodesReplaceAMajorityIfFewerThanMinCanBeElsewhere) {
         nodes.Come(node);
       }
       EXPECT_EQ(nodes.told(1).epoch != 0,
-                takeover == Takeover::kAuto && min_nodes >= 2)
+                takeover == Takeover::kAuto && min_nodes == 3)
           << min_nodes;
     }
   }
 }
 
+// The job has at most six nodes, and four are connected to this standby. So at
+// most two nodes of the world are connected to another standby. In a world of
+// four, they are half of the world, so this standby must ask for no promise
+// (epoch 0). In a world of five, they are less than half, so this standby asks
+// for a promise.
 TEST(StandbyTest, EnoughNodesReplaceNoMajorityThatHalfOfTheWorldMayDeny) {
-  for (const int world : {2, 3}) {
+  for (const int world : {4, 5}) {
     Cluster nodes(world);
-    const int first = nodes.AddFresh();
-    const int second = nodes.AddFresh();
-    for (const int node : {1, first, second}) {
+    std::vector<int> here = {1};
+    while (here.size() < 4) here.push_back(nodes.AddFresh());
+    for (const int node : here) {
       nodes.report(node).spec.takeover = Takeover::kAuto;
-      nodes.report(node).spec.min_nodes = 2;
-      nodes.report(node).spec.max_nodes = 4;
+      nodes.report(node).spec.min_nodes = 4;
+      nodes.report(node).spec.max_nodes = 6;
       nodes.Come(node);
     }
-    // The job has at most 4 nodes, and 3 are connected to this standby. So at
-    // most one node of the world is connected to another standby. In a world of
-    // two, it is half of the world, so this standby must ask for no promise
-    // (epoch 0). In a world of three, it is less than half, so this standby
-    // asks for a promise.
-    EXPECT_EQ(nodes.told(1).epoch != 0, world == 3) << world;
+    EXPECT_EQ(nodes.told(1).epoch != 0, world == 5) << world;
   }
 }
 
@@ -707,7 +709,7 @@ TEST(StandbyTest, BeforeAnyRoundASuccessorNeedsThatOtherNodesAreTooFew) {
 
 TEST(StandbyTest, NodesThatAnElectedCoordinatorToldOfNoElectorateAreCounted) {
   Cluster nodes(4);
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < 4; ++i) {
     Report& report = nodes.report(i);
     report.place.reset();
     report.electorate = Electorate();
@@ -716,9 +718,9 @@ TEST(StandbyTest, NodesThatAnElectedCoordinatorToldOfNoElectorateAreCounted) {
     nodes.Come(i);
     EXPECT_EQ(nodes.told(i).epoch, 0u) << i;
   }
-  nodes.report(2).promised_epoch = kDrawnEpochMask + 1;
-  nodes.Come(2);
-  EXPECT_NE(nodes.told(2).epoch, 0u);
+  nodes.report(3).promised_epoch = kDrawnEpochMask + 1;
+  nodes.Come(3);
+  EXPECT_NE(nodes.told(3).epoch, 0u);
 }
 
 TEST(StandbyTest, AFounderThatWasToldOfAnotherCoordinatorFoundsNothing) {
