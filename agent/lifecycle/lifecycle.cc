@@ -135,7 +135,10 @@ void Lifecycle::On(const DirectiveCame& event) {
       directive.stop.round >= round_) {
     round_end_ = rendezvous::RoundEnd{.cause = directive.stop.cause,
                                       .exit_code = directive.stop.exit_code,
-                                      .reason = directive.reason};
+                                      .reason = directive.reason,
+                                      .cancelled = directive.stop.cancelled,
+                                      .epoch = directive.epoch,
+                                      .revision = directive.revision};
   }
   restarts_used_ = directive.restarts_used.value_or(restarts_used_);
   TakeCheckFault(directive);

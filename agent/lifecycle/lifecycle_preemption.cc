@@ -164,7 +164,7 @@ bool Lifecycle::Cancelled() const {
   if (cancel_.has_value() && cancel_->signal != SIGTERM) return true;
   if (!directive_.has_value()) return false;
   return (directive_->kind == rendezvous::DirectiveKind::kStop &&
-          directive_->stop.cause == rendezvous::StopCause::kCancelled) ||
+          directive_->stop.cancelled) ||
          (directive_->kind == rendezvous::DirectiveKind::kFinished &&
           directive_->verdict.outcome == rendezvous::Outcome::kCancelled);
 }

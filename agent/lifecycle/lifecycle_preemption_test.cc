@@ -300,10 +300,8 @@ TEST_F(LifecyclePreemption, ACancelElsewhereEndsTheCommand) {
   agent_.Step(SignalCaught{SIGUSR1});
   rendezvous::Directive directive =
       DirectiveOf(rendezvous::DirectiveKind::kStop);
-  directive.stop = {.round = 1,
-                    .signal = SIGTERM,
-                    .grace = seconds(10),
-                    .cause = rendezvous::StopCause::kCancelled};
+  directive.stop = {
+      .round = 1, .signal = SIGTERM, .grace = seconds(10), .cancelled = true};
   agent_.Tell(directive);
   EXPECT_THAT(agent_.announcements_ended, SizeIs(1));
 }

@@ -391,7 +391,7 @@ constexpr Flag kFlags[] = {
              "after more than half of the nodes of the "
              "newest round have come to it. auto: also once so many nodes have "
              "come that the others, at most MAX in all, are fewer than half of "
-             "MIN (if MIN is more than half of MAX: fewer than MIN). never: "
+             "MIN (if MIN is more than half of MAX: than half of MAX). never: "
              "the nodes wait for the coordinator.",
      .completions = "auto majority never",
      .read =

@@ -51,15 +51,6 @@ std::map<int, const Report*> NewestWorld(const Reports& reports) {
   return found;
 }
 
-// Orders the ends of a round that one coordinator has told its nodes: a later
-// end has the higher number. A coordinator may withdraw the failure that was to
-// end the job, if another event turns out to be the cause (Blame). After that
-// it may cancel the job.
-int Lateness(const RoundEnd& end) {
-  if (!end.exit_code.has_value()) return 1;
-  return end.cause == StopCause::kBroken && *end.exit_code != 0 ? 0 : 2;
-}
-
 }  // namespace
 
 bool IsSameWorld(const Place& a, const Place& b) {
@@ -120,7 +111,8 @@ Adoption::Collected Adoption::End() {
 
 const Report* EndOfNewestWorld(const Reports& reports) {
   const auto key = [](const Report& report) {
-    return std::pair(report.electorate.epoch, Lateness(*report.round_end));
+    return std::tuple(report.electorate.epoch, report.round_end->epoch,
+                      report.round_end->revision);
   };
   const Report* ended = nullptr;
   for (const auto& [rank, report] : NewestWorld(reports)) {

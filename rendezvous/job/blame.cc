@@ -78,6 +78,13 @@ bool MayFollow(const Failure& cause, const std::string& raised_on) {
          (same_node || LostItsPeer(cause));
 }
 
+// Whether `why`, the reason of a break, is `cause` or adds remarks to it after
+// a semicolon.
+bool BeginsWith(const std::string& why, const std::string& cause) {
+  return absl::StartsWith(why, cause) &&
+         (why.size() == cause.size() || why[cause.size()] == ';');
+}
+
 }  // namespace
 
 std::string Describe(const Failure& failure) {
@@ -113,6 +120,15 @@ void FailureLog::AddCollateral(const Failure& failure) {
   } else {
     ++omitted_;
   }
+}
+
+bool FailureLog::Has(const Failure& failure) const {
+  const auto is_same = [&failure](const Failure& other) {
+    return other.node_id == failure.node_id && other.rank == failure.rank &&
+           other.message == failure.message;
+  };
+  return (cause_.has_value() && is_same(*cause_)) ||
+         std::ranges::any_of(collateral_, is_same);
 }
 
 void FailureLog::Blame(const Failure& cause) {
@@ -161,10 +177,12 @@ void Blame::Tell(std::string why) {
 void Blame::Add(const Failure& failure) {
   if (!is_told_) {
     failures_.Add(failure);
-  } else if (absl::StartsWith(why_, Describe(failure))) {
-    failures_.Blame(failure);
-  } else {
-    failures_.AddCollateral(failure);
+  } else if (!failures_.Has(failure)) {
+    if (BeginsWith(why_, Describe(failure))) {
+      failures_.Blame(failure);
+    } else {
+      failures_.AddCollateral(failure);
+    }
   }
 }
 

@@ -34,6 +34,9 @@ class FailureLog {
   void Clear();
   void Add(const Failure& failure);
   void AddCollateral(const Failure& failure);
+  // Whether the log has a failure of this node and rank with this message.
+  // O(n).
+  bool Has(const Failure& failure) const;
   // Makes `cause` the cause, even if a failure of its kind is normally only
   // collateral. The former cause becomes the first collateral failure.
   void Blame(const Failure& cause);
@@ -100,7 +103,8 @@ class Blame {
   void Restore(FailureLog failures, std::string why);
   // Records that an earlier coordinator has ended the round because of `why`.
   // If a failure broke the round, `why` begins with the description of it. Once
-  // that failure is added, it becomes the cause; all others are collateral.
+  // that failure is added, it becomes the cause; all others are collateral. A
+  // failure that is added again, because its node came back, counts once.
   void Tell(std::string why);
   // Whether the round was ended by an earlier coordinator (Tell).
   bool is_told() const { return is_told_; }

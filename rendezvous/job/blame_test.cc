@@ -322,6 +322,23 @@ TEST_F(BlameTest, AnExceptionOnAnotherNodeExplainsABreakThatStderrTells) {
   EXPECT_TRUE(blame_.MovesTo(RaisedFirst("b", "KeyError: 1"), At(101)));
 }
 
+// An earlier coordinator has told that the worker of rank 3 exited with 12.
+TEST(ToldBlame, TheCauseIsTheFailureThatTheReasonBeginsWith) {
+  for (const char* const remarks : {"", "; before that, the network failed"}) {
+    Blame blame;
+    Failure cause = OnNode(Of(FailureKind::kExitCode, 3), "a");
+    cause.message = "exit code 12";
+    blame.Tell(Describe(cause) + remarks);
+    Failure other = cause;
+    other.message = "exit code 1";
+    blame.Add(other);
+    EXPECT_EQ(blame.failures().cause(), std::nullopt);
+    blame.Add(cause);
+    ASSERT_TRUE(blame.failures().cause().has_value());
+    EXPECT_EQ(blame.failures().cause()->message, "exit code 12");
+  }
+}
+
 TEST_F(BlameTest, AKilledWorkerExplainsABrokenConnection) {
   BreakBy(LostItsPeer("a"));
   const auto move = blame_.MovesTo(Killed("b"), At(101));

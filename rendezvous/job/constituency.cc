@@ -116,9 +116,9 @@ std::vector<Constituency> ConstituenciesOf(
 }
 
 int MostElsewhere(const JobSpec& spec) {
-  const int too_few = spec.RestartedAgentsElect() ? spec.min_nodes - 1
-                                                  : (spec.min_nodes - 1) / 2;
-  return std::min(too_few, (spec.max_nodes - 1) / 2);
+  const int bound =
+      spec.RestartedAgentsElect() ? spec.max_nodes : spec.min_nodes;
+  return (bound - 1) / 2;
 }
 
 bool OthersAreTooFew(const JobSpec& spec, int here,

@@ -59,13 +59,11 @@ std::vector<Constituency> ConstituenciesOf(
     const std::vector<const Report*>& voting);
 
 // The highest number of nodes that may be elsewhere if a coordinator begins a
-// world or ends a job without a majority (OthersAreTooFew). It is less than
-// half of max_nodes, and:
-// - less than half of min_nodes. So in no world, known or unknown to this
+// world or ends a job without a majority (OthersAreTooFew):
+// - Less than half of min_nodes. So in no world, known or unknown to this
 //   coordinator, can half of the nodes be elsewhere.
-// - with JobSpec::RestartedAgentsElect, only less than min_nodes: two worlds
-// can
-//   then never run at once.
+// - With JobSpec::RestartedAgentsElect, less than half of max_nodes. These are
+//   too few for a world.
 int MostElsewhere(const JobSpec& spec);
 
 // Whether the nodes that are not connected to this coordinator are too few to

@@ -22,7 +22,9 @@ StopOrder StopOrderFor(const JobState& state, int round) {
           .cause = ours ? stopping.cause : StopCause::kBroken,
           .exit_code = ours && verdict.has_value()
                            ? std::optional(verdict->exit_code)
-                           : std::nullopt};
+                           : std::nullopt,
+          .cancelled = ours && verdict.has_value() &&
+                       verdict->outcome == Outcome::kCancelled};
 }
 
 // Returns Directive::prints_for_job for the directive whose key is `key`:
@@ -244,7 +246,9 @@ DirectiveKey KeyFor(const JobState& state, const Node& node) {
     key.round = state.round;
     key.at_once = state.stopping.at_once;
     key.causes_replaced = state.stopping.causes_replaced;
-    key.exit_code = StopOrderFor(state, key.round).exit_code;
+    const StopOrder stop = StopOrderFor(state, key.round);
+    key.exit_code = stop.exit_code;
+    key.cancelled = stop.cancelled;
     key.preempted = state.preemption.has_value();
   } else if (HasProcesses(node.phase)) {
     // The node runs a round that it does not belong to. Either the node lost

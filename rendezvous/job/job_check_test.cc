@@ -668,6 +668,28 @@ TEST(JobCheck, AStandbyThatTakesOverDuringACheckGoesOn) {
   EXPECT_THAT(job.World(), UnorderedElementsAre("b", "c"));
 }
 
+// Node e is lost, and the coordinator before the round has stopped. The next
+// coordinator does not know the cause: no connected node reports it.
+TEST(JobCheck, AStandbyChecksTheNodesIfItDoesNotKnowTheCause) {
+  JobSpec spec = CheckedSpec(2, 5);
+  spec.network_check = NetworkCheckTime::kSuspicion;
+  CheckedJob checked(JobFixture::HostedBy("a", spec));
+  JobFixture& job = checked.job;
+  const std::vector<std::string> names = {"a", "b", "c", "d", "e"};
+  for (const std::string& name : names) checked.Join(name);
+  checked.RunCheck();
+  ASSERT_EQ(job.phase(), JobPhase::kRunning);
+  for (const std::string& name : names) job.Runs(name);
+  job.Lose("e");
+  for (const char* name : {"b", "c", "d"}) job.Stopping(name);
+  job.TakeOver("b");
+  job.ReconnectAll({"b", "c", "d"});
+  ASSERT_THAT(job.Decided("adopt"), HasSubstr("round 1 goes on"));
+  job.AllStop();
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  EXPECT_TRUE(job.told("b").pair_check.has_value());
+}
+
 TEST(JobCheck, AGoodCheckLiftsAFault) {
   JobSpec spec = CheckedSpec(2, 2);
   spec.network_check = NetworkCheckTime::kSuspicion;

@@ -243,7 +243,10 @@ JobStep JobFixture::Step(const JobEvent& event) {
         to.told.stop.round >= to.report.round) {
       to.report.round_end = RoundEnd{.cause = to.told.stop.cause,
                                      .exit_code = to.told.stop.exit_code,
-                                     .reason = to.told.reason};
+                                     .reason = to.told.reason,
+                                     .cancelled = to.told.stop.cancelled,
+                                     .epoch = to.told.epoch,
+                                     .revision = to.told.revision};
     }
   }
   if (last_step_.faults.empty()) return last_step_;

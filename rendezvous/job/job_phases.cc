@@ -38,9 +38,8 @@ std::optional<Verdict> VerdictOf(const RoundEnd& end,
   });
   if (end.exit_code == kPreemptedExitCode && preempted) return std::nullopt;
   const Outcome outcome = end.exit_code == 0 ? Outcome::kSucceeded
-                          : end.cause == StopCause::kCancelled
-                              ? Outcome::kCancelled
-                              : Outcome::kFailed;
+                          : end.cancelled    ? Outcome::kCancelled
+                                             : Outcome::kFailed;
   return NewVerdict(outcome, *end.exit_code, end.reason);
 }
 
@@ -62,9 +61,9 @@ std::string NoMajority(const JobState& state, Duration timeout) {
 // learned of the end of the job by `limit` (AwaitsWitnesses); else "".
 std::string TooFewWitnesses(const JobState& state, Instant limit) {
   for (const Electors* const world : WorldsThatElect(state)) {
-    const int witnesses = Witnesses(state, *world);
-    if (world->AreHalf(witnesses, state.spec)) continue;
-    return absl::StrCat("only ", witnesses, " of the ",
+    const Witnesses found = WitnessesOf(state, *world);
+    if (world->AreHalf(found.here, found.left, state.spec)) continue;
+    return absl::StrCat("only ", found.here, " of the ",
                         Counted(world->nodes, "node"), " of round ",
                         world->world.round, " learned of this within ",
                         ToSeconds(limit - state.clock.since),
@@ -552,7 +551,7 @@ void Job::SetAside(std::vector<Candidate>& candidates,
       lacks = lacks ||
               !needed[i].AreHalf(here[i] - (rank >= 0 ? 1 : 0), state_.spec);
     }
-    if (!lacks) return false;
+    if (!lacks || state_.spec.takeover != Takeover::kAuto) return lacks;
     std::vector<const Node*> others;
     for (const Candidate& other : candidates) {
       if (other.identity == candidate.identity) continue;
@@ -915,7 +914,8 @@ void Job::Cancel(const std::string& why, const CancelWish& wish) {
     ++state_.changes;
     outbox_.Note("cancel", "", verdict.reason);
   }
-  if (wish.at_once && state_.stopping.Hurry(state_.now)) TellMembers();
+  const bool hurries = wish.at_once && state_.stopping.Hurry(state_.now);
+  if (taken || hurries) TellMembers();
 }
 
 void Job::Preempt(const Node& by, const PreemptionNotice& notice) {

@@ -103,11 +103,11 @@ int Electors::RankOf(const NodeIdentity& node, const JobSpec& spec) const {
   return is_same || spec.RestartedAgentsElect() ? found->second.rank : -1;
 }
 
-bool Electors::AreHalf(int present, const JobSpec& spec) const {
+bool Electors::AreHalf(int present, int left, const JobSpec& spec) const {
   const bool others_may_begin = spec.takeover == Takeover::kAuto &&
                                 !spec.RestartedAgentsElect() &&
                                 2 * present < spec.min_nodes;
-  return 2 * (present + (others_may_begin ? 0 : gone)) >= nodes;
+  return 2 * (present + (others_may_begin ? 0 : left)) >= nodes;
 }
 
 int NodesHere(const JobState& state, const Electors& world, Among among) {
@@ -184,14 +184,22 @@ std::vector<const Electors*> WorldsThatElect(const JobState& state) {
   return worlds;
 }
 
-int Witnesses(const JobState& state, const Electors& world) {
-  int witnesses = 0;
+Witnesses WitnessesOf(const JobState& state, const Electors& world) {
+  Witnesses witnesses{.left = world.gone};
   for (const auto& [id, node] : state.nodes.nodes()) {
     const bool knows = node.told.kind == DirectiveKind::kStop &&
                        node.told.round == state.round &&
                        node.seen >= node.revision;
-    const int rank = world.RankOf(node.identity, state.spec);
-    witnesses += knows && rank >= 0 ? 1 : 0;
+    if (!knows) continue;
+    const auto elector = world.known.find(id);
+    // A node that leaves stays connected until the job has ended.
+    const bool leaves =
+        elector != world.known.end() && elector->second.is_gone &&
+        elector->second.incarnation == node.identity.incarnation;
+    if (leaves) --witnesses.left;
+    if (leaves || world.RankOf(node.identity, state.spec) >= 0) {
+      ++witnesses.here;
+    }
   }
   return witnesses;
 }
@@ -200,14 +208,17 @@ std::optional<Instant> AwaitsWitnesses(const JobState& state) {
   const std::optional<Verdict>& verdict = state.stopping.consequence.verdict();
   const bool is_ending = verdict.has_value() || state.preemption.has_value();
   if (!is_ending) return std::nullopt;
-  const std::vector<const Electors*> worlds = WorldsThatElect(state);
-  const bool is_known = std::ranges::all_of(worlds, [&](const Electors* world) {
-    return world->AreHalf(Witnesses(state, *world), state.spec);
-  });
+  bool is_known = true;
+  bool may_come = false;  // whether nodes that have not left are missing
+  for (const Electors* const world : WorldsThatElect(state)) {
+    const Witnesses found = WitnessesOf(state, *world);
+    is_known = is_known && world->AreHalf(found.here, found.left, state.spec);
+    may_come = may_come || 2 * (found.here + found.left) < world->nodes;
+  }
   if (is_known) return std::nullopt;
   // A cancelled or preempted job must end soon. It waits for lost nodes only
   // for the time of a lease, not for the rejoin time-out.
-  const bool waits = verdict.has_value() &&
+  const bool waits = may_come && verdict.has_value() &&
                      verdict->outcome != Outcome::kCancelled &&
                      !state.preemption.has_value();
   const Duration longest =
@@ -284,9 +295,10 @@ int GoodSpares(const JobState& state) {
 bool IsSuspicious(const JobState& state) {
   const std::optional<Failure>& cause = state.blame.failures().cause();
   return state.spec.network_check == NetworkCheckTime::kSuspicion &&
-         state.stopping.cause == StopCause::kBroken && cause.has_value() &&
-         (cause->kind == FailureKind::kNodeLost ||
-          IsCommunicationError(cause->message));
+         state.stopping.cause == StopCause::kBroken &&
+         (cause.has_value() ? cause->kind == FailureKind::kNodeLost ||
+                                  IsCommunicationError(cause->message)
+                            : state.blame.is_told());
 }
 
 int MissingNodes(const JobState& state) {

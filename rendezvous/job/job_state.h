@@ -75,7 +75,11 @@ struct Electors {
   // count only in two cases: `present` is at least half of min_nodes
   // (MostElsewhere), or two worlds can never run at once
   // (JobSpec::RestartedAgentsElect).
-  bool AreHalf(int present, const JobSpec& spec) const;
+  bool AreHalf(int present, const JobSpec& spec) const {
+    return AreHalf(present, gone, spec);
+  }
+  // The same if `left` is the number of electors that have left.
+  bool AreHalf(int present, int left, const JobSpec& spec) const;
 };
 
 // The whole state of one job, as a value. Job changes it; the functions below
@@ -281,16 +285,24 @@ bool LastNeedNotElect(const JobState& state);
 // empty, and `unsettled`.
 std::vector<const Electors*> WorldsThatElect(const JobState& state);
 
-// Returns how many of the world's nodes are witnesses of the job's end: they
-// are connected and have seen the stop order, which contains the exit code.
-// O(n).
-int Witnesses(const JobState& state, const Electors& world);
+// The witnesses of the job's end in a world. `here`: number of the world's
+// nodes that are connected and have seen the stop order, which contains the
+// exit code. `left`: number of those that have left, without nodes counted in
+// `here`.
+struct Witnesses {
+  int here = 0;
+  int left = 0;
+};
+// Counts the witnesses in `world`. O(n).
+Witnesses WitnessesOf(const JobState& state, const Electors& world);
 // Returns the latest time until which the end of the job waits for witnesses;
 // nullopt: it need not wait.
 //
 // If other nodes may take over, the witnesses in each of WorldsThatElect must
 // be half of its nodes, together with those that have left (Electors::AreHalf).
-// A coordinator that takes over then ends the job in the same way. O(n).
+// A coordinator that takes over then ends the job in the same way. If only
+// nodes that have left are missing, the wait lasts for a lease: they do not
+// come back. O(n).
 std::optional<Instant> AwaitsWitnesses(const JobState& state);
 
 // The time at which members that have not started the running round's workers

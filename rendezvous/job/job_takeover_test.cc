@@ -1131,6 +1131,58 @@ TEST(JobTakeoverTest, AFailuresVerdictNeedsAMajority) {
   }
 }
 
+// Node a fails, so the job is to end. All other nodes leave. If they stay
+// connected, they know the verdict. Else the verdict waits for the time of a
+// lease only: nodes that have left do not come back.
+TEST(JobTakeoverTest, AFailuresVerdictDoesNotAwaitNodesThatLeave) {
+  for (const bool stay : {true, false}) {
+    JobSpec spec = QuickSpec(4, 8);
+    spec.max_restarts = 0;
+    spec.rejoin_timeout = seconds(20);
+    JobFixture job = JobFixture::HostedBy("a", spec);
+    const std::vector<std::string> others = {"b", "c", "d"};
+    for (const char* name : {"a", "b", "c", "d"}) job.Join(name);
+    job.Wait(spec.last_call);
+    for (const char* name : {"a", "b", "c", "d"}) job.Runs(name);
+    job.Fails("a", ExitedWith(0, 3));
+    for (const std::string& name : others) {
+      job.agent(name).report.leave = "SIGTERM";
+      job.Idle(name);
+    }
+    if (!stay) {
+      for (const std::string& name : others) job.BreakStream(name);
+      job.Wait(spec.lease() - seconds(1));
+      job.Idle("a");
+      EXPECT_EQ(job.phase(), JobPhase::kStopping);
+      job.Wait(seconds(2));
+    } else {
+      job.Idle("a");
+    }
+    ASSERT_EQ(job.phase(), JobPhase::kFinished) << stay;
+    EXPECT_EQ(job.status().verdict->outcome,
+              stay ? Outcome::kFailed : Outcome::kTimedOut);
+  }
+}
+
+// Two of five nodes know the verdict. One of these leaves. It counts once.
+TEST(JobTakeoverTest, ANodeThatLeavesIsOneWitness) {
+  JobSpec spec = QuickSpec(1, 5);
+  spec.max_restarts = 0;
+  JobFixture job = JobFixture::HostedBy("a", spec);
+  job.StartAll({"a", "b", "c", "d", "e"});
+  for (const char* name : {"c", "d", "e"}) job.agent(name).deaf = true;
+  job.Fails("a", ExitedWith(0, 3));
+  job.agent("b").report.leave = "SIGTERM";
+  for (const char* name : {"a", "b", "c", "d", "e"}) job.Idle(name);
+  for (const char* name : {"c", "d", "e"}) job.BreakStream(name);
+  job.Wait(seconds(10));
+  EXPECT_EQ(job.phase(), JobPhase::kStopping);
+  job.agent("c").deaf = false;
+  job.Reconnect("c");
+  job.Report("c");
+  EXPECT_EQ(job.phase(), JobPhase::kFinished);
+}
+
 TEST(JobTakeoverTest, ACancelWaitsForAMajorityForALeaseOnly) {
   JobFixture job = RunningJob(1, 3);
   for (const char* name : {"b", "c"}) {
@@ -1372,7 +1424,7 @@ TEST(JobTakeoverTest, AJobThatIsOverNamesTheCauseIfANodeKnowsIt) {
 
 // A coordinator has ended the job because of a failure on node c, and node a
 // reports a consequence of it. The new coordinator adopts the round with nodes
-// a and b. In one of the cases c comes later.
+// a and b. In one of the cases c comes later, is lost, and comes again.
 TEST(JobTakeoverTest, AnAdoptedEndNamesTheCauseOnceANodeReportsIt) {
   for (const bool comes_later : {false, true}) {
     JobSpec spec = QuickSpec(2, 3);
@@ -1390,7 +1442,11 @@ TEST(JobTakeoverTest, AnAdoptedEndNamesTheCauseOnceANodeReportsIt) {
     job.TakeOver("b");
     job.ReconnectAll({"a", "b"});
     ASSERT_THAT(job.Decided("adopt"), HasSubstr("round 1 goes on"));
-    if (comes_later) job.Reconnect("c");
+    if (comes_later) {
+      job.Reconnect("c");
+      job.Lose("c");
+      job.Reconnect("c");
+    }
     job.AllStop();
     job.Wait(seconds(1));
     ASSERT_EQ(job.phase(), JobPhase::kFinished);
@@ -1406,34 +1462,47 @@ TEST(JobTakeoverTest, AnAdoptedEndNamesTheCauseOnceANodeReportsIt) {
   }
 }
 
-// A coordinator has changed how round 1 ends, and has told node c, but not node
-// b. First case: it withdrew the failure that was to end the job, because it
-// found another cause. Second case: it cancelled the job.
-TEST(JobTakeoverTest, OfTheEndsThatACoordinatorToldTheLaterOneCounts) {
-  for (const bool is_cancelled : {false, true}) {
-    JobFixture job = JobThatIsOver(Takeover::kAuto);
-    Report& first = job.agent("b").report;
-    Report& second = job.agent("c").report;
-    second.phase = NodePhase::kIdle;
-    second.electorate = first.electorate;
-    second.electorate.rank = 2;
-    second.round_end = RoundEnd{.reason = "a is lost"};
-    if (is_cancelled) {
-      first.round_end = second.round_end;
-      second.round_end = RoundEnd{.cause = StopCause::kCancelled,
-                                  .exit_code = 130,
-                                  .reason = "cancelled"};
+// The coordinator withdrew the failure that was to end the job, because it
+// found another cause. Node b knows only the end, node c also that it was
+// withdrawn.
+TEST(JobTakeoverTest, AWithdrawnEndDoesNotEndTheJob) {
+  JobFixture job = JobThatIsOver(Takeover::kAuto);
+  const Report& first = job.agent("b").report;
+  Report& second = job.agent("c").report;
+  second.phase = NodePhase::kIdle;
+  second.electorate = first.electorate;
+  second.electorate.rank = 2;
+  second.round_end = RoundEnd{.reason = "a is lost",
+                              .epoch = first.round_end->epoch,
+                              .revision = first.round_end->revision + 1};
+  job.ReconnectAll({"b", "c"});
+  ASSERT_THAT(job.Decided("adopt"), HasSubstr("round 1 goes on"));
+  job.Restart("a");
+  job.Wait(seconds(5));
+  EXPECT_EQ(job.round(), 2);
+}
+
+// The worker of c fails, and a restart is ordered. Then the job is cancelled,
+// which only one of the nodes b and c learns before the coordinator is lost.
+TEST(JobTakeoverTest, ACancelOfABrokenRoundEndsTheJobUnderTheNextCoordinator) {
+  for (const std::string deaf : {"b", "c"}) {
+    JobSpec spec = QuickSpec(2, 3);
+    spec.max_restarts = 1;
+    JobFixture job = JobFixture::HostedBy("a", spec);
+    job.StartAll({"a", "b", "c"});
+    job.Fails("c", ExitedWith(2, 3));
+    ASSERT_EQ(job.told("b").kind, DirectiveKind::kStop);
+    job.agent(deaf).deaf = true;
+    job.Step(CancelAsked{"enough"});
+    job.agent(deaf).deaf = false;
+    for (const char* name : {"b", "c"}) {
+      job.agent(name).report.phase = NodePhase::kIdle;
     }
+    job.TakeOver("b");
     job.ReconnectAll({"b", "c"});
-    ASSERT_THAT(job.Decided("adopt"), HasSubstr("round 1 goes on"));
-    job.Restart("a");
-    job.Wait(seconds(5));
-    if (is_cancelled) {
-      ASSERT_EQ(job.phase(), JobPhase::kFinished);
-      EXPECT_EQ(job.status().verdict->outcome, Outcome::kCancelled);
-    } else {
-      EXPECT_EQ(job.round(), 2);
-    }
+    job.Wait(seconds(6));
+    ASSERT_EQ(job.phase(), JobPhase::kFinished) << deaf;
+    EXPECT_EQ(job.status().verdict->outcome, Outcome::kCancelled) << deaf;
   }
 }
 

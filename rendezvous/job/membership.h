@@ -40,12 +40,14 @@ struct DirectiveKey {
   std::string check_fault;
   uint64_t newest_signal = 0;
   bool at_once = false;
-  // Two values of a stop order. causes_replaced: how often another event has
-  // become the cause of the break. exit_code: the verdict's exit code. A new
-  // value changes the key, so the directive gets a new revision. A node that
-  // has seen this revision knows the value.
+  // Values of a stop order. causes_replaced: how often another event has become
+  // the cause of the break. exit_code: the verdict's exit code. cancelled:
+  // whether the verdict is that of a cancel. A new value changes the key, so
+  // the directive gets a new revision. A node that has seen this revision knows
+  // the value.
   int causes_replaced = 0;
   std::optional<int> exit_code;
+  bool cancelled = false;
   bool preempted = false;
   WorldId electorate;
 

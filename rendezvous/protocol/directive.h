@@ -50,6 +50,9 @@ struct StopOrder {
   // The job's exit code, if the job ends with this round; nullopt: another
   // round follows.
   std::optional<int> exit_code;
+  // Whether the job ends because it was cancelled. The cancel may come while a
+  // broken round stops, so `cause` may be kBroken.
+  bool cancelled = false;
 };
 
 // The desired state of one node. Like a report, a directive is complete: it

@@ -37,9 +37,8 @@ enum class Encryption {
 // (--takeover).
 enum class Takeover {
   // Another node takes over once a majority of the newest world's nodes have
-  // connected to it. Fewer nodes suffice if the other nodes are too few for
-  // half
-  // of a world (OthersAreTooFew). The others are at most max_nodes minus the
+  // connected to it. Fewer nodes suffice if the other nodes are too few to
+  // begin a world (OthersAreTooFew). The others are at most max_nodes minus the
   // connected nodes.
   kAuto,
   // Another node takes over once a majority of the newest world's nodes have

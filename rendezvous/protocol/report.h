@@ -123,6 +123,12 @@ struct RoundEnd {
   // round followed (StopOrder::exit_code).
   std::optional<int> exit_code;
   std::string reason;  // Why the round ended: the text of Directive::reason.
+  bool cancelled = false;  // StopOrder::cancelled
+  // Directive::epoch and Directive::revision of the stop order. A coordinator
+  // may change the end of a round: of two ends with one epoch, that with the
+  // higher revision is the later one.
+  uint64_t epoch = 0;
+  uint64_t revision = 0;
 };
 
 // The state of a node, as its agent sends it to the coordinator. Each report is

@@ -77,6 +77,7 @@ void ToWire(const StopOrder& stop, v1::StopOrder* wire) {
   wire->set_signal(stop.signal);
   wire->set_grace(stop.grace.count());
   if (stop.exit_code.has_value()) wire->set_exit_code(*stop.exit_code);
+  wire->set_cancelled(stop.cancelled);
   wire->set_cause(static_cast<v1::StopOrder::Cause>(ToWire(stop.cause)));
 }
 
@@ -86,6 +87,7 @@ void FromWire(const v1::StopOrder& wire, BoundedReader* reader,
   reader->Integer("signal", wire.signal(), 0, kMaxSignal, &stop->signal);
   reader->Span("grace", wire.grace(), &stop->grace);
   FromWire(wire.cause(), reader, &stop->cause);
+  stop->cancelled = wire.cancelled();
   if (wire.has_exit_code()) {
     reader->Integer("exit_code", wire.exit_code(), 0, kMaxExitCode,
                     &stop->exit_code.emplace());

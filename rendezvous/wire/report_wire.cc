@@ -573,6 +573,9 @@ void ToWire(const Report& report, v1::Report* wire) {
       end->set_exit_code(*report.round_end->exit_code);
     }
     end->set_reason(report.round_end->reason.substr(0, kMaxReasonBytes));
+    end->set_cancelled(report.round_end->cancelled);
+    end->set_epoch(report.round_end->epoch);
+    end->set_revision(report.round_end->revision);
   }
   wire->set_forwarded_signal(report.forwarded_signal);
   wire->set_restarts_used(report.restarts_used);
@@ -676,6 +679,9 @@ absl::Status FromWire(const v1::Report& wire, Report* report) {
     }
     reader.Text("reason", wire.round_end().reason(), kMaxReasonBytes,
                 TextKind::kWords, &end.reason);
+    end.cancelled = wire.round_end().cancelled();
+    end.epoch = wire.round_end().epoch();
+    end.revision = wire.round_end().revision();
   }
   report->forwarded_signal = wire.forwarded_signal();
   report->job_age = AgeFromWire(wire.job_age());

@@ -75,9 +75,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'Lifecycle::EndAnnouncementWhenDue', 'if Cancelled', without('Cancelled')),
     ('a cancel elsewhere is none', _LIFECYCLE, 'Lifecycle::Cancelled',
      'return DirectiveKind',
-     swap('directive_->stop.cause == '
-          'rendezvous::StopCause::kCancelled',
-          'false')),
+     swap('directive_->stop.cancelled', 'false')),
     ('a cancel that is the verdict is none', _LIFECYCLE, 'Lifecycle::Cancelled',
      'return DirectiveKind',
      swap('directive_->verdict.outcome == '

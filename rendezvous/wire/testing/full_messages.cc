@@ -203,7 +203,8 @@ Report FullReport() {
   report.phase = NodePhase::kStopping;
   report.round = 14;
   report.place = FullPlace(14);
-  report.round_end = RoundEnd{StopCause::kCancelled, 130, "Ctrl-C\xff"};
+  report.round_end =
+      RoundEnd{StopCause::kCancelled, 130, "Ctrl-C\xff", true, 17, 18};
   report.forwarded_signal = 15;
   report.restarts_used = 16;
   report.job_age = hours(24 * 800);
@@ -254,7 +255,7 @@ Directive FullDirective(DirectiveKind kind) {
   directive.kind = kind;
   directive.reason = "because";
   directive.place = FullPlace(1);
-  directive.stop = {1, 15, milliseconds(30), StopCause::kAsked, 3};
+  directive.stop = {1, 15, milliseconds(30), StopCause::kAsked, 3, true};
   directive.verdict.outcome = Outcome::kFailed;
   directive.verdict.exit_code = 137;
   directive.verdict.reason = "rank 2 was killed";

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -38,8 +39,8 @@ class AdoptionChecker : public Checker {
     come.nodes = report.place->group_world_size;
     come.members = report.place->members;
     if (!report.round_end.has_value()) return;
+    come.end = {report.round_end->epoch, report.round_end->revision};
     come.job_is_over = report.round_end->exit_code.has_value();
-    come.job_goes_on = !come.job_is_over;
   }
   void OnStep(const CoordinatorStepped& step) override {
     for (const rendezvous::Decision& decision : step.decisions) {
@@ -83,8 +84,9 @@ class AdoptionChecker : public Checker {
     std::vector<std::string> members;
     // whether the agent knows that the job ends with this world
     bool job_is_over = false;
-    // whether the agent knows that another world follows this one
-    bool job_goes_on = false;
+    // epoch and revision of the order that ended this world; 0: it has not
+    // ended
+    std::pair<uint64_t, uint64_t> end;
     // epoch of the coordinator that the agent followed last
     uint64_t followed = 0;
   };
@@ -165,14 +167,16 @@ class AdoptionChecker : public Checker {
       if (come.elects.round > 0) worlds.insert(come.elects);
       newest = std::max(newest, come.followed);
     }
-    // The coordinator may have withdrawn the end of the job later.
-    const bool goes_on = std::ranges::any_of(come_, [&](const auto& one) {
-      return one.second.job_goes_on && one.second.followed == newest;
-    });
-    return plan().takeover && worlds.size() == 1 && !goes_on &&
+    // The coordinator may have changed the end of the world: the newest counts.
+    std::pair<uint64_t, uint64_t> newest_end;
+    for (const auto& [incarnation, come] : come_) {
+      if (come.followed == newest) newest_end = std::max(newest_end, come.end);
+    }
+    return plan().takeover && worlds.size() == 1 &&
            std::ranges::any_of(status.nodes, [&](const auto& node) {
              const Come& come = come_[node.node.incarnation];
-             return come.job_is_over && come.followed == newest;
+             return come.job_is_over && come.followed == newest &&
+                    come.end == newest_end;
            });
   }
 
