@@ -290,10 +290,9 @@ class Agent::Impl {
     // Sends the last part of the output to operators that follow it (launch
     // logs -f).
     answers_.Finish(kTimeForLastOutput);
-    // Closes the link to the coordinator first, because this node's console may
-    // be slow. The `launch` that hosts the coordinator waits until no agent is
-    // connected (Coordinator::WaitUntilDeserted). It must not wait for this
-    // node's console.
+    // The `launch` that hosts the coordinator ends once all agents have
+    // disconnected (Coordinator::WaitUntilDeserted). So disconnect before
+    // logs_.Finish, which may have to wait for a slow console of this node.
     link_->Close();
     logs_.Finish(WaitLimitsAtEnd(observer_.limits, end_));
     return {.exit_code = leave_->exit_code,

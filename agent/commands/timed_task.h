@@ -22,8 +22,9 @@ class TimedTask {
   // longer needed. The function may run longer than the TimedTask object
   // exists, and must own what it uses.
   using Task = std::function<absl::Status(int cancel_fd)>;
-  // A callback that gets the task's result, or DeadlineExceeded if the task did
-  // not return by its deadline. It runs in a thread of the TimedTask.
+  // Called once, in a thread of the TimedTask, unless the task is cancelled.
+  // `outcome`: the status that the task returned; DeadlineExceeded if the task
+  // had not returned at its deadline.
   using Done = std::function<void(const absl::Status& outcome)>;
 
   TimedTask() = default;

@@ -74,17 +74,17 @@ void WorkerStream::ShowPart(std::string_view text, Ends ends) {
   sinks_.console_part(part);
 }
 
-// Handles a line that has ended. There are three cases:
-// - A line that ended with "\r" is a state of a progress bar. It is written to
-//   the console at once. It is skipped if an earlier state was shown less than
-//   kRedrawInterval ago.
-// - The console shows the beginning of the line, or a progress bar's state that
-//   the line replaces. The line is written to the console at once.
-// - Any other line is appended to `lines`, which the caller writes to the
+// Handles a complete line:
+// - A line that ends with "\r" is a state of a progress bar. It is dropped if
+//   the previous state was shown less than kRedrawInterval ago. Else it is
+//   written to the console.
+// - If the console shows the beginning of the line, or a state that the line
+//   replaces, the line is written to the console.
+// - Any other line is appended to `lines`. The caller writes these to the
 //   console.
 //
-// Lines and states that match the filter also go to the filtered file, except
-// skipped states.
+// Lines that match the filter, but not dropped states, are also written to the
+// filtered file.
 void WorkerStream::Show(const Line& line, Instant now, std::string* lines) {
   const bool is_state = line.end == LineEnd::kOverwritten;
   const bool is_due =

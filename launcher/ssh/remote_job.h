@@ -141,9 +141,9 @@ class RemoteJob {
   // left, or the host with the only coordinator is absent.
   bool LacksHosts() const;
   // Whether a job that has no running agent waits for lost hosts to come back.
-  // The job waits only if enough hosts may come back. And it waits only if it
-  // can continue then: no coordinator has listened yet, so no round has begun;
-  // or the user runs the coordinator, which still knows the job.
+  // True if enough hosts may come back, and one of these holds:
+  // - No coordinator has listened yet, so the job has not begun.
+  // - The coordinator is a daemon of the user, which still knows the job.
   bool AwaitsHosts() const;
   // Called when no agent is left. If no agent has given a verdict, and a host
   // or a needed agent was lost, makes the verdict that the job has failed.

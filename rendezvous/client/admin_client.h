@@ -110,7 +110,8 @@ class AdminClient {
   // repeated. Unavailable: no coordinator was found within `patience`.
   //
   // `stop`: any thread may request a stop. Inquire then returns soon, with any
-  // status. It first completes an attempt to connect that is in progress.
+  // status. If it is connecting to a coordinator, it returns only after this
+  // attempt has succeeded or failed.
   absl::Status Inquire(
       const std::string& run_id, const std::string& node,
       const Inquiry& question,

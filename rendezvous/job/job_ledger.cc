@@ -62,10 +62,9 @@ void JobLedger::Add(const NodeTime& told, int sign) {
 }
 
 void JobLedger::Tell(const NodeTime& before, const NodeTime& told) {
-  // The part of the node's previous report (`before`) that is subtracted from
-  // the totals, because the new report (`told`) replaces it. If the new report
-  // omits a loss (time lost because a round ended early) of the previous
-  // report, the totals keep this loss.
+  // The node's new times (`told`) replace its previous ones (`before`), so
+  // these are subtracted from the totals. A loss is the time that one round's
+  // early end cost. Losses that the node no longer reports stay in the totals.
   NodeTime replaced = before;
   std::erase_if(replaced.losses, [&](const RoundLoss& loss) {
     return std::ranges::none_of(told.losses, [&](const RoundLoss& one) {

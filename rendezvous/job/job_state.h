@@ -272,13 +272,13 @@ bool OthersAreTooFew(const JobState& state,
 // The number of nodes of `world` that are present. O(n).
 int NodesHere(const JobState& state, const Electors& world, Among among);
 
-// Whether the newest world in JobState::unsettled may be dropped. Call this
-// only if that world did not begin on all of its nodes.
+// Whether the newest world in JobState::unsettled may be dropped: it is certain
+// that its nodes elect no coordinator on their own. Call this only if that
+// world did not begin on all of its nodes.
 //
-// True if there are electors, because no coordinator is elected without a
-// majority of them. Without electors, the nodes that did begin the world could
-// elect a coordinator on their own. The result is then true only if an earlier
-// unsettled world has the same nodes.
+// True if one of these holds:
+// - There are electors. No coordinator is elected without a majority of them.
+// - An earlier unsettled world has the same nodes. It stays in the list.
 bool LastNeedNotElect(const JobState& state);
 
 // Returns the worlds whose nodes elect a coordinator: `electors`, unless it is

@@ -26,9 +26,10 @@ struct JournalTrouble {
 // is durable. With OnTrouble::kRelease it is also released at once while the
 // medium hangs or fails.
 //
-// Changes have the numbers 1, 2, 3, …. Only one write runs at a time; it takes
-// all queued changes. The queue keeps only the newest change of each job, so
-// its memory stays limited while nothing can be written.
+// Changes have the numbers 1, 2, 3, …. Only one write runs at a time. It writes
+// all changes that are queued when it starts. A change replaces an earlier one
+// of the same job in the queue, so the queue has at most one change for each
+// job.
 //
 // Pure. Not thread-safe, except as documented at batch().
 class PendingRecords {

@@ -1,7 +1,7 @@
 // Fuzzes the reader of event logs and the page of `launch report`. Applies the
 // edits in `input` (EditedBytes) to three valid lines, and makes a report of
-// the result. The page must have a bounded size and no control characters. It
-// must not contain an HTML element that comes from the lines.
+// the result. The page must have a bounded size and no control characters. Text
+// of the lines must not become HTML elements of the page.
 
 #include <string>
 #include <string_view>

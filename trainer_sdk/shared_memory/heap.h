@@ -65,10 +65,11 @@ class Heap {
 
   // Creates the segment of a collective allocation. Rank 0 creates the memory
   // file, and the other ranks receive its descriptor. Each rank then maps the
-  // file and reserves its part. Every call uses up one segment number, even if
-  // it fails, so that a later segment has the same number on all ranks. The
-  // ranks must then compare their results. They may call Add only if Create
-  // succeeded on all ranks.
+  // file and reserves its part.
+  //
+  // The ranks must then compare their results, and call Add only if Create
+  // succeeded on all ranks. Segments are numbered by the calls of Create, also
+  // by those that fail. So a segment has the same number on all ranks.
   absl::StatusOr<std::shared_ptr<HeapSegment>> Create(int64_t bytes,
                                                       const Waiting& waiting);
   std::unique_ptr<TransportMemory> Add(std::shared_ptr<HeapSegment> segment);

@@ -262,9 +262,9 @@ absl::StatusOr<bool> FrameConnection::Read(FrameSink& sink) {
     staged_begin_ = 0;
     // Read two pieces with one system call: the rest of the arriving frame's
     // data, directly to its destination, and the bytes that follow the frame,
-    // to the staging buffer. Bytes in the staging buffer must be copied once
-    // more. So if the rest is long, read at most the next frame's header into
-    // the staging buffer.
+    // to the staging buffer. Data in the staging buffer must be copied once
+    // more. So while a long frame arrives, the staging buffer gets no data of
+    // the next frame, but only its header.
     const int64_t remaining = arriving_ ? arriving_->bytes - placed_bytes_ : 0;
     const size_t stage = remaining >= static_cast<int64_t>(kStagingBytes)
                              ? kFrameHeaderBytes
