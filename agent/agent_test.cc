@@ -299,8 +299,8 @@ TEST_F(AgentTest, FailedWorkerIsReportedWithItsStderr) {
   EXPECT_EQ(failures[0].exit_code, 3);
   EXPECT_EQ(failures[0].rank, 1);
   EXPECT_THAT(failures[0].stderr_tail, ::testing::ElementsAre("last words"));
-  // The worker of rank 0 did not fail: the agent stopped it because rank 1 had
-  // failed.
+  // The second failure is that of rank 0, which the agent has stopped because
+  // rank 1 had failed.
   EXPECT_EQ(failures[1].kind, rendezvous::FailureKind::kStoppedByUs);
   EXPECT_THAT(notices_, HasSubstr("rank 1"));
 }

@@ -146,8 +146,7 @@ DS_ENV_FILE=$PWD/pipe refuse 2 '*nosuch*' \
   --hostfile=hosts --token-file=nosuch true
 refuse 2 'the token file pipe is empty*' --token-file=pipe true
 
-# If launch is called as deepspeed, its errors name DeepSpeed's flags. A host
-# file that is a pipe without a writer counts as empty here, too.
+# If launch is called by the name deepspeed, its errors name DeepSpeed's flags.
 ln -s "$OLDPWD/$launch" deepspeed
 as_deepspeed() {
   local pattern=$1 output got

@@ -314,13 +314,13 @@ int RunCommand(const std::string& name, const RunOptions& options,
     is_over = true;
     link.reset();
     node->guardian.reset();
-    // True if a `launch` on another host started this agent, and this agent has
-    // lost its guardian. The other `launch` then starts a new agent on this
-    // host or ends the job. In both cases no node needs the coordinator in this
-    // process any more.
-    const bool is_started_again =
+    // Whether the user's `launch`, which started this agent over ssh, now
+    // starts another one on this host, or ends the job. It does so because this
+    // agent has lost its guardian. No node needs this process's coordinator
+    // then.
+    const bool is_replaced =
         code == agent::kWorkersLostExitCode && options.remote.endpoint_fd >= 0;
-    if (here != nullptr && !is_started_again) {
+    if (here != nullptr && !is_replaced) {
       here->Linger(options.close_timeout, voice);
     }
   };

@@ -144,9 +144,9 @@ TEST_F(LifecycleHang, StoppedWorkerIsSuspectedFirst) {
   EXPECT_THAT(agent_.to_one, ElementsAre(Pair(0, SIGKILL)));
 }
 
-// A hang on another node breaks the round. This node then examines its own
-// workers before it stops them: a worker that SIGSTOP has stopped is reported
-// as hung if its deadline was near.
+// A hang on another node breaks the round. Before this node ends its workers,
+// it looks for a worker that SIGSTOP has suspended. If that worker has been
+// silent for half of its hang time-out, the node reports it as hung.
 TEST_F(LifecycleHang, StoppedWorkerIsReportedInABrokenRound) {
   for (const int before : {10, 16000}) {
     LifecycleFixture agent(ThirtySeconds());

@@ -31,8 +31,8 @@ struct GptTensorGroup {
 // the last one for the head. The table's gradient is the sum of the gradients
 // in both stages. A separate reducer averages this gradient over all ranks of
 // the two stages, so their tables stay bit-identical (Megatron-LM's embedding
-// group). Each gradient is doubled before, which is exact, because the sum of
-// the two stages is needed, not their average.
+// group). The reducer computes the average of the two stages' gradients, but
+// their sum is needed. So each gradient is doubled first, which is exact.
 class GptStageGradients : public WeightPassListener {
  public:
   // Collective over the groups `data` and `tied`, which must outlive this

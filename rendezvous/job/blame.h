@@ -179,9 +179,10 @@ class Blame {
   // loss of the node becomes the cause, even if another node's failure was
   // received first (LossExplains).
   void SuspectKill(const Node& node, const Failure& failure, Instant now);
-  // Whether the verdict must wait because a SIGKILL may be the cause of the
-  // break. The wait shows whether the killed worker's agent lives longer than
-  // kKillSpread (250 ms). O(log n).
+  // Whether the verdict must wait: the cause of the break is a worker that was
+  // killed by SIGKILL, and perhaps its whole node was killed. The worker is to
+  // blame if its agent is still connected kKillSpread (250 ms) after it
+  // reported the failure. O(log n).
   bool AwaitsProofOfLife(const Membership& nodes, Instant now) const;
   // When AwaitsProofOfLife stops waiting for a connected agent; nullopt: it
   // does not wait. The wait for a disconnected agent ends with the lease.

@@ -668,8 +668,9 @@ TEST(JobCheck, AStandbyThatTakesOverDuringACheckGoesOn) {
   EXPECT_THAT(job.World(), UnorderedElementsAre("b", "c"));
 }
 
-// Node e is lost, and the coordinator before the round has stopped. The next
-// coordinator does not know the cause: no connected node reports it.
+// Node e is lost, so the round is stopped. Before all nodes have stopped, the
+// coordinator is lost as well. The next coordinator adopts the stopping round,
+// but does not know why it was stopped, because no node reports the cause.
 TEST(JobCheck, AStandbyChecksTheNodesIfItDoesNotKnowTheCause) {
   JobSpec spec = CheckedSpec(2, 5);
   spec.network_check = NetworkCheckTime::kSuspicion;

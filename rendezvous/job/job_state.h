@@ -78,7 +78,8 @@ struct Electors {
   bool AreHalf(int present, const JobSpec& spec) const {
     return AreHalf(present, gone, spec);
   }
-  // The same if `left` is the number of electors that have left.
+  // Like the above, but takes the number of electors that have left from `left`
+  // instead of `gone`.
   bool AreHalf(int present, int left, const JobSpec& spec) const;
 };
 

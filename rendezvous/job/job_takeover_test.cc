@@ -1131,9 +1131,10 @@ TEST(JobTakeoverTest, AFailuresVerdictNeedsAMajority) {
   }
 }
 
-// Node a fails, so the job is to end. All other nodes leave. If they stay
-// connected, they know the verdict. Else the verdict waits for the time of a
-// lease only: nodes that have left do not come back.
+// Node a fails, so the job is to end, and all other nodes leave. First case:
+// they stay connected and know the verdict, so the job ends at once. Second
+// case: they disconnect. The job then ends after a lease. It does not wait for
+// the rejoin time-out, because nodes that have left do not come back.
 TEST(JobTakeoverTest, AFailuresVerdictDoesNotAwaitNodesThatLeave) {
   for (const bool stay : {true, false}) {
     JobSpec spec = QuickSpec(4, 8);

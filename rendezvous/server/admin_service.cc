@@ -46,7 +46,8 @@ constexpr int64_t kLeastIntervalMs = 100;
 // operator.
 class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
  public:
-  // `after`: the newest decision that the operator knows.
+  // `after`: the number of the last decision of the job that the operator has
+  // received. The stream sends only later decisions.
   WatchStream(Coordinator* coordinator, std::string run_id,
               const DecisionCursor& after)
       : coordinator_(coordinator), run_id_(std::move(run_id)), cursor_(after) {}

@@ -61,9 +61,9 @@ absl::Status WhyNotListening(const Endpoint& listen, const absl::Status& why) {
   }
 }
 
-// Number of descriptors reserved for epoll sets, logs, pipes and probes, or
-// fewer if the process's limit of descriptors is low. Connections may use at
-// most half of this reserve.
+// The reserve: how many descriptors connections should leave free for epoll
+// sets, logs, pipes and probes. If connections need more, they get half of the
+// reserve. With a low limit of descriptors, the reserve is half of that limit.
 constexpr int kKeptForOthers = 100;
 
 // Parts of the memory in bytes that gRPC may use for connections and messages.

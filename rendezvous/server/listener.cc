@@ -50,8 +50,8 @@ constexpr Duration kAcceptPause = std::chrono::milliseconds(50);
 // may be closed yet.
 constexpr Duration kFullPause = std::chrono::milliseconds(10);
 // Interval at which the listener checks which of gRPC's connections have ended.
-// kSweepIntervalWhenFull: the interval while accepting is paused, or while
-// connections wait because gRPC may not get more of them.
+// kSweepIntervalWhenFull: the interval while new connections must wait for the
+// end of others, because a limit is reached.
 constexpr Duration kSweepInterval = std::chrono::seconds(1);
 constexpr Duration kSweepIntervalWhenFull = std::chrono::milliseconds(10);
 

@@ -199,9 +199,9 @@ bool Standby::HaveMajority(const std::vector<const Report*>& voting,
     }
     // No node here knows a world. But a world may still run, and restarted
     // agents may have forgotten it. So elect here only if two worlds can never
-    // run at once (RestartedAgentsElect). Also, a first coordinator must have
-    // begun the job (`has_begun`). Otherwise it may still come, and continue
-    // the job from a record.
+    // run at once (RestartedAgentsElect). Also, a node here must have met the
+    // first coordinator and promised to obey it (`has_begun`). If none has,
+    // that coordinator may still start, and continue the job from a record.
     const bool has_begun = HighestPromise() > 0;
     if (!has_begun || !spec.RestartedAgentsElect()) return false;
   }

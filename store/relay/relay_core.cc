@@ -326,8 +326,8 @@ void RelayCore::OnFrame(const RelayFrame& frame, StoreEffects* effects) {
     busy_.erase(*use.client);
     effects->AddReply(*use.client)->append(frame.bytes);
   }
-  // The remaining case is use.offered: the channel reserves an element for a
-  // client. No request on this channel awaits a reply, so the frame is ignored.
+  // Else the channel holds an offer (use.offered): an element of a queue that
+  // the server has reserved for a client. The relay awaits no reply on it.
 }
 
 }  // namespace muster::store

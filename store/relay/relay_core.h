@@ -115,9 +115,9 @@ class RelayCore {
   // violation. Closes the connections of the channel's clients.
   void Refused(const Use& use, const RelayFrame& frame, StoreEffects* effects);
 
-  // Whether `bytes` more bytes of shared requests that are not answered yet fit
-  // into the memory limit (Limits::held_bytes). If not, closes the client's
-  // connection.
+  // Reserves `bytes` for a request that several clients may share until it is
+  // answered. If the limit of such bytes (Limits::held_bytes) is reached,
+  // closes the client's connection and returns false.
   bool MayHold(StoreClientId client, size_t bytes, StoreEffects* effects);
   uint32_t TakeChannel(Use use);
   // Keeps the channel for reuse. No request may be pending on the channel.
@@ -136,10 +136,11 @@ class RelayCore {
   uint32_t next_channel_ = 1;
   WaitsByRequest waits_;
   ReadsByRequest reads_;
-  // Three maps by client id: the shared WAIT in which the client takes part,
-  // the channel of the client's offer, and the client's own channel.
+  // For each client that waits for keys: the WAIT that it shares with others.
   std::map<StoreClientId, WaitsByRequest::iterator> waiting_;
+  // For each client with an offer: the channel of the offer.
   std::map<StoreClientId, uint32_t> offers_;
+  // The channels that one client uses alone.
   std::map<StoreClientId, uint32_t> own_channels_;
   std::set<StoreClientId> busy_;
 };

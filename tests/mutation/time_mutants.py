@@ -52,7 +52,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'do unstarted_', swap('pending_', '1')),
     ('steps are not heard', _LIFECYCLE, 'Lifecycle::RecordProgress',
      'do Hear', DROP),
-    # --- the times of a job (JobLedger)
+    # --- mutants of JobLedger, which adds up how a job's time was spent
     ('what a node told before counts again', _JOB, 'JobLedger::Tell',
      'do Add #1', DROP),
     ('losses that are told no more are taken back', _JOB, 'JobLedger::Tell',

@@ -25,10 +25,10 @@ struct FlightMoment {
 // processes that have ended. `clock`: if a process still writes the logs, the
 // time just before the first of them was read; else nullopt.
 //
-// If `clock` is set and `ends` is empty, the result's `now` is `clock`.
-// Otherwise `now` is the latest time in `logs` and `ends`. The result's
-// `timeout` is one second if `now` is `clock` and no log contains the reason
-// for a failure; otherwise 0. Pure.
+// The ranks may still run if `clock` is set and `ends` is empty. Then the
+// result's `now` is `clock`, and its `timeout` is one second, or 0 if a log
+// contains the reason for a failure. Else `now` is the latest time in `logs`
+// and `ends`, and `timeout` is 0. Pure.
 FlightMoment MomentOf(const std::vector<FlightLog>& logs,
                       const std::vector<FlightEnd>& ends,
                       std::optional<double> clock);

@@ -293,8 +293,8 @@ TEST_F(FlightRecorderTest, AFailureIsOverWhenItsGroupIsMadeAgain) {
   make("world/dp");
   make("w");
   EXPECT_EQ(reason(), "rank 0 died") << "it is neither's part";
-  // Creating a group with the failed group's name clears the reason in the
-  // ring. The dump on disk is not changed.
+  // A new group with the name of the failed one: the recorder forgets the
+  // reason of the failure. A dump that is on the disk already keeps it.
   make("world/dp:0");
   EXPECT_EQ(reason(), "");
   ASSERT_TRUE(recorder.Fail("world/dp:0", "rank 0 died again").ok());

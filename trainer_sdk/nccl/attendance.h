@@ -25,12 +25,14 @@ struct Meeting {
 // rank.
 absl::Status RecordArrival(const Meeting& meeting, const GroupPlace& place);
 
-// `late` is the result of `meeting`. If it is DeadlineExceeded, returns it with
-// the ranks that did not reach the meeting added to its message. Returns `late`
-// unchanged if it is another status, if the creation of the group has failed,
-// or if the store does not answer within `timeout`. In groups of more than 64
-// ranks only rank 0 adds the absent ranks, to limit the load on the store's
-// server.
+// Adds the ranks that did not reach `meeting` to the message of `late`, the
+// meeting's result. Returns `late` unchanged in these cases:
+// - It is not DeadlineExceeded.
+// - The formation of `place` has failed on another rank. The error of that rank
+//   names the absent ranks.
+// - The store does not answer within `timeout`.
+// - The group has more than 64 ranks and this is not rank 0. This limits the
+//   load on the store's server.
 absl::Status WithAbsent(const absl::Status& late, const Meeting& meeting,
                         const GroupPlace& place, Duration timeout);
 
