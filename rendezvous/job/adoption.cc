@@ -109,15 +109,29 @@ Adoption::Collected Adoption::End() {
   return std::exchange(collected_, {});
 }
 
-const Report* EndOfNewestWorld(const Reports& reports) {
-  const auto key = [](const Report& report) {
-    return std::tuple(report.electorate.epoch, report.round_end->epoch,
-                      report.round_end->revision);
-  };
+std::vector<const Report*> Adoption::Collected::All() const {
+  std::vector<const Report*> all;
+  all.reserve(come.size() + gone.size());
+  for (const auto& [id, report] : come) all.push_back(&report);
+  for (const auto& [id, report] : gone) all.push_back(&report);
+  return all;
+}
+
+bool IsNewer(const RoundEnd& a, const RoundEnd& b) {
+  return std::tie(a.epoch, a.revision) > std::tie(b.epoch, b.revision);
+}
+
+const Report* NewestEnd(const Place& place,
+                        const std::vector<const Report*>& reports) {
   const Report* ended = nullptr;
-  for (const auto& [rank, report] : NewestWorld(reports)) {
-    if (!report->round_end.has_value()) continue;
-    if (ended == nullptr || key(*ended) < key(*report)) ended = report;
+  for (const Report* const report : reports) {
+    if (!report->round_end.has_value() || !report->place.has_value() ||
+        !IsSameWorld(*report->place, place)) {
+      continue;
+    }
+    if (ended == nullptr || IsNewer(*report->round_end, *ended->round_end)) {
+      ended = report;
+    }
   }
   return ended;
 }

@@ -63,6 +63,9 @@ class Adoption {
   struct Collected {
     std::map<std::string, Report> come;
     std::map<std::string, Report> gone;
+
+    // Pointers to all reports. They are valid as long as this object.
+    std::vector<const Report*> All() const;
   };
   Collected End();
 
@@ -92,13 +95,16 @@ class Adoption {
 // Whether two places belong to one world of one round.
 bool IsSameWorld(const Place& a, const Place& b);
 
-// Returns the report that shows how the newest round of `reports` ended; null:
-// no report shows that it has ended. Several coordinators may have ended the
-// round in different ways, each on some of the nodes. The end that counts is
-// that of the coordinator with the highest epoch, because only this coordinator
-// can have reached a majority. If that coordinator has changed the end, the
-// later one counts.
-const Report* EndOfNewestWorld(const std::map<std::string, Report>& reports);
+// Whether an order that ended a round is newer than another one that ended the
+// same round. Several coordinators may have ended the round in different ways,
+// each on some of the nodes. The end of the coordinator with the highest epoch
+// counts, because only this coordinator can have reached a majority. If it has
+// changed the end, the later order counts.
+bool IsNewer(const RoundEnd& a, const RoundEnd& b);
+// Returns the report with the newest end of the world of `place`; null: no
+// report says that this world's round has ended. O(n).
+const Report* NewestEnd(const Place& place,
+                        const std::vector<const Report*>& reports);
 
 // Builds the world of the newest round from the nodes' reports. Members that
 // have not reported have an empty node id; their host is the node id that the

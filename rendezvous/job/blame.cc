@@ -169,9 +169,12 @@ void Blame::Restore(FailureLog failures, std::string why) {
 }
 
 void Blame::Tell(std::string why) {
+  const FailureLog known = std::exchange(failures_, {});
   *this = Blame();
   why_ = std::move(why);
   is_told_ = true;
+  if (known.cause().has_value()) Add(*known.cause());
+  for (const Failure& failure : known.collateral()) Add(failure);
 }
 
 void Blame::Add(const Failure& failure) {

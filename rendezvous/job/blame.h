@@ -103,8 +103,9 @@ class Blame {
   void Restore(FailureLog failures, std::string why);
   // Records that an earlier coordinator has ended the round because of `why`.
   // If a failure broke the round, `why` begins with the description of it. Once
-  // that failure is added, it becomes the cause; all others are collateral. A
-  // failure that is added again, because its node came back, counts once.
+  // that failure is added, it becomes the cause; all others are collateral,
+  // also those that were added before. A failure that is added again, because
+  // its node came back, counts once.
   void Tell(std::string why);
   // Whether the round was ended by an earlier coordinator (Tell).
   bool is_told() const { return is_told_; }

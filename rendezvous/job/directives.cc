@@ -11,7 +11,22 @@
 namespace muster::rendezvous {
 namespace {
 
+// Whether `round` is the round with which an earlier coordinator ended the job
+// (JobState::told_end).
+bool EndedTheJob(const JobState& state, int round) {
+  return state.phase == JobPhase::kGathering && state.told_end.has_value() &&
+         round == state.earlier.world.round;
+}
+
 StopOrder StopOrderFor(const JobState& state, int round) {
+  if (EndedTheJob(state, round)) {
+    const RoundEnd& end = state.earlier.end;
+    return {.round = round,
+            .grace = state.spec.shutdown_timeout,
+            .cause = end.cause,
+            .exit_code = end.exit_code,
+            .cancelled = end.cancelled};
+  }
   const bool ours = round == state.round && state.phase == JobPhase::kStopping;
   const Stopping& stopping = state.stopping;
   const std::optional<Verdict>& verdict = stopping.consequence.verdict();
@@ -246,9 +261,6 @@ DirectiveKey KeyFor(const JobState& state, const Node& node) {
     key.round = state.round;
     key.at_once = state.stopping.at_once;
     key.causes_replaced = state.stopping.causes_replaced;
-    const StopOrder stop = StopOrderFor(state, key.round);
-    key.exit_code = stop.exit_code;
-    key.cancelled = stop.cancelled;
     key.preempted = state.preemption.has_value();
   } else if (HasProcesses(node.phase)) {
     // The node runs a round that it does not belong to. Either the node lost
@@ -259,6 +271,11 @@ DirectiveKey KeyFor(const JobState& state, const Node& node) {
     key.kind = DirectiveKind::kReleased;
   } else {
     key.kind = DirectiveKind::kWait;
+  }
+  if (key.kind == DirectiveKind::kStop) {
+    const StopOrder stop = StopOrderFor(state, key.round);
+    key.exit_code = stop.exit_code;
+    key.cancelled = stop.cancelled;
   }
   if (member) key.electorate = state.electors.world;
   if (key.kind == DirectiveKind::kWait && state.check.has_value() &&
@@ -342,13 +359,20 @@ Directive DirectiveFor(const JobState& state, const Node& node) {
     case DirectiveKind::kStop:
       directive.stop = StopOrderFor(state, key.round);
       directive.preemption = PreemptionAt(state, state.now);
-      if (key.round > state.round) {
+      if (EndedTheJob(state, key.round)) {
+        directive.reason = state.told_end->reason;
+      } else if (key.round > state.round) {
         directive.reason =
             "a new coordinator does not know it, and no majority of its nodes "
             "has come";
       } else if (key.round < state.round ||
                  state.phase != JobPhase::kStopping) {
         directive.reason = "the job went on without this node";
+      } else if (directive.stop.cancelled &&
+                 state.stopping.consequence.verdict()->reason != state.why) {
+        // The job was cancelled while a broken round stopped.
+        absl::StrAppend(&directive.reason, "; ",
+                        state.stopping.consequence.verdict()->reason);
       }
       break;
     case DirectiveKind::kFinished:

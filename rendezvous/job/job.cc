@@ -20,12 +20,6 @@ namespace {
 // suspended: it was stopped, swapped out, or had no CPU time.
 constexpr Duration kMaxLate = std::chrono::milliseconds(100);
 
-// Whether the node knows a newer world than `world`.
-bool KnowsNewer(const Report& report, const Electors& world) {
-  return report.electorate.world > world.world ||
-         (report.place.has_value() && IdOf(*report.place) > world.world);
-}
-
 std::string HeldBy(const Node& holder) {
   return absl::StrCat(holder.identity.host, ", process ", holder.identity.pid);
 }
@@ -206,12 +200,9 @@ void Job::On(const ReportArrived& event) {
     state_.adoption.Hear(report);
     return;
   }
-  if (state_.told_end.has_value() && KnowsNewer(report, state_.electors)) {
-    state_.told_end.reset();
-    state_.blame.Clear();
-  }
   JoinElectors(*node, report);
   if (state_.world.unknown > 0) JoinAdopted(*node, report);
+  if (state_.earlier.world.round > 0) TakeEnd(report);
   TakeMeasurement(*node, report);
   Apply(*node, report);
   WatchStragglers();
@@ -534,10 +525,7 @@ void Job::JoinAdopted(Node& node, const Report& report) {
 void Job::TakeFailures(Node& node, const Report& report) {
   // In a round that an earlier coordinator ended, a node that came too late for
   // the adoption has no part, but may report the failure that was the cause.
-  const WorldId ended =
-      state_.told_end.has_value()
-          ? state_.electors.world
-          : WorldId{.epoch = state_.world.epoch, .round = state_.round};
+  const WorldId& ended = state_.earlier.world;
   const bool was_member = state_.blame.is_told() && report.place.has_value() &&
                           IdOf(*report.place) == ended &&
                           report.round == ended.round;

@@ -215,17 +215,29 @@ class Job {
   // Raises this coordinator's count of used restarts to the count in the
   // report, but at most to max_restarts. Never lowers the count.
   void SpendAsTold(const Report& report);
-  void AdoptRound(const std::map<std::string, Report>& reports);
+  // `all`: the reports that Adoption has collected; `reports`: those of nodes
+  // that are still in the job.
+  void AdoptRound(const std::map<std::string, Report>& reports,
+                  const std::vector<const Report*>& all);
   // Chooses the electors (the nodes that elect a coordinator): the nodes of the
   // newest world in the reports. This world is not adopted, but it may still
   // run under another coordinator.
-  void KeepElectors(const Adoption::Collected& collected);
+  void KeepElectors(const std::vector<const Report*>& all);
   // Records that this elector's agent has left for good and will not vote for a
   // coordinator any more.
   void CountAsGone(Node& node);
-  // If nodes know that the job ended with the round that is given up, sets
-  // JobState::told_end.
-  void KeepEnd(const Adoption::Collected& collected);
+  // Records how the round that is given up has ended, as far as nodes know.
+  void KeepEnd(const std::vector<const Report*>& all);
+  // Takes the order by which an earlier coordinator ended the round
+  // JobState::earlier from a report that comes after the round was adopted or
+  // given up. No effect if a newer order is known. A running or stopping round
+  // is then ended by this order; while gathering, JobState::told_end changes.
+  // If the node knows a newer world, forgets JobState::earlier instead.
+  void TakeEnd(const Report& report);
+  // Sets JobState::earlier.end, and JobState::told_end to its verdict.
+  // `reports`: they show whether the job is preempted.
+  void SetToldEnd(const RoundEnd& end,
+                  const std::vector<const Report*>& reports);
   // Ends the job as JobState::told_end says, if this coordinator could begin a
   // round now and no workers are left. Returns whether it did.
   bool EndsAsTold();
@@ -250,9 +262,13 @@ class Job {
   void LoseHost();
   // Stops an adopted round that an earlier coordinator had already stopped, for
   // the same reason and with the same exit code. `end`: the earlier
-  // coordinator's stop order, as a node reports it.
+  // coordinator's stop order, as a node reports it. `reports`: they show
+  // whether the job is preempted.
   void EndAdopted(const RoundEnd& end,
-                  const std::map<std::string, Report>& reports);
+                  const std::vector<const Report*>& reports);
+  // The consequence of that order, with the same parameters.
+  Consequence ConsequenceOf(const RoundEnd& end,
+                            const std::vector<const Report*>& reports) const;
   void ConsiderGathering();
   // --- Functions for the check of the nodes by pairs (--network-check);
   // job_check.cc defines them.
@@ -317,7 +333,8 @@ class Job {
   // Adds to `verdict` how the job spent its time (JobTime), the numbers of
   // restarts and rounds, and the job's age.
   void Stamp(Verdict& verdict) const;
-  // Sends each member its current directive.
+  // Sends its current directive to each member, and to each other node that has
+  // a stop order.
   void TellMembers();
 
   JobState state_;

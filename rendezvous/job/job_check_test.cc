@@ -668,27 +668,32 @@ TEST(JobCheck, AStandbyThatTakesOverDuringACheckGoesOn) {
   EXPECT_THAT(job.World(), UnorderedElementsAre("b", "c"));
 }
 
-// Node e is lost, so the round is stopped. Before all nodes have stopped, the
-// coordinator is lost as well. The next coordinator adopts the stopping round,
-// but does not know why it was stopped, because no node reports the cause.
+// Node e is lost, so the round is stopped. Then the coordinator is lost as
+// well, before or after the other nodes have stopped. The next coordinator
+// adopts the round, but does not know why it was stopped: no node reports the
+// cause.
 TEST(JobCheck, AStandbyChecksTheNodesIfItDoesNotKnowTheCause) {
-  JobSpec spec = CheckedSpec(2, 5);
-  spec.network_check = NetworkCheckTime::kSuspicion;
-  CheckedJob checked(JobFixture::HostedBy("a", spec));
-  JobFixture& job = checked.job;
-  const std::vector<std::string> names = {"a", "b", "c", "d", "e"};
-  for (const std::string& name : names) checked.Join(name);
-  checked.RunCheck();
-  ASSERT_EQ(job.phase(), JobPhase::kRunning);
-  for (const std::string& name : names) job.Runs(name);
-  job.Lose("e");
-  for (const char* name : {"b", "c", "d"}) job.Stopping(name);
-  job.TakeOver("b");
-  job.ReconnectAll({"b", "c", "d"});
-  ASSERT_THAT(job.Decided("adopt"), HasSubstr("round 1 goes on"));
-  job.AllStop();
-  EXPECT_EQ(job.phase(), JobPhase::kGathering);
-  EXPECT_TRUE(job.told("b").pair_check.has_value());
+  for (const NodePhase phase : {NodePhase::kStopping, NodePhase::kIdle}) {
+    JobSpec spec = CheckedSpec(2, 5);
+    spec.network_check = NetworkCheckTime::kSuspicion;
+    CheckedJob checked(JobFixture::HostedBy("a", spec));
+    JobFixture& job = checked.job;
+    const std::vector<std::string> names = {"a", "b", "c", "d", "e"};
+    for (const std::string& name : names) checked.Join(name);
+    checked.RunCheck();
+    ASSERT_EQ(job.phase(), JobPhase::kRunning);
+    for (const std::string& name : names) job.Runs(name);
+    job.Lose("e");
+    for (const char* name : {"b", "c", "d"}) {
+      job.agent(name).report.phase = phase;
+    }
+    job.TakeOver("b");
+    job.ReconnectAll({"b", "c", "d"});
+    ASSERT_THAT(job.Decided("adopt"), HasSubstr("round 1 goes on"));
+    job.AllStop();
+    EXPECT_EQ(job.phase(), JobPhase::kGathering);
+    EXPECT_TRUE(job.told("b").pair_check.has_value());
+  }
 }
 
 TEST(JobCheck, AGoodCheckLiftsAFault) {

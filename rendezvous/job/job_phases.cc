@@ -31,11 +31,12 @@ constexpr char kSuccess[] = "every worker succeeded";
 // then the nodes report their preemption notices again, and these notices end
 // the job as preempted.
 std::optional<Verdict> VerdictOf(const RoundEnd& end,
-                                 const std::map<std::string, Report>& reports) {
+                                 const std::vector<const Report*>& reports) {
   if (!end.exit_code.has_value()) return std::nullopt;
-  const bool preempted = std::ranges::any_of(reports, [](const auto& one) {
-    return one.second.preemption.has_value();
-  });
+  const bool preempted =
+      std::ranges::any_of(reports, [](const Report* const report) {
+        return report->preemption.has_value();
+      });
   if (end.exit_code == kPreemptedExitCode && preempted) return std::nullopt;
   const Outcome outcome = end.exit_code == 0 ? Outcome::kSucceeded
                           : end.cancelled    ? Outcome::kCancelled
@@ -92,6 +93,12 @@ const Node* MemberToReplace(const JobState& state) {
   return nullptr;
 }
 
+// Whether the node knows a newer world than `world`.
+bool KnowsNewer(const Report& report, const WorldId& world) {
+  return report.electorate.world > world ||
+         (report.place.has_value() && IdOf(*report.place) > world);
+}
+
 // Whether all nodes that can report a place in the earlier coordinator's round
 // have reported. The decision whether to adopt that round then needs no further
 // wait. O(n).
@@ -133,6 +140,7 @@ void Job::ConsiderAdoption() {
   const Adoption::Progress progress = state_.adoption.progress();
   const Adoption::Collected collected = state_.adoption.End();
   const std::map<std::string, Report>& reports = collected.come;
+  const std::vector<const Report*> all = collected.All();
   ++state_.changes;
   outbox_.Reword();
   const std::string come = progress.world == 0
@@ -145,10 +153,10 @@ void Job::ConsiderAdoption() {
                               " have come to this coordinator, which has no "
                               "record of the job: earlier drains are not "
                               "known"));
-    AdoptRound(reports);
+    AdoptRound(reports, all);
   } else {
-    KeepElectors(collected);
-    KeepEnd(collected);
+    KeepElectors(all);
+    KeepEnd(all);
     // Skip the last call (the wait for more nodes): either all nodes are here,
     // or the missing nodes had the time of a lease to come.
     state_.gathering.SkipLastCall();
@@ -175,7 +183,8 @@ void Job::ConsiderAdoption() {
   for (auto& [id, node] : state_.nodes.nodes()) outbox_.Tell(node);
 }
 
-void Job::AdoptRound(const std::map<std::string, Report>& reports) {
+void Job::AdoptRound(const std::map<std::string, Report>& reports,
+                     const std::vector<const Report*>& all) {
   state_.world = WorldOf(reports);
   state_.is_check_due = false;
   state_.world.began = state_.now;
@@ -185,12 +194,13 @@ void Job::AdoptRound(const std::map<std::string, Report>& reports) {
   state_.blame.Clear();
   state_.signals.clear();
   state_.restarts_used = state_.world.restart_count;
-  const Report* const ended = EndOfNewestWorld(reports);
+  const Report* ended = nullptr;
   bool is_alive = false;
   for (const World::Member& member : state_.world.members) {
     if (member.node_id.empty()) continue;
     const Report& report = reports.at(member.node_id);
     state_.round = report.place->round;
+    ended = NewestEnd(*report.place, all);
     state_.newest_signal =
         std::max(state_.newest_signal, report.forwarded_signal);
     is_alive = is_alive || report.phase != NodePhase::kIdle;
@@ -200,13 +210,20 @@ void Job::AdoptRound(const std::map<std::string, Report>& reports) {
     // report.
     SpendAsTold(report);
   }
+  state_.earlier.world = {.epoch = state_.world.epoch, .round = state_.round};
   if (!state_.own_endpoint.empty()) Elect();
   ChooseStandbys();
   if (!is_alive && ended != nullptr && !ended->round_end->exit_code) {
     // The earlier coordinator has ended the round, and no worker of the round
     // is left. There is nothing to stop, so gather nodes for the next round.
-    state_.why = ended->round_end->reason;
+    const RoundEnd& end = *ended->round_end;
+    state_.earlier.end = end;
+    state_.why = end.reason;
     state_.world.unknown = 0;
+    // The cause is not known to this coordinator (IsSuspicious).
+    state_.is_check_due =
+        state_.spec.network_check == NetworkCheckTime::kSuspicion &&
+        end.cause == StopCause::kBroken;
     state_.gathering.Begin(state_.now);
     return;
   }
@@ -217,7 +234,7 @@ void Job::AdoptRound(const std::map<std::string, Report>& reports) {
     Node* const node = state_.nodes.Find(member.node_id);
     if (node != nullptr) JoinAdopted(*node, reports.at(member.node_id));
   }
-  if (ended != nullptr) EndAdopted(*ended->round_end, reports);
+  if (ended != nullptr) EndAdopted(*ended->round_end, all);
 }
 
 void Job::FindLostHost(const std::map<std::string, Report>& reports) {
@@ -265,12 +282,8 @@ void Job::LoseHost() {
   }
 }
 
-void Job::KeepElectors(const Adoption::Collected& collected) {
+void Job::KeepElectors(const std::vector<const Report*>& all) {
   if (state_.own_endpoint.empty()) return;
-  std::vector<const Report*> all;
-  all.reserve(collected.come.size() + collected.gone.size());
-  for (const auto& [id, report] : collected.come) all.push_back(&report);
-  for (const auto& [id, report] : collected.gone) all.push_back(&report);
   const std::vector<Constituency> constituencies = ConstituenciesOf(all, all);
   if (constituencies.empty()) return;
   Electors& electors = state_.electors;
@@ -384,8 +397,19 @@ void Job::SpendAsTold(const Report& report) {
                std::min(report.restarts_used, state_.spec.max_restarts));
 }
 
+Consequence Job::ConsequenceOf(
+    const RoundEnd& end, const std::vector<const Report*>& reports) const {
+  if (const auto verdict = VerdictOf(end, reports); verdict.has_value()) {
+    return Consequence::End(*verdict);
+  }
+  const bool is_failure = !end.exit_code.has_value() &&
+                          state_.restarts_used > state_.world.restart_count;
+  return is_failure ? Consequence::Restart() : Consequence();
+}
+
 void Job::EndAdopted(const RoundEnd& end,
-                     const std::map<std::string, Report>& reports) {
+                     const std::vector<const Report*>& reports) {
+  state_.earlier.end = end;
   // The earlier coordinator has already recorded why the round ended. So the
   // loss of that coordinator's node (lost_host) must not become the cause.
   state_.lost_host.reset();
@@ -393,39 +417,107 @@ void Job::EndAdopted(const RoundEnd& end,
     Conclude(NewVerdict(Outcome::kSucceeded, 0, end.reason));
     return;
   }
-  Stopping stopping{.cause = end.cause};
-  if (const auto verdict = VerdictOf(end, reports); verdict.has_value()) {
-    stopping.consequence = Consequence::End(*verdict);
-  } else if (!end.exit_code.has_value() &&
-             state_.restarts_used > state_.world.restart_count) {
-    stopping.consequence = Consequence::Restart();
-  }
-  BreakRound(end.reason, std::move(stopping));
+  BreakRound(end.reason,
+             {.cause = end.cause, .consequence = ConsequenceOf(end, reports)});
   state_.blame.Tell(end.reason);
 }
 
-void Job::KeepEnd(const Adoption::Collected& collected) {
-  const Report* const ended = EndOfNewestWorld(collected.come);
+void Job::KeepEnd(const std::vector<const Report*>& all) {
   // Ignore the end of a round whose world is not that of the electors (the
   // nodes that elect a coordinator): the job may have gone on without the node
   // that reports the end. Without takeovers there are no electors.
-  if (ended == nullptr || IdOf(*ended->place) != state_.electors.world) return;
-  std::vector<const Report*> all;
-  for (const auto& [id, report] : collected.come) all.push_back(&report);
-  for (const auto& [id, report] : collected.gone) all.push_back(&report);
-  // A coordinator that is newer than the one that ended the round may have
-  // ended it in another way.
-  if (NewestElectorate(all).epoch > ended->electorate.epoch) return;
-  state_.told_end = VerdictOf(*ended->round_end, collected.come);
-  if (state_.told_end.has_value()) state_.blame.Tell(state_.told_end->reason);
+  state_.earlier.world = state_.electors.world;
+  if (state_.earlier.world.round == 0) return;
+  const auto member = std::ranges::find_if(all, [&](const Report* report) {
+    return report->place.has_value() &&
+           IdOf(*report->place) == state_.earlier.world;
+  });
+  if (member == all.end()) return;
+  const Place& place = *(*member)->place;
+  // The newest coordinator may have ended the round in another way, unless a
+  // node that obeys it reports an end.
+  const uint64_t newest = NewestElectorate(all).epoch;
+  const bool is_known = std::ranges::any_of(all, [&](const Report* report) {
+    return report->electorate.epoch == newest &&
+           NewestEnd(place, {report}) != nullptr;
+  });
+  if (is_known) SetToldEnd(*NewestEnd(place, all)->round_end, all);
+}
+
+void Job::SetToldEnd(const RoundEnd& end,
+                     const std::vector<const Report*>& reports) {
+  state_.earlier.end = end;
+  const bool was_over = state_.told_end.has_value();
+  state_.told_end = VerdictOf(end, reports);
+  if (state_.told_end.has_value()) {
+    state_.blame.Tell(state_.told_end->reason);
+  } else if (was_over) {
+    state_.blame.Clear();
+  }
+}
+
+void Job::TakeEnd(const Report& report) {
+  JobState::EarlierRound& earlier = state_.earlier;
+  if (KnowsNewer(report, earlier.world)) {
+    earlier = {};
+    if (state_.told_end.has_value()) state_.blame.Clear();
+    state_.told_end.reset();
+    return;
+  }
+  if (!report.round_end.has_value() || !report.place.has_value() ||
+      IdOf(*report.place) != earlier.world ||
+      report.round_end->epoch >= state_.epoch ||
+      !IsNewer(*report.round_end, earlier.end)) {
+    return;
+  }
+  const RoundEnd& end = *report.round_end;
+  switch (state_.phase) {
+    case JobPhase::kGathering:
+      SpendAsTold(report);
+      SetToldEnd(end, {&report});
+      outbox_.Reword();
+      break;
+    case JobPhase::kRunning:
+      SpendAsTold(report);
+      EndAdopted(end, {&report});
+      break;
+    case JobPhase::kStopping: {
+      earlier.end = end;
+      Stopping& stopping = state_.stopping;
+      const std::optional<Verdict> cancel = stopping.consequence.otherwise();
+      // A verdict of this coordinator stays, for example that of a cancel.
+      if (stopping.consequence.verdict().has_value() &&
+          !state_.blame.is_told()) {
+        break;
+      }
+      state_.restarts_used -= stopping.consequence.Withdraw();
+      SpendAsTold(report);
+      stopping.consequence = ConsequenceOf(end, {&report});
+      if (cancel.has_value()) {
+        stopping.consequence.Cancel(*cancel, Consequence::Cause::kFinal);
+      }
+      if (end.cause == StopCause::kBroken) stopping.cause = end.cause;
+      state_.lost_host.reset();
+      Reblame(report.node.node_id, end.reason,
+              {.decision = "blame", .instead_of = "; not by "}, std::nullopt);
+      state_.blame.Tell(end.reason);
+      break;
+    }
+    case JobPhase::kFinished:
+      break;
+  }
 }
 
 bool Job::EndsAsTold() {
   if (!state_.told_end.has_value() ||
-      LackingWorld(state_, Among::kReady) != nullptr ||
       std::ranges::any_of(state_.nodes.nodes(), [](const auto& one) {
         return HasProcesses(one.second.phase);
       })) {
+    return false;
+  }
+  const std::optional<Instant> limit = LimitOfToldCancel(state_);
+  if (LackingWorld(state_, Among::kReady) != nullptr &&
+      (!limit.has_value() || state_.now < *limit)) {
     return false;
   }
   Finish(*state_.told_end);
@@ -488,9 +580,12 @@ void Job::ConsiderGathering() {
       break;
     case Gathering::Decision::kTimeOut: {
       if (const auto& told = state_.told_end; told.has_value()) {
-        Finish(NewVerdict(Outcome::kTimedOut, told->exit_code,
-                          absl::StrCat(told->reason, "; ",
-                                       NoMajority(state_, spec.join_timeout))));
+        Finish(told->outcome == Outcome::kFailed
+                   ? NewVerdict(
+                         Outcome::kTimedOut, told->exit_code,
+                         absl::StrCat(told->reason, "; ",
+                                      NoMajority(state_, spec.join_timeout)))
+                   : *told);
         break;
       }
       if (LackingWorld(state_, Among::kReady) != nullptr) {
@@ -676,6 +771,7 @@ void Job::FormWorld() {
   state_.world.began = state_.now;
   state_.world.unstarted = state_.world.size();
   state_.round = std::max(state_.round, state_.claimed_round) + 1;
+  state_.earlier = {};
   state_.gathering.End();
   state_.is_check_due = false;
   state_.check.reset();
@@ -973,6 +1069,7 @@ void Job::Preempt(const Node& by, const PreemptionNotice& notice) {
       // not end the job by itself, the job ends with the verdict of the
       // preemption.
       excuse();
+      TellMembers();
       break;
     case JobPhase::kFinished:
       break;
@@ -1133,9 +1230,10 @@ void Job::Stamp(Verdict& verdict) const {
 }
 
 void Job::TellMembers() {
-  for (const World::Member& member : state_.world.members) {
-    Node* node = state_.nodes.Find(member.node_id);
-    if (node != nullptr && node->part != Part::kNone) outbox_.Tell(*node);
+  for (auto& [id, node] : state_.nodes.nodes()) {
+    if (node.part != Part::kNone || node.told.kind == DirectiveKind::kStop) {
+      outbox_.Tell(node);
+    }
   }
 }
 

@@ -209,11 +209,14 @@ std::optional<Instant> AwaitsWitnesses(const JobState& state) {
   const bool is_ending = verdict.has_value() || state.preemption.has_value();
   if (!is_ending) return std::nullopt;
   bool is_known = true;
-  bool may_come = false;  // whether nodes that have not left are missing
+  bool may_come = false;  // whether the nodes that have not left would suffice
   for (const Electors* const world : WorldsThatElect(state)) {
     const Witnesses found = WitnessesOf(state, *world);
     is_known = is_known && world->AreHalf(found.here, found.left, state.spec);
-    may_come = may_come || 2 * (found.here + found.left) < world->nodes;
+    may_come =
+        may_come ||
+        (!world->AreHalf(found.here, found.left, state.spec) &&
+         world->AreHalf(world->nodes - found.left, found.left, state.spec));
   }
   if (is_known) return std::nullopt;
   // A cancelled or preempted job must end soon. It waits for lost nodes only
@@ -323,6 +326,14 @@ bool SpareWaits(const JobState& state) {
          state.world.succeeded == 0 && !state.preemption.has_value();
 }
 
+std::optional<Instant> LimitOfToldCancel(const JobState& state) {
+  if (!state.told_end.has_value() ||
+      state.told_end->outcome != Outcome::kCancelled) {
+    return std::nullopt;
+  }
+  return state.clock.Postponed(state.clock.since + state.spec.lease());
+}
+
 std::optional<Instant> PhaseLimit(const JobState& state) {
   switch (state.phase) {
     case JobPhase::kGathering:
@@ -354,6 +365,9 @@ std::optional<Instant> PhaseDeadline(const JobState& state) {
           state.gathering.NextDeadline(state.now, state.spec, state.clock);
       if (state.check.has_value()) {
         deadline = Earlier(deadline, state.check->Deadline());
+      }
+      if (const auto limit = LimitOfToldCancel(state); limit > state.now) {
+        deadline = Earlier(deadline, limit);
       }
       if (WaiverTime(state) > state.now && MissingNodes(state) > 0 &&
           !state.nodes.kept_out().empty()) {

@@ -189,9 +189,18 @@ struct JobState {
   // The verdict in the record of an earlier coordinator (Job::Recall). The job
   // ends with it, unless another coordinator deposes this one before.
   std::optional<Verdict> recalled;
-  // The verdict with which an earlier coordinator ended the job, from the
-  // reports of nodes of the newest world (the world of `electors`). Set if too
-  // few nodes of this world have come to adopt its round. The job ends with
+  // The newest round of earlier coordinators, which this one has adopted or
+  // given up. `world`: its world; round 0: there is none, a node has reported a
+  // newer world, or this coordinator has begun a round of its own. `end`: the
+  // newest order that ended the round, as far as nodes have reported; epoch 0:
+  // none.
+  struct EarlierRound {
+    WorldId world;
+    RoundEnd end;
+  };
+  EarlierRound earlier;
+  // The verdict with which an earlier coordinator ended the job, by the order
+  // `earlier.end`. Set only while this coordinator gathers. The job ends with
   // this verdict instead of beginning another round, unless a node first
   // reports a newer world. nullopt: none.
   std::optional<Verdict> told_end;
@@ -301,9 +310,9 @@ Witnesses WitnessesOf(const JobState& state, const Electors& world);
 //
 // If other nodes may take over, the witnesses in each of WorldsThatElect must
 // be half of its nodes, together with those that have left (Electors::AreHalf).
-// A coordinator that takes over then ends the job in the same way. If only
-// nodes that have left are missing, the wait lasts for a lease: they do not
-// come back. O(n).
+// A coordinator that takes over then ends the job in the same way. The wait
+// lasts for a lease only if the nodes that have not left cannot be enough:
+// nodes that have left do not come back. O(n).
 std::optional<Instant> AwaitsWitnesses(const JobState& state);
 
 // The time at which members that have not started the running round's workers
@@ -318,6 +327,10 @@ std::optional<Instant> StartLimit(const JobState& state);
 //   stopping   the deadline of the stop; once all members have stopped: the
 //              limit of AwaitsWitnesses
 std::optional<Instant> PhaseLimit(const JobState& state);
+// The time at which JobState::told_end ends the job even if the job may have
+// gone on elsewhere: a cancelled job waits for lost nodes only for the time of
+// a lease. nullopt: the job was not cancelled.
+std::optional<Instant> LimitOfToldCancel(const JobState& state);
 // The time at which the current phase needs a step even without an event;
 // nullopt: never.
 std::optional<Instant> PhaseDeadline(const JobState& state);

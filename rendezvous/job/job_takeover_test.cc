@@ -458,9 +458,11 @@ TEST(JobTakeoverTest, TheEndThatTheNewestCoordinatorToldCounts) {
   // must replace the cause and the exit code that the first coordinator has
   // named.
   Report& report = job.agent("c").report;
-  report.round_end = RoundEnd{
-      .cause = StopCause::kBroken, .exit_code = 3, .reason = "rank 4 failed"};
   report.electorate.epoch += kDrawnEpochMask + 1;
+  report.round_end = RoundEnd{.cause = StopCause::kBroken,
+                              .exit_code = 3,
+                              .reason = "rank 4 failed",
+                              .epoch = report.electorate.epoch};
   for (const char* name : {"a", "b", "c"}) {
     job.agent(name).report.phase = NodePhase::kIdle;
   }
@@ -1165,6 +1167,55 @@ TEST(JobTakeoverTest, AFailuresVerdictDoesNotAwaitNodesThatLeave) {
   }
 }
 
+// Node a fails, so the job is to end. Node b leaves. The network to c and d is
+// cut for longer than a lease. They have not left, and a is too few without
+// them, so the verdict waits until they are back.
+TEST(JobTakeoverTest, AFailuresVerdictAwaitsNodesThatHaveNotLeft) {
+  JobSpec spec = QuickSpec(4, 8);
+  spec.max_restarts = 0;
+  spec.rejoin_timeout = seconds(20);
+  JobFixture job = JobFixture::HostedBy("a", spec);
+  for (const char* name : {"a", "b", "c", "d"}) job.Join(name);
+  job.Wait(spec.last_call);
+  for (const char* name : {"a", "b", "c", "d"}) job.Runs(name);
+  job.Fails("a", ExitedWith(0, 3));
+  job.agent("b").report.leave = "SIGTERM";
+  for (const char* name : {"b", "c", "d"}) {
+    job.Idle(name);
+    job.BreakStream(name);
+  }
+  job.Wait(spec.lease() + seconds(2));
+  job.Idle("a");
+  EXPECT_EQ(job.phase(), JobPhase::kStopping);
+  for (const char* name : {"c", "d"}) {
+    job.Reconnect(name);
+    job.Report(name);
+  }
+  ASSERT_EQ(job.phase(), JobPhase::kFinished);
+  EXPECT_EQ(job.status().verdict->outcome, Outcome::kFailed);
+}
+
+// Node d knows that the job is to end with exit code 3, is lost, and returns.
+// Then another failure on node c turns out to be the cause. Node d is told so
+// at once, and is no witness of the end until it knows.
+TEST(JobTakeoverTest, ANodeThatReturnedIsToldAChangedEnd) {
+  JobSpec spec = QuickSpec(1, 4);
+  spec.max_restarts = 0;
+  JobFixture job = JobFixture::HostedBy("a", spec);
+  job.StartAll({"a", "b", "c", "d"});
+  job.Fails("c", ExitedWith(5, 3));
+  job.Idle("d");
+  job.Lose("d");
+  job.Reconnect("d");
+  ASSERT_EQ(job.told("d").stop.exit_code, 3);
+  Failure raised = ExitedWith(4, 1);
+  raised.raised_first = true;
+  raised.message = "KeyError: 1";
+  job.Fails("c", raised);
+  ASSERT_EQ(job.told("a").stop.exit_code, 1);
+  EXPECT_EQ(job.told("d").stop.exit_code, 1);
+}
+
 // Two of five nodes know the verdict. One of these leaves. It counts once.
 TEST(JobTakeoverTest, ANodeThatLeavesIsOneWitness) {
   JobSpec spec = QuickSpec(1, 5);
@@ -1504,11 +1555,160 @@ TEST(JobTakeoverTest, ACancelOfABrokenRoundEndsTheJobUnderTheNextCoordinator) {
     job.Wait(seconds(6));
     ASSERT_EQ(job.phase(), JobPhase::kFinished) << deaf;
     EXPECT_EQ(job.status().verdict->outcome, Outcome::kCancelled) << deaf;
+    EXPECT_THAT(job.status().verdict->reason,
+                EndsWith("exit code 3; cancelled: enough"));
+    ASSERT_TRUE(job.status().verdict->cause.has_value());
+    EXPECT_EQ(job.status().verdict->cause->node_id, "c");
   }
 }
 
 // Node b knows that the job ended with round 1. Node c shows that it went on,
 // and is lost. The verdict that follows must not name the cause of that end.
+// Five nodes train, and the job is cancelled. Only node e learns this before
+// the coordinator on node a is lost. The next coordinator adopts the round with
+// nodes b, c and d before e comes. At that time the round runs, has just been
+// stopped because a is lost, or is over.
+TEST(JobTakeoverTest, TheEndOfAnAdoptedRoundMayComeLater) {
+  for (const JobPhase phase :
+       {JobPhase::kRunning, JobPhase::kStopping, JobPhase::kGathering}) {
+    JobFixture job = JobFixture::HostedBy("a", QuickSpec(5, 5));
+    job.StartAll({"a", "b", "c", "d", "e"});
+    for (const char* name : {"b", "c", "d"}) job.agent(name).deaf = true;
+    job.Step(CancelAsked{"enough"});
+    for (const char* name : {"b", "c", "d"}) job.agent(name).deaf = false;
+    job.TakeOver("b");
+    job.ReconnectAll({"b", "c", "d"});
+    ASSERT_THAT(job.Decided("adopt"), HasSubstr("round 1 goes on"));
+    if (phase != JobPhase::kRunning) job.Wait(seconds(3));
+    if (phase == JobPhase::kGathering) {
+      job.Wait(seconds(3));
+      job.AllStop();
+    }
+    ASSERT_EQ(job.phase(), phase);
+    job.Reconnect("e");
+    for (int i = 0; i < 2; ++i) job.AllStop();
+    job.Wait(seconds(1));
+    ASSERT_EQ(job.phase(), JobPhase::kFinished);
+    EXPECT_EQ(job.status().verdict->outcome, Outcome::kCancelled);
+    EXPECT_THAT(job.status().verdict->reason, HasSubstr("enough"));
+  }
+}
+
+// A worker of e fails, and a restart is ordered, which spends the budget. Then
+// the coordinator finds that a was lost before, so it takes the restart back.
+// Only node e learns this. Node e comes after the round was adopted.
+TEST(JobTakeoverTest, AWithdrawnRestartIsGivenBackLater) {
+  JobSpec spec = QuickSpec(4, 5);
+  spec.max_restarts = 1;
+  JobFixture job = JobFixture::HostedBy("a", spec);
+  job.StartAll({"a", "b", "c", "d", "e"});
+  job.Fails("e", ExitedWith(8, 1));
+  ASSERT_EQ(job.status().restarts_used, 1);
+  RoundEnd& end = *job.agent("e").report.round_end;
+  end.reason = "a is lost";
+  end.revision += 10;
+  job.agent("e").report.restarts_used = 0;
+  job.TakeOver("b");
+  job.ReconnectAll({"b", "c", "d"});
+  ASSERT_EQ(job.phase(), JobPhase::kStopping);
+  EXPECT_EQ(job.status().restarts_used, 1);
+  job.Reconnect("e");
+  EXPECT_EQ(job.status().restarts_used, 0);
+  EXPECT_EQ(job.told("b").reason, "a is lost");
+  // The same report again changes nothing.
+  const uint64_t revision = job.told("b").revision;
+  job.Report("e");
+  EXPECT_EQ(job.told("b").revision, revision);
+}
+
+// The next coordinator has been cancelled by its user before node e reports an
+// older end, which does not end the job.
+TEST(JobTakeoverTest, ALaterVerdictIsNotReplacedByAnEarlierEnd) {
+  JobSpec spec = QuickSpec(4, 5);
+  spec.max_restarts = 1;
+  JobFixture job = JobFixture::HostedBy("a", spec);
+  job.StartAll({"a", "b", "c", "d", "e"});
+  for (const char* name : {"b", "c", "d"}) job.agent(name).deaf = true;
+  job.Fails("e", ExitedWith(8, 1));
+  for (const char* name : {"b", "c", "d"}) job.agent(name).deaf = false;
+  job.TakeOver("b");
+  job.ReconnectAll({"b", "c", "d"});
+  ASSERT_EQ(job.phase(), JobPhase::kRunning);
+  job.Step(CancelAsked{"enough"});
+  job.Reconnect("e");
+  job.AllStop();
+  job.Wait(seconds(1));
+  ASSERT_EQ(job.phase(), JobPhase::kFinished);
+  EXPECT_EQ(job.status().verdict->outcome, Outcome::kCancelled);
+}
+
+// Only node e knows that the job was cancelled. The next coordinator does not
+// meet e, and is lost, too. The coordinator after it meets e and two nodes that
+// obeyed the coordinator before. They know only the older end of the round.
+TEST(JobTakeoverTest, TheNewestEndCountsWhoeverReportsIt) {
+  JobSpec spec = QuickSpec(4, 5);
+  spec.max_restarts = 1;
+  JobFixture job = JobFixture::HostedBy("a", spec);
+  job.StartAll({"a", "b", "c", "d", "e"});
+  job.Fails("e", ExitedWith(8, 1));
+  for (const char* name : {"b", "c", "d"}) job.agent(name).deaf = true;
+  job.Step(CancelAsked{"enough"});
+  for (const char* name : {"b", "c", "d", "e"}) {
+    job.agent(name).report.phase = NodePhase::kIdle;
+    job.agent(name).deaf = false;
+  }
+  job.TakeOver("b");
+  job.ReconnectAll({"b", "c", "d"});
+  ASSERT_EQ(job.phase(), JobPhase::kGathering);
+  ASSERT_GT(job.agent("c").report.electorate.epoch,
+            job.agent("e").report.electorate.epoch);
+  job.TakeOver("c");
+  job.ReconnectAll({"c", "d", "e"});
+  job.AllStop();
+  job.Wait(seconds(6));
+  ASSERT_EQ(job.phase(), JobPhase::kFinished);
+  EXPECT_EQ(job.status().verdict->outcome, Outcome::kCancelled);
+}
+
+// An earlier coordinator ended the job with round 1, and only node b of it
+// comes. A failure counts as timed out, because the job may have gone on. A
+// success stays one. A cancelled job ends after the time of a lease.
+TEST(JobTakeoverTest, AnEndWithoutAMajorityKeepsItsOutcomeUnlessItIsAFailure) {
+  const JobSpec spec = QuickSpec(2, 3);
+  for (const int exit_code : {0, 3, 143}) {
+    JobFixture job = JobThatIsOver(Takeover::kMajority);
+    RoundEnd& end = *job.agent("b").report.round_end;
+    end.exit_code = exit_code;
+    end.cancelled = exit_code == 143;
+    job.Reconnect("b");
+    job.Join("d");
+    job.Wait(spec.lease() + seconds(1));
+    if (exit_code != 143) {
+      EXPECT_EQ(job.phase(), JobPhase::kGathering);
+      job.Wait(spec.join_timeout);
+    }
+    ASSERT_EQ(job.phase(), JobPhase::kFinished);
+    EXPECT_EQ(job.status().verdict->outcome,
+              exit_code == 0     ? Outcome::kSucceeded
+              : exit_code == 143 ? Outcome::kCancelled
+                                 : Outcome::kTimedOut);
+    EXPECT_EQ(job.status().verdict->exit_code, exit_code);
+  }
+}
+
+// Node b, which knows the end, is lost before the round is given up.
+TEST(JobTakeoverTest, ANodeThatIsLostAgainMayKnowTheEnd) {
+  JobFixture job = JobThatIsOver(Takeover::kAuto);
+  job.agent("c").report.phase = NodePhase::kIdle;
+  job.ReconnectAll({"c"});
+  job.Reconnect("b");
+  job.Lose("b");
+  for (const char* name : {"a", "b"}) job.Restart(name);
+  for (const char* name : {"a", "b", "c"}) job.Report(name);
+  ASSERT_EQ(job.phase(), JobPhase::kFinished);
+  EXPECT_EQ(job.status().verdict->exit_code, 3);
+}
+
 TEST(JobTakeoverTest, TheCauseOfASupersededEndIsForgotten) {
   JobFixture job = JobThatIsOver(Takeover::kMajority);
   job.Reconnect("b");
@@ -1533,8 +1733,30 @@ TEST(JobTakeoverTest, AJobThatIsOverEndsOnceNoWorkersAreLeft) {
   for (const char* name : {"a", "c"}) job.Restart(name);
   for (const char* name : {"a", "c"}) job.Report(name);
   EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  // Node b keeps this order, and tells it to the next coordinator if this one
+  // is lost as well.
+  EXPECT_EQ(job.told("b").stop.exit_code, 3);
+  EXPECT_THAT(job.told("b").reason, HasSubstr("exit code 3"));
   job.Idle("b");
   EXPECT_EQ(job.phase(), JobPhase::kFinished);
+}
+
+// Node b, which knows the end of round 1, comes only after the round was given
+// up. Node a has still workers and does not know the end.
+TEST(JobTakeoverTest, TheEndOfARoundThatWasGivenUpMayComeLater) {
+  JobFixture job = JobThatIsOver(Takeover::kAuto);
+  job.agent("a").report.phase = NodePhase::kStopping;
+  job.Reconnect("a");
+  job.Wait(seconds(6));
+  ASSERT_THAT(job.Decided("adopt"), HasSubstr("round 1 is given up"));
+  EXPECT_EQ(job.told("a").stop.exit_code, std::nullopt);
+  for (const char* name : {"d", "e"}) job.Join(name);
+  job.Reconnect("b");
+  job.Report("a");
+  EXPECT_EQ(job.told("a").stop.exit_code, 3);
+  job.Idle("a");
+  ASSERT_EQ(job.phase(), JobPhase::kFinished);
+  EXPECT_EQ(job.status().verdict->exit_code, 3);
 }
 
 // Node b reports that the job ended with round 1. But of the three nodes of
@@ -1583,10 +1805,16 @@ TEST(JobTakeoverTest, TheEndOfAnOlderCoordinatorDoesNotCount) {
     for (const char* name : {"a", "c"}) {
       job.agent(name).report.phase = NodePhase::kIdle;
     }
-    job.agent("a").report.round_end = RoundEnd{.exit_code = 3, .reason = "a"};
     Report& report = job.agent("c").report;
+    job.agent("a").report.round_end = RoundEnd{.exit_code = 3,
+                                               .reason = "a",
+                                               .epoch = report.electorate.epoch,
+                                               .revision = 9};
     report.electorate.epoch += kDrawnEpochMask + 1;
-    if (is_told) report.round_end = RoundEnd{.reason = "c"};
+    if (is_told) {
+      report.round_end =
+          RoundEnd{.reason = "c", .epoch = report.electorate.epoch};
+    }
     job.TakeOver("c");
     job.ReconnectAll({"a", "c"});
     for (const char* name : {"b", "d", "e"}) job.Restart(name);

@@ -389,7 +389,10 @@ void SimCoordinator::StandBy(Standby::Kind kind) {
   const auto milliseconds =
       std::chrono::duration_cast<std::chrono::milliseconds>(
           random.Between(clock - plan.max_skew, clock + plan.max_skew));
-  const uint64_t drawn = random.Next() >> (64 - rendezvous::kDrawnEpochBits);
+  uint64_t drawn = 0;
+  do {
+    drawn = random.Next() >> (64 - rendezvous::kDrawnEpochBits);
+  } while (!stage_->drawn_epochs.insert(drawn).second);
   const uint64_t candidate = (static_cast<uint64_t>(milliseconds.count())
                               << rendezvous::kDrawnEpochBits) |
                              drawn;

@@ -63,6 +63,9 @@ struct Stage {
   Random random;
   // source of the random numbers that only plans with a takeover use
   Random takeover_random;
+  // The random parts of all epochs so far. They differ: equal ones are
+  // possible, but too rare to be simulated.
+  std::set<uint64_t> drawn_epochs;
   const Plan plan;
   EventQueue queue;
   Trace trace;

@@ -20,7 +20,6 @@ class AdoptionChecker : public Checker {
   void OnCoordinatorStarted(uint64_t) override {
     started_ = now();
     come_.clear();
-    gave_up_over_ = false;
   }
   void OnReport(AgentName from, rendezvous::StreamId,
                 const rendezvous::Report& report) override {
@@ -39,13 +38,11 @@ class AdoptionChecker : public Checker {
     come.nodes = report.place->group_world_size;
     come.members = report.place->members;
     if (!report.round_end.has_value()) return;
-    come.end = {report.round_end->epoch, report.round_end->revision};
-    come.job_is_over = report.round_end->exit_code.has_value();
+    come.end = *report.round_end;
   }
   void OnStep(const CoordinatorStepped& step) override {
     for (const rendezvous::Decision& decision : step.decisions) {
-      if (decision.kind == "assign" && gave_up_over_ &&
-          JobIsOver(step.status)) {
+      if (decision.kind == "assign" && JobIsOver(step.status)) {
         Fail("a round begins, but a node knows that the job is over");
       }
       if (decision.kind != "adopt") continue;
@@ -62,7 +59,6 @@ class AdoptionChecker : public Checker {
       if (now() < started_ + plan().spec.lease() && !AllAreHere()) {
         Fail(absl::StrCat("round ", round, " is given up too early"));
       }
-      gave_up_over_ = JobIsOver(step.status);
     }
   }
 
@@ -82,11 +78,8 @@ class AdoptionChecker : public Checker {
     std::string node_id;
     // the node ids of the world, if the agent reported them
     std::vector<std::string> members;
-    // whether the agent knows that the job ends with this world
-    bool job_is_over = false;
-    // epoch and revision of the order that ended this world; 0: it has not
-    // ended
-    std::pair<uint64_t, uint64_t> end;
+    // the order that ended this world; epoch 0: it has not ended
+    rendezvous::RoundEnd end;
     // epoch of the coordinator that the agent followed last
     uint64_t followed = 0;
   };
@@ -168,15 +161,19 @@ class AdoptionChecker : public Checker {
       newest = std::max(newest, come.followed);
     }
     // The coordinator may have changed the end of the world: the newest counts.
-    std::pair<uint64_t, uint64_t> newest_end;
+    // Two nodes get the same end with different revisions.
+    rendezvous::RoundEnd end;
     for (const auto& [incarnation, come] : come_) {
-      if (come.followed == newest) newest_end = std::max(newest_end, come.end);
+      const auto age = [](const rendezvous::RoundEnd& one) {
+        return std::pair(one.epoch, one.revision);
+      };
+      if (come.followed == newest && age(come.end) > age(end)) end = come.end;
     }
-    return plan().takeover && worlds.size() == 1 &&
+    return plan().takeover && worlds.size() == 1 && end.exit_code.has_value() &&
            std::ranges::any_of(status.nodes, [&](const auto& node) {
              const Come& come = come_[node.node.incarnation];
-             return come.job_is_over && come.followed == newest &&
-                    come.end == newest_end;
+             return come.followed == newest &&
+                    come.end.exit_code == end.exit_code;
            });
   }
 
@@ -197,8 +194,6 @@ class AdoptionChecker : public Checker {
   Instant started_;
   // newest report of each agent, by incarnation
   std::map<uint64_t, Come> come_;
-  // whether the job was over (JobIsOver) when the coordinator gave a round up
-  bool gave_up_over_ = false;
 };
 
 }  // namespace
