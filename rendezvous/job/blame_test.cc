@@ -336,7 +336,21 @@ TEST(ToldBlame, TheCauseIsTheFailureThatTheReasonBeginsWith) {
     blame.Add(cause);
     ASSERT_TRUE(blame.failures().cause().has_value());
     EXPECT_EQ(blame.failures().cause()->message, "exit code 12");
+    EXPECT_EQ(blame.failures().collateral().size(), 1u);
   }
+}
+
+TEST(ToldBlame, FailuresThatAreKnownBeforeStay) {
+  Blame blame;
+  const Failure first = OnNode(Of(FailureKind::kExitCode, 1), "a");
+  const Failure second = OnNode(Of(FailureKind::kExitCode, 2), "b");
+  blame.Add(first);
+  blame.Add(second);
+  blame.Tell(Describe(second));
+  ASSERT_TRUE(blame.failures().cause().has_value());
+  EXPECT_EQ(blame.failures().cause()->node_id, "b");
+  ASSERT_EQ(blame.failures().collateral().size(), 1u);
+  EXPECT_EQ(blame.failures().collateral()[0].node_id, "a");
 }
 
 TEST_F(BlameTest, AKilledWorkerExplainsABrokenConnection) {

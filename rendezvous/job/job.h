@@ -230,9 +230,10 @@ class Job {
   void KeepEnd(const std::vector<const Report*>& all);
   // Takes the order by which an earlier coordinator ended the round
   // JobState::earlier from a report that comes after the round was adopted or
-  // given up. No effect if a newer order is known. A running or stopping round
-  // is then ended by this order; while gathering, JobState::told_end changes.
-  // If the node knows a newer world, forgets JobState::earlier instead.
+  // given up. No effect if a newer order is known. If the round was adopted,
+  // takes only a cancel, which is the wish of a user: other orders may be later
+  // than the election of this coordinator, and then do not count. If the node
+  // knows a newer world, forgets JobState::earlier instead.
   void TakeEnd(const Report& report);
   // Sets JobState::earlier.end, and JobState::told_end to its verdict.
   // `reports`: they show whether the job is preempted.
@@ -328,6 +329,9 @@ class Job {
   void Reblame(const std::string& node_id, const std::string& why,
                const Blame::Move& move, const std::optional<Failure>& failure);
   void Cancel(const std::string& why, const CancelWish& wish);
+  // Ends the job with `verdict`, that of a cancel, once the round has stopped.
+  // No effect if another verdict ends the job.
+  void CancelStopping(const Verdict& verdict);
   void Preempt(const Node& by, const PreemptionNotice& notice);
   void Finish(Verdict verdict);
   // Adds to `verdict` how the job spent its time (JobTime), the numbers of

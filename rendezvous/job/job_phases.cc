@@ -465,44 +465,31 @@ void Job::TakeEnd(const Report& report) {
     return;
   }
   if (!report.round_end.has_value() || !report.place.has_value() ||
-      IdOf(*report.place) != earlier.world ||
-      report.round_end->epoch >= state_.epoch ||
-      !IsNewer(*report.round_end, earlier.end)) {
+      IdOf(*report.place) != earlier.world) {
     return;
   }
   const RoundEnd& end = *report.round_end;
+  const std::vector<const Report*> reports = {&report};
+  const std::optional<Verdict> verdict = VerdictOf(end, reports);
+  const bool is_cancel =
+      verdict.has_value() && verdict->outcome == Outcome::kCancelled;
+  const bool was_given_up = state_.round == 0;
+  if (end.epoch >= state_.epoch || !IsNewer(end, earlier.end) ||
+      (!is_cancel && !was_given_up)) {
+    return;
+  }
   switch (state_.phase) {
     case JobPhase::kGathering:
-      SpendAsTold(report);
-      SetToldEnd(end, {&report});
+      SetToldEnd(end, reports);
       outbox_.Reword();
       break;
     case JobPhase::kRunning:
-      SpendAsTold(report);
-      EndAdopted(end, {&report});
+      EndAdopted(end, reports);
       break;
-    case JobPhase::kStopping: {
+    case JobPhase::kStopping:
       earlier.end = end;
-      Stopping& stopping = state_.stopping;
-      const std::optional<Verdict> cancel = stopping.consequence.otherwise();
-      // A verdict of this coordinator stays, for example that of a cancel.
-      if (stopping.consequence.verdict().has_value() &&
-          !state_.blame.is_told()) {
-        break;
-      }
-      state_.restarts_used -= stopping.consequence.Withdraw();
-      SpendAsTold(report);
-      stopping.consequence = ConsequenceOf(end, {&report});
-      if (cancel.has_value()) {
-        stopping.consequence.Cancel(*cancel, Consequence::Cause::kFinal);
-      }
-      if (end.cause == StopCause::kBroken) stopping.cause = end.cause;
-      state_.lost_host.reset();
-      Reblame(report.node.node_id, end.reason,
-              {.decision = "blame", .instead_of = "; not by "}, std::nullopt);
-      state_.blame.Tell(end.reason);
+      CancelStopping(*verdict);
       break;
-    }
     case JobPhase::kFinished:
       break;
   }
@@ -1003,15 +990,18 @@ void Job::Cancel(const std::string& why, const CancelWish& wish) {
                                 .consequence = Consequence::End(verdict)});
     return;
   }
+  CancelStopping(verdict);
+  if (wish.at_once && state_.stopping.Hurry(state_.now)) TellMembers();
+}
+
+void Job::CancelStopping(const Verdict& verdict) {
   const bool taken = state_.stopping.consequence.Cancel(
       verdict, state_.blame.provisional() ? Consequence::Cause::kProvisional
                                           : Consequence::Cause::kFinal);
-  if (taken) {
-    ++state_.changes;
-    outbox_.Note("cancel", "", verdict.reason);
-  }
-  const bool hurries = wish.at_once && state_.stopping.Hurry(state_.now);
-  if (taken || hurries) TellMembers();
+  if (!taken) return;
+  ++state_.changes;
+  outbox_.Note("cancel", "", verdict.reason);
+  TellMembers();
 }
 
 void Job::Preempt(const Node& by, const PreemptionNotice& notice) {

@@ -1265,6 +1265,31 @@ TEST(JobTakeoverTest, APreemptionWaitsForAMajorityForALeaseOnly) {
   EXPECT_EQ(job.status().verdict->outcome, Outcome::kPreempted);
 }
 
+// A worker of c fails, and all nodes know the order to stop for a restart. Then
+// c reports that it is preempted. The other nodes must learn this before the
+// job ends, or they would begin another round if the coordinator was lost.
+TEST(JobTakeoverTest, APreemptionWhileARoundStopsIsToldBeforeItEndsTheJob) {
+  JobSpec spec = QuickSpec(1, 3);
+  spec.max_restarts = 1;
+  JobFixture job = JobFixture::HostedBy("a", spec);
+  job.StartAll({"a", "b", "c"});
+  job.Fails("c", ExitedWith(2, 3));
+  for (const char* name : {"a", "b"}) job.Idle(name);
+  job.agent("a").deaf = job.agent("b").deaf = true;
+  job.agent("c").report.preemption =
+      PreemptionNotice{.signal = 12, .host = "c", .left = seconds(0)};
+  job.Idle("c");
+  EXPECT_EQ(job.phase(), JobPhase::kStopping);
+  job.agent("a").deaf = job.agent("b").deaf = false;
+  for (const char* name : {"a", "b"}) {
+    job.Report(name);
+    EXPECT_TRUE(job.told(name).preemption.has_value());
+    job.Report(name);
+  }
+  ASSERT_EQ(job.phase(), JobPhase::kFinished);
+  EXPECT_EQ(job.status().verdict->outcome, Outcome::kPreempted);
+}
+
 TEST(JobTakeoverTest, AWorldThatIsGivenUpElectsNevertheless) {
   for (const Takeover takeover : {Takeover::kAuto, Takeover::kMajority}) {
     JobSpec spec = QuickSpec(2, 3);
@@ -1594,36 +1619,30 @@ TEST(JobTakeoverTest, TheEndOfAnAdoptedRoundMayComeLater) {
   }
 }
 
-// A worker of e fails, and a restart is ordered, which spends the budget. Then
-// the coordinator finds that a was lost before, so it takes the restart back.
-// Only node e learns this. Node e comes after the round was adopted.
-TEST(JobTakeoverTest, AWithdrawnRestartIsGivenBackLater) {
-  JobSpec spec = QuickSpec(4, 5);
-  spec.max_restarts = 1;
-  JobFixture job = JobFixture::HostedBy("a", spec);
-  job.StartAll({"a", "b", "c", "d", "e"});
-  job.Fails("e", ExitedWith(8, 1));
-  ASSERT_EQ(job.status().restarts_used, 1);
-  RoundEnd& end = *job.agent("e").report.round_end;
-  end.reason = "a is lost";
-  end.revision += 10;
-  job.agent("e").report.restarts_used = 0;
+// As above, but e comes only after the next coordinator has begun a round. The
+// job goes on: its user may cancel it again.
+TEST(JobTakeoverTest, ACancelOfAnEarlierRoundDoesNotEndALaterOne) {
+  JobFixture job = JobFixture::HostedBy("a", QuickSpec(3, 4));
+  job.StartAll({"b", "c", "d", "e"});
+  for (const char* name : {"b", "c", "d"}) job.agent(name).deaf = true;
+  job.Step(CancelAsked{"enough"});
+  for (const char* name : {"b", "c", "d"}) {
+    job.agent(name).report.phase = NodePhase::kIdle;
+    job.agent(name).deaf = false;
+  }
   job.TakeOver("b");
   job.ReconnectAll({"b", "c", "d"});
-  ASSERT_EQ(job.phase(), JobPhase::kStopping);
-  EXPECT_EQ(job.status().restarts_used, 1);
+  job.AllStop();
+  job.Wait(seconds(7));
+  ASSERT_EQ(job.round(), 2);
   job.Reconnect("e");
-  EXPECT_EQ(job.status().restarts_used, 0);
-  EXPECT_EQ(job.told("b").reason, "a is lost");
-  // The same report again changes nothing.
-  const uint64_t revision = job.told("b").revision;
-  job.Report("e");
-  EXPECT_EQ(job.told("b").revision, revision);
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
 }
 
-// The next coordinator has been cancelled by its user before node e reports an
-// older end, which does not end the job.
-TEST(JobTakeoverTest, ALaterVerdictIsNotReplacedByAnEarlierEnd) {
+// The first coordinator is cut off from all nodes but e. A worker of e fails,
+// so this coordinator orders a restart. It did so only after the other nodes
+// had elected another coordinator, so the restart is not counted.
+TEST(JobTakeoverTest, AnEarlierCoordinatorsOrderMayComeTooLate) {
   JobSpec spec = QuickSpec(4, 5);
   spec.max_restarts = 1;
   JobFixture job = JobFixture::HostedBy("a", spec);
@@ -1633,13 +1652,13 @@ TEST(JobTakeoverTest, ALaterVerdictIsNotReplacedByAnEarlierEnd) {
   for (const char* name : {"b", "c", "d"}) job.agent(name).deaf = false;
   job.TakeOver("b");
   job.ReconnectAll({"b", "c", "d"});
-  ASSERT_EQ(job.phase(), JobPhase::kRunning);
-  job.Step(CancelAsked{"enough"});
+  job.Wait(seconds(3));
+  ASSERT_EQ(job.phase(), JobPhase::kStopping);
+  job.agent("e").report.failures.clear();
+  job.agent("e").report.phase = NodePhase::kIdle;
   job.Reconnect("e");
-  job.AllStop();
-  job.Wait(seconds(1));
-  ASSERT_EQ(job.phase(), JobPhase::kFinished);
-  EXPECT_EQ(job.status().verdict->outcome, Outcome::kCancelled);
+  EXPECT_EQ(job.status().restarts_used, 0);
+  EXPECT_THAT(job.told("b").reason, HasSubstr("(a) is lost"));
 }
 
 // Only node e knows that the job was cancelled. The next coordinator does not
@@ -1746,14 +1765,22 @@ TEST(JobTakeoverTest, AJobThatIsOverEndsOnceNoWorkersAreLeft) {
 TEST(JobTakeoverTest, TheEndOfARoundThatWasGivenUpMayComeLater) {
   JobFixture job = JobThatIsOver(Takeover::kAuto);
   job.agent("a").report.phase = NodePhase::kStopping;
+  job.agent("a").report.round_end.reset();
   job.Reconnect("a");
   job.Wait(seconds(6));
   ASSERT_THAT(job.Decided("adopt"), HasSubstr("round 1 is given up"));
   EXPECT_EQ(job.told("a").stop.exit_code, std::nullopt);
   for (const char* name : {"d", "e"}) job.Join(name);
   job.Reconnect("b");
-  job.Report("a");
+  for (const char* name : {"a", "b"}) job.Report(name);
   EXPECT_EQ(job.told("a").stop.exit_code, 3);
+  // Node c knows an order that is older than that of b.
+  Report& older = job.agent("c").report;
+  older.phase = NodePhase::kIdle;
+  older.round_end = job.agent("b").report.round_end;
+  older.round_end->exit_code = 4;
+  older.round_end->revision -= 1;
+  job.Reconnect("c");
   job.Idle("a");
   ASSERT_EQ(job.phase(), JobPhase::kFinished);
   EXPECT_EQ(job.status().verdict->exit_code, 3);
@@ -1829,11 +1856,41 @@ TEST(JobTakeoverTest, ANodeThatIsLostAgainMayKnowThatTheJobWentOn) {
   JobFixture job = JobThatIsOver(Takeover::kAuto);
   Report& report = job.agent("c").report;
   report.round = report.place->round = 2;
+  report.round_end.reset();
   job.ReconnectAll({"b", "c"});
   job.Lose("c");
   for (const char* name : {"a", "c"}) job.Restart(name);
   EXPECT_THAT(job.Decided("adopt"), HasSubstr("round 1 is given up"));
   EXPECT_THAT(job.Decided("adopt"), EndsWith("are among the 3 nodes here"));
+}
+
+// The wait ends although no report comes at that time.
+TEST(JobTakeoverTest, ACancelWithoutAMajorityHasADeadline) {
+  JobFixture job = JobThatIsOver(Takeover::kMajority);
+  job.agent("b").report.round_end->exit_code = 143;
+  job.agent("b").report.round_end->cancelled = true;
+  job.Reconnect("b");
+  for (const char* name : {"a", "c"}) job.Restart(name);
+  job.Wait(seconds(2));
+  for (const char* name : {"a", "b", "c"}) job.agent(name).silent = true;
+  job.Wait(QuickSpec(2, 3).lease() - seconds(2));
+  EXPECT_EQ(job.phase(), JobPhase::kFinished);
+}
+
+TEST(AdoptionTest, TheNewestEndIsThatOfTheNewestOrderForTheWorld) {
+  Report report;
+  report.place = Place{};
+  report.place->round = 2;
+  std::vector<Report> reports(4, report);
+  reports[0].round_end = RoundEnd{.epoch = 1, .revision = 9};
+  reports[1].round_end = RoundEnd{.epoch = 2, .revision = 5};
+  reports[2].round_end = RoundEnd{.epoch = 2, .revision = 4};
+  reports[3].round_end = RoundEnd{.epoch = 3, .revision = 1};
+  reports[3].place->round = 1;
+  EXPECT_EQ(NewestEnd(*report.place, {&reports[0], &reports[1], &reports[2],
+                                      &reports[3], &report}),
+            &reports[1]);
+  EXPECT_EQ(NewestEnd(*report.place, {&reports[3], &report}), nullptr);
 }
 
 TEST(AdoptionTest, TheMembersAreThoseOfTheNewestRound) {

@@ -278,8 +278,8 @@ TEST_F(TakeoverCheckersTest, ReportsAJobThatIsOverAndBeginsAgain) {
     report.electorate.world.round = one.electorate;
     checker_->OnReport(kOne, 2, report);
     report.place->round = 3;
-    report.round_end.emplace();
-    report.round_end->exit_code = one.exit_code;
+    report.round_end =
+        rendezvous::RoundEnd{.exit_code = one.exit_code, .epoch = 1};
     checker_->OnReport(kZero, 1, report);
     Advance(plan_.spec.lease());
     step_.status.nodes = {Node(kZero, {})};
@@ -289,6 +289,25 @@ TEST_F(TakeoverCheckersTest, ReportsAJobThatIsOverAndBeginsAgain) {
     step_.decisions = {{"assign", 4, "", ""}};
     checker_->OnStep(step_);
     EXPECT_EQ(checker_->breach().empty(), !one.is_over);
+  }
+}
+
+// Node 0 knows that the job is cancelled. The round that follows is wrong if
+// `has_gone_on` is false. Else node 1 knows a newer round.
+TEST_F(TakeoverCheckersTest, ReportsACancelledJobThatGoesOn) {
+  for (const bool has_gone_on : {false, true}) {
+    Use(NewAdoptionChecker);
+    rendezvous::Report report;
+    report.sequence = 1;
+    report.place = {.round = has_gone_on ? 4 : 3, .group_world_size = 5};
+    checker_->OnReport(kOne, 2, report);
+    report.place->round = 3;
+    report.round_end = rendezvous::RoundEnd{.cancelled = true, .epoch = 1};
+    checker_->OnReport(kZero, 1, report);
+    step_.status.nodes = {Node(kZero, {})};
+    step_.decisions = {{"assign", 4, "", ""}};
+    checker_->OnStep(step_);
+    EXPECT_EQ(checker_->breach().empty(), has_gone_on);
   }
 }
 

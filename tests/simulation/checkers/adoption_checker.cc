@@ -20,6 +20,7 @@ class AdoptionChecker : public Checker {
   void OnCoordinatorStarted(uint64_t) override {
     started_ = now();
     come_.clear();
+    gave_up_over_ = false;
   }
   void OnReport(AgentName from, rendezvous::StreamId,
                 const rendezvous::Report& report) override {
@@ -42,8 +43,12 @@ class AdoptionChecker : public Checker {
   }
   void OnStep(const CoordinatorStepped& step) override {
     for (const rendezvous::Decision& decision : step.decisions) {
-      if (decision.kind == "assign" && JobIsOver(step.status)) {
+      if (decision.kind == "assign" && gave_up_over_ &&
+          JobIsOver(step.status)) {
         Fail("a round begins, but a node knows that the job is over");
+      }
+      if (decision.kind == "assign" && IsCancelled(step.status)) {
+        Fail("a round begins, but a node knows that the job is cancelled");
       }
       if (decision.kind != "adopt") continue;
       int round = 0;
@@ -59,6 +64,7 @@ class AdoptionChecker : public Checker {
       if (now() < started_ + plan().spec.lease() && !AllAreHere()) {
         Fail(absl::StrCat("round ", round, " is given up too early"));
       }
+      gave_up_over_ = JobIsOver(step.status);
     }
   }
 
@@ -153,11 +159,8 @@ class AdoptionChecker : public Checker {
   // coordinator. Always false without takeovers: there, the job may have
   // continued without that node.
   bool JobIsOver(const rendezvous::JobStatus& status) {
-    std::set<rendezvous::WorldId> worlds;
     uint64_t newest = 0;
     for (const auto& [incarnation, come] : come_) {
-      if (come.nodes > 0) worlds.insert(come.world);
-      if (come.elects.round > 0) worlds.insert(come.elects);
       newest = std::max(newest, come.followed);
     }
     // The coordinator may have changed the end of the world: the newest counts.
@@ -169,12 +172,32 @@ class AdoptionChecker : public Checker {
       };
       if (come.followed == newest && age(come.end) > age(end)) end = come.end;
     }
-    return plan().takeover && worlds.size() == 1 && end.exit_code.has_value() &&
+    return plan().takeover && OneWorldIsKnown() && end.exit_code.has_value() &&
            std::ranges::any_of(status.nodes, [&](const auto& node) {
              const Come& come = come_[node.node.incarnation];
              return come.followed == newest &&
                     come.end.exit_code == end.exit_code;
            });
+  }
+
+  // Whether a node in the job knows that an earlier coordinator has cancelled
+  // it, and no agent knows another world. A cancel is the wish of a user, so it
+  // counts also if newer coordinators have ended the world in another way.
+  // Always false without takeovers, as JobIsOver.
+  bool IsCancelled(const rendezvous::JobStatus& status) {
+    return plan().takeover && OneWorldIsKnown() &&
+           std::ranges::any_of(status.nodes, [&](const auto& node) {
+             return come_[node.node.incarnation].end.cancelled;
+           });
+  }
+
+  bool OneWorldIsKnown() const {
+    std::set<rendezvous::WorldId> worlds;
+    for (const auto& [incarnation, come] : come_) {
+      if (come.nodes > 0) worlds.insert(come.world);
+      if (come.elects.round > 0) worlds.insert(come.elects);
+    }
+    return worlds.size() == 1;
   }
 
   // Checks that the job is at least as old as its nodes have reported. Ignores
@@ -194,6 +217,8 @@ class AdoptionChecker : public Checker {
   Instant started_;
   // newest report of each agent, by incarnation
   std::map<uint64_t, Come> come_;
+  // whether the job was over (JobIsOver) when the coordinator gave a round up
+  bool gave_up_over_ = false;
 };
 
 }  // namespace
