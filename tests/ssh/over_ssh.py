@@ -55,7 +55,7 @@ class OverSsh(unittest.TestCase):
     front = ssh_hosts.Launch(
         [LAUNCH, '--hostfile=' + path,
          '--ssh-args=-F ' + self.hosts.path('config')] + flags +
-        [WORKER] + deed, self.work, environment)
+        [WORKER] + deed, self.work, environment, self.hosts)
     self.addCleanup(front.close)
     return front
 

@@ -165,6 +165,22 @@ class Hosts:
         pass
     return found
 
+  def states(self):
+    """Returns one line for each of these processes: pid, parent, state, the
+    kernel function in which it waits, and command line."""
+    lines = []
+    for pid, words in sorted(self.processes().items()):
+      try:
+        with open('/proc/%d/stat' % pid, encoding='utf-8') as file:
+          state, parent = file.read().rsplit(')', 1)[1].split()[:2]
+        with open('/proc/%d/wchan' % pid, encoding='utf-8') as file:
+          waits = file.read()
+      except OSError:
+        continue
+      lines.append('process %d of %s: %s in %s: %s' % (
+          pid, parent, state, waits, b' '.join(words).decode()))
+    return lines
+
   def wait_for_nothing(self):
     """Waits until no process of a login is left. Returns those that are left
     after PATIENCE_S."""
@@ -178,9 +194,14 @@ class Hosts:
 
 
 class Launch:
-  """A running launch --hostfile, whose output is read as it arrives."""
+  """A running launch --hostfile, whose output is read as it arrives.
 
-  def __init__(self, command, folder, environment):
+  hosts: if given, text() ends with the processes on the hosts once an output
+      did not come in time.
+  """
+
+  def __init__(self, command, folder, environment, hosts=None):
+    self._hosts = hosts
     self.process = subprocess.Popen(
         command, cwd=folder, env=environment, stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -212,8 +233,10 @@ class Launch:
     def count():
       return self.text().count(part)
     with self._grown:
-      self._grown.wait_for(lambda: count() >= times or self._open == 0,
-                           PATIENCE_S)
+      is_there = self._grown.wait_for(
+          lambda: count() >= times or self._open == 0, PATIENCE_S)
+      if not is_there and self._hosts is not None:
+        self.err += self._hosts.states()
       return count() >= times
 
   def lines(self, part):
