@@ -49,6 +49,14 @@ bool IsVoid(const Place& place, const Electorate& newest) {
   return world < newest.world || place.epoch < newest.epoch;
 }
 
+int RankAsListed(const Report& report, const WorldId& world,
+                 const std::vector<std::string>& members) {
+  const bool was_there = report.place.has_value() &&
+                         report.place->epoch == world.epoch &&
+                         report.place->round < world.round;
+  return was_there ? RankIn(members, report.node.node_id) : -1;
+}
+
 std::vector<Constituency> ConstituenciesOf(
     const std::vector<const Report*>& known,
     const std::vector<const Report*>& voting) {
@@ -87,12 +95,12 @@ std::vector<Constituency> ConstituenciesOf(
     const Electorate& electorate = report->electorate;
     const bool has_forgotten = !place.has_value() && KnowsNothing(electorate) &&
                                report->spec.RestartedAgentsElect();
-    if (has_forgotten) {
-      for (const auto& [world, members] : ids) {
-        votes.push_back({.world = world,
-                         .rank = RankIn(members, report->node.node_id),
-                         .has_forgotten = true});
-      }
+    for (const auto& [world, members] : ids) {
+      votes.push_back({.world = world,
+                       .rank = has_forgotten
+                                   ? RankIn(members, report->node.node_id)
+                                   : RankAsListed(*report, world, members),
+                       .has_forgotten = has_forgotten});
     }
     if (electorate.world == place) continue;
     votes.push_back({.world = electorate.world, .rank = electorate.rank});

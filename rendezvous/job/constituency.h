@@ -29,7 +29,9 @@ bool IsVoid(const Place& place, const Electorate& newest);
 struct Constituency {
   WorldId world;
   int nodes = 0;
-  // Number of the world's nodes that vote and remember this world.
+  // Number of the world's nodes that vote and remember their promises: those
+  // that have begun the world or are its electors, and those that the world
+  // lists and that have begun an older one (RankAsListed).
   int voters = 0;
   // Number of the world's nodes that vote after a restart. These nodes are
   // recognised by their node ids; they have forgotten the world and their
@@ -43,6 +45,17 @@ struct Constituency {
   // coordinator, the voter's report shows its promise to that coordinator.
   bool has_majority() const;
 };
+
+// Returns the group rank in `world` of an agent that does not know this world,
+// but is certainly a member of it. -1: it is not certain. `members`: the node
+// ids of the world.
+//
+// Such an agent exists if the coordinator was lost while it began the world,
+// and its order to begin has reached only other nodes. The agent is a member if
+// the world lists its node, and if it has a place in an older world of the same
+// coordinator. An agent that was started again after that has no such place.
+int RankAsListed(const Report& report, const WorldId& world,
+                 const std::vector<std::string>& members);
 
 // Returns the worlds whose majorities are needed to elect a coordinator, in
 // ascending order. One is the world of the newest electorate in the reports

@@ -310,6 +310,8 @@ void Job::JoinElectors(Node& node, const Report& report) {
   } else if (report.place.has_value() &&
              IdOf(*report.place) == electors.world) {
     rank = report.place->group_rank;
+  } else {
+    rank = RankAsListed(report, electors.world, electors.members);
   }
   if (!electors.Add(node.identity.node_id,
                     {.rank = rank, .incarnation = node.identity.incarnation})) {

@@ -1499,6 +1499,32 @@ TEST(JobTakeoverTest, AJobThatIsOverNamesTheCauseIfANodeKnowsIt) {
   }
 }
 
+// Round 2 begins without node a, whose process is the coordinator. That process
+// is killed before nodes c and d have learned of round 2. They are known to be
+// members of it, so half of its nodes are here, and round 3 can begin.
+TEST(JobTakeoverTest, NodesThatHaveNotLearnedOfANewRoundAreElectorsOfIt) {
+  JobSpec spec = QuickSpec(1, 6);
+  spec.takeover = Takeover::kMajority;
+  JobFixture job = JobFixture::HostedBy("a", spec);
+  for (const char* name : {"a", "b", "c", "d"}) job.Join(name);
+  job.Wait(spec.last_call);
+  for (const char* name : {"a", "b", "c", "d"}) job.Runs(name);
+  job.agent("a").report.leave = "SIGTERM";
+  job.Report("a");
+  job.AllStop();
+  for (const char* name : {"c", "d"}) job.agent(name).deaf = true;
+  job.Wait(spec.last_call);
+  ASSERT_EQ(job.round(), 2);
+  job.Runs("b");
+  for (const char* name : {"c", "d"}) job.agent(name).deaf = false;
+  job.TakeOver("b");
+  job.ReconnectAll({"b", "c", "d"});
+  ASSERT_THAT(job.Decided("adopt"), HasSubstr("round 2 is given up"));
+  job.AllStop();
+  job.Wait(seconds(5));
+  EXPECT_EQ(job.round(), 3);
+}
+
 // A coordinator has ended the job because of a failure on node c, and node a
 // reports a consequence of it. The new coordinator adopts the round with nodes
 // a and b. In one of the cases c comes later, is lost, and comes again.

@@ -497,6 +497,46 @@ TEST(StandbyTest, ANodeThatWasStartedAgainVotesInARoundThatMayHaveBegun) {
   }
 }
 
+// Round 2 begins without node 0, the host of the coordinator, which is killed
+// before node 2 has learned of round 2. Node 1 knows that node 2 belongs to it.
+// Node 2 votes unless it may be a new agent, or round 2 one of another
+// coordinator.
+TEST(StandbyTest, ANodeThatHasNotLearnedOfANewRoundVotesInIt) {
+  struct Case {
+    bool is_listed = true;
+    uint64_t epoch = 0;
+    int round = 1;
+    bool votes = false;
+  };
+  const uint64_t epoch = Cluster(3).report(2).place->epoch;
+  for (const Case& one :
+       {Case{.epoch = epoch, .votes = true},
+        Case{.is_listed = false, .epoch = epoch}, Case{.epoch = epoch - 1},
+        Case{.epoch = epoch, .round = 3}}) {
+    Cluster nodes(3);
+    for (const int rank : {1, 2}) {
+      nodes.report(rank).spec.takeover = Takeover::kMajority;
+    }
+    Place& place = *nodes.report(1).place;
+    place.round = 2;
+    place.group_rank = 0;
+    place.group_world_size = 2;
+    if (one.is_listed) place.members = {"n1", "n2"};
+    Place& other = *nodes.report(2).place;
+    other.epoch = one.epoch;
+    other.round = one.round;
+    if (one.round == 3) {
+      // Round 3 has only this node.
+      other.group_rank = 0;
+      other.group_world_size = 1;
+    }
+    nodes.Come(1);
+    nodes.Come(2);
+    EXPECT_EQ(nodes.told(1).epoch != 0, one.votes)
+        << one.is_listed << one.epoch << one.round;
+  }
+}
+
 TEST(StandbyTest, NoReturnedNodeVotesIfTwoGroupsCanExist) {
   Cluster nodes = WithAReturnedNode(4, 1);
   for (int rank = 0; rank < 4; ++rank) nodes.report(rank).spec.min_nodes = 2;
