@@ -331,6 +331,10 @@ std::string Cluster::Run() {
   stage_.queue.In(kTick, [this] { Tick(); });
   stage_.queue.RunUntil(stage_.queue.now() + kFaultyTime,
                         [this] { return !stage_.failure.empty(); });
+  if (stage_.queue.now() < faults_.calm_until()) {
+    stage_.queue.RunUntil(faults_.calm_until(),
+                          [this] { return !stage_.failure.empty(); });
+  }
   if (!stage_.failure.empty()) return stage_.failure;
 
   faults_.Heal();

@@ -19,9 +19,13 @@ constexpr Duration kInterval = milliseconds(200);
 constexpr Duration kImpostorComes = milliseconds(40);
 
 // Probabilities, per mille, in plans in which coordinators are killed.
-// kKillInNewRound: the coordinator is killed when a round begins. kStaysAway:
-// an ended agent is not started again before the faults end.
+// kKillInNewRound: the coordinator is killed when a round begins. kIsCalm:
+// after that, no agent is started and no other fault happens for kCalm, so that
+// the nodes that are left must elect a coordinator (TakeoverTimeChecker).
+// kStaysAway: an ended agent is not started again before the faults end.
 constexpr int kKillInNewRound = 150;
+constexpr int kIsCalm = 400;
+constexpr Duration kCalm = seconds(75);
 constexpr int kStaysAway = 200;
 // Time within which most nodes of a new round begin the round.
 constexpr Duration kRoundBegins = milliseconds(20);
@@ -60,6 +64,10 @@ void FaultInjector::Tick() {
   if (stage_->healed) return;
   Random& random = stage_->random;
   const Plan& plan = stage_->plan;
+  if (stage_->queue.now() < calm_until_) {
+    stage_->queue.In(kInterval, [this] { Tick(); });
+    return;
+  }
   for (const auto& node : *nodes_) {
     if (node->alive()) {
       TroubleNetwork(*node);
@@ -185,18 +193,28 @@ void FaultInjector::TroubleTakeover() {
 void FaultInjector::RoundBegan(int host) {
   Random& random = stage_->takeover_random;
   if (stage_->healed || stage_->plan.kill_coordinator == 0 ||
-      !random.Chance(kKillInNewRound)) {
+      stage_->queue.now() < calm_until_ || !random.Chance(kKillInNewRound)) {
     return;
   }
   SimNode* node = (*nodes_)[host].get();
+  // If the host loses its power, some of its orders to begin may get lost.
+  const Network::Death how =
+      random.Chance(500) ? Network::Death::kPower : Network::Death::kProcess;
+  for (const auto& one : *nodes_) {
+    if (how != Network::Death::kPower || !random.Chance(400)) continue;
+    network_->Cut(one->slot(), Network::Direction::kDown, 2 * kRoundBegins);
+  }
   stage_->queue.In(random.Between(Duration::zero(), kRoundBegins),
-                   [this, node, of = node->name().incarnation] {
+                   [this, node, how, of = node->name().incarnation] {
                      if (stage_->healed || CoordinatingNode() != node ||
                          node->name().incarnation != of) {
                        return;
                      }
                      ++stage_->census["coordinator killed in a new round"];
-                     Kill(*node, Network::Death::kProcess);
+                     Kill(*node, how);
+                     if (!stage_->takeover_random.Chance(kIsCalm)) return;
+                     stage_->Note("no further fault for some time");
+                     calm_until_ = stage_->queue.now() + kCalm;
                    });
 }
 

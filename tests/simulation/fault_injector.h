@@ -27,6 +27,8 @@ class FaultInjector {
         nodes_(nodes) {}
 
   void Begin();
+  // The time until which no fault happens.
+  Instant calm_until() const { return calm_until_; }
   // Undoes the faults that can be undone; no further faults happen.
   void Heal();
   // Called when a worker has crashed. Makes other workers of its round crash as
@@ -67,6 +69,7 @@ class FaultInjector {
   Network* const network_;
   std::vector<std::unique_ptr<SimCoordinator>>* const coordinators_;
   std::vector<std::unique_ptr<SimNode>>* const nodes_;
+  Instant calm_until_;
   // For each slot whose agent has ended: this agent's incarnation, and whether
   // the slot gets no new agent before the faults end.
   std::map<int, std::pair<uint64_t, bool>> away_;

@@ -32,6 +32,7 @@ class TakeoverTimeChecker : public Checker {
     const rendezvous::WorldId id = {.epoch = epoch, .round = place.round};
     World& world = worlds_[id];
     world.nodes = place.group_world_size;
+    world.members = place.members;
     world.started[place.group_rank] = agent;
     places_[agent.incarnation] = id;
     if (static_cast<int>(world.started.size()) == world.nodes) {
@@ -97,6 +98,8 @@ class TakeoverTimeChecker : public Checker {
     int nodes = 0;
     // the agents that have started this world, by group rank
     std::map<int, AgentName> started;
+    // the node ids of this world, by group rank; empty: not listed
+    std::vector<std::string> members;
   };
 
   // Whether the agent can take part in an election: it is alive, not suspended,
@@ -115,6 +118,20 @@ class TakeoverTimeChecker : public Checker {
            newest->second != member.incarnation && Votes(newest->second) &&
            !places_.contains(newest->second);
   }
+  // Whether the node of group rank `rank` of this world has a voting agent that
+  // has not started the world, but an older world of the same coordinator.
+  bool HasNotLearned(const rendezvous::WorldId& id, const World& world,
+                     int rank) const {
+    if (world.started.contains(rank) ||
+        rank >= static_cast<int>(world.members.size())) {
+      return false;
+    }
+    const auto agent = newest_agents_.find(HostOf(world.members[rank]));
+    if (agent == newest_agents_.end() || !Votes(agent->second)) return false;
+    const auto place = places_.find(agent->second);
+    return place != places_.end() && place->second.epoch == id.epoch &&
+           place->second.round < id.round;
+  }
   bool HasMajority(rendezvous::WorldId id) const {
     const auto found = worlds_.find(id);
     if (found == worlds_.end()) return false;
@@ -124,6 +141,9 @@ class TakeoverTimeChecker : public Checker {
     for (const auto& [rank, member] : world.started) {
       remember += Votes(member.incarnation) ? 1 : 0;
       returned += HasReturned(world, member) ? 1 : 0;
+    }
+    for (int rank = 0; rank < world.nodes; ++rank) {
+      remember += HasNotLearned(id, world, rank) ? 1 : 0;
     }
     return 2 * remember >= world.nodes &&
            2 * (remember + returned) > world.nodes;
