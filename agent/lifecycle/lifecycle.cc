@@ -118,6 +118,7 @@ void Lifecycle::On(const DirectiveCame& event) {
       directive_->kind == rendezvous::DirectiveKind::kStop &&
       directive.kind == rendezvous::DirectiveKind::kStop &&
       directive.stop.round == directive_->stop.round &&
+      directive.stop.cancelled == directive_->stop.cancelled &&
       directive.reason != directive_->reason;
   directive_ = directive;
   if (is_another_cause && round_ == directive.stop.round && PrintsForJob()) {

@@ -117,19 +117,22 @@ std::vector<const Report*> Adoption::Collected::All() const {
   return all;
 }
 
-bool IsNewer(const RoundEnd& a, const RoundEnd& b) {
-  return std::tie(a.epoch, a.revision) > std::tie(b.epoch, b.revision);
+bool Replaces(const RoundEnd& a, const RoundEnd& b) {
+  const auto key = [](const RoundEnd& end) {
+    return std::tuple(end.cancelled, end.epoch, end.revision);
+  };
+  return key(a) > key(b);
 }
 
-const Report* NewestEnd(const Place& place,
-                        const std::vector<const Report*>& reports) {
+const Report* EndThatCounts(const Place& place,
+                            const std::vector<const Report*>& reports) {
   const Report* ended = nullptr;
   for (const Report* const report : reports) {
     if (!report->round_end.has_value() || !report->place.has_value() ||
         !IsSameWorld(*report->place, place)) {
       continue;
     }
-    if (ended == nullptr || IsNewer(*report->round_end, *ended->round_end)) {
+    if (ended == nullptr || Replaces(*report->round_end, *ended->round_end)) {
       ended = report;
     }
   }

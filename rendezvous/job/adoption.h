@@ -95,16 +95,17 @@ class Adoption {
 // Whether two places belong to one world of one round.
 bool IsSameWorld(const Place& a, const Place& b);
 
-// Whether an order that ended a round is newer than another one that ended the
-// same round. Several coordinators may have ended the round in different ways,
-// each on some of the nodes. The end of the coordinator with the highest epoch
-// counts, because only this coordinator can have reached a majority. If it has
-// changed the end, the later order counts.
-bool IsNewer(const RoundEnd& a, const RoundEnd& b);
-// Returns the report with the newest end of the world of `place`; null: no
-// report says that this world's round has ended. O(n).
-const Report* NewestEnd(const Place& place,
-                        const std::vector<const Report*>& reports);
+// Whether the order `a` that ended a round replaces another one, `b`, that
+// ended the same round. Several coordinators may have ended the round in
+// different ways, each on some of the nodes. A cancel replaces all other
+// orders: it is the wish of a user. Else the order of the coordinator with the
+// highest epoch counts, because only this coordinator can have reached a
+// majority. If it has changed the end, the later order counts.
+bool Replaces(const RoundEnd& a, const RoundEnd& b);
+// Returns the report with the end of the world of `place` that replaces all
+// others; null: no report says that this world's round has ended. O(n).
+const Report* EndThatCounts(const Place& place,
+                            const std::vector<const Report*>& reports);
 
 // Builds the world of the newest round from the nodes' reports. Members that
 // have not reported have an empty node id; their host is the node id that the

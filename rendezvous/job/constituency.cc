@@ -51,9 +51,9 @@ bool IsVoid(const Place& place, const Electorate& newest) {
 
 int RankAsListed(const Report& report, const WorldId& world,
                  const std::vector<std::string>& members) {
-  const bool was_there = report.place.has_value() &&
-                         report.place->epoch == world.epoch &&
-                         report.place->round < world.round;
+  const bool was_there =
+      report.spec.RestartedAgentsElect() && report.place.has_value() &&
+      report.place->epoch == world.epoch && report.place->round < world.round;
   return was_there ? RankIn(members, report.node.node_id) : -1;
 }
 
@@ -96,11 +96,10 @@ std::vector<Constituency> ConstituenciesOf(
     const bool has_forgotten = !place.has_value() && KnowsNothing(electorate) &&
                                report->spec.RestartedAgentsElect();
     for (const auto& [world, members] : ids) {
-      votes.push_back({.world = world,
-                       .rank = has_forgotten
-                                   ? RankIn(members, report->node.node_id)
-                                   : RankAsListed(*report, world, members),
-                       .has_forgotten = has_forgotten});
+      const int rank = has_forgotten ? RankIn(members, report->node.node_id)
+                                     : RankAsListed(*report, world, members);
+      if (rank < 0) continue;
+      votes.push_back({.world = world, .rank = rank, .has_forgotten = true});
     }
     if (electorate.world == place) continue;
     votes.push_back({.world = electorate.world, .rank = electorate.rank});

@@ -29,13 +29,12 @@ bool IsVoid(const Place& place, const Electorate& newest);
 struct Constituency {
   WorldId world;
   int nodes = 0;
-  // Number of the world's nodes that vote and remember their promises: those
-  // that have begun the world or are its electors, and those that the world
-  // lists and that have begun an older one (RankAsListed).
+  // Number of the world's nodes that vote and remember this world.
   int voters = 0;
-  // Number of the world's nodes that vote after a restart. These nodes are
-  // recognised by their node ids; they have forgotten the world and their
-  // promises (to obey no coordinator with a lower epoch).
+  // Number of the world's nodes that vote and do not know it. These nodes are
+  // recognised by their node ids. They were started again, and have forgotten
+  // the world and their promises (to obey no coordinator with a lower epoch).
+  // Or they have not learned of the world (RankAsListed).
   int returned = 0;
 
   // Whether the nodes counted by `voters` and `returned` may elect a
@@ -46,14 +45,14 @@ struct Constituency {
   bool has_majority() const;
 };
 
-// Returns the group rank in `world` of an agent that does not know this world,
-// but is certainly a member of it. -1: it is not certain. `members`: the node
-// ids of the world.
+// Returns the group rank in `world` of a node that is a member of this world,
+// but has not learned of it: its agent has a place in an older world of the
+// same coordinator. Such a node exists if the coordinator was lost while it
+// began the world, and its order to begin has reached only other nodes.
+// `members`: the node ids of the world. -1: the node is no such member.
 //
-// Such an agent exists if the coordinator was lost while it began the world,
-// and its order to begin has reached only other nodes. The agent is a member if
-// the world lists its node, and if it has a place in an older world of the same
-// coordinator. An agent that was started again after that has no such place.
+// If the agent was cut off, the member may be a newer agent of the same node.
+// So the result is -1 unless JobSpec::RestartedAgentsElect.
 int RankAsListed(const Report& report, const WorldId& world,
                  const std::vector<std::string>& members);
 
@@ -63,9 +62,10 @@ int RankAsListed(const Report& report, const WorldId& world,
 // have begun on all of their nodes: those of the places in `known` for which
 // IsVoid is false.
 //
-// `voting`: the reports of the nodes that vote. A restarted node votes in the
-// worlds that list its node id (Electorate::members, Place::members), but only
-// if JobSpec::RestartedAgentsElect. If several nodes report the same rank of a
+// `voting`: the reports of the nodes that vote. A node that was restarted, or
+// has not learned of a world, votes in the worlds that list its node id
+// (Electorate::members, Place::members), but only if
+// JobSpec::RestartedAgentsElect. If several nodes report the same rank of a
 // world, only one of these nodes counts. O(n log n) for n reports.
 std::vector<Constituency> ConstituenciesOf(
     const std::vector<const Report*>& known,

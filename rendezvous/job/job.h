@@ -230,7 +230,8 @@ class Job {
   void KeepEnd(const std::vector<const Report*>& all);
   // Takes the order by which an earlier coordinator ended the round
   // JobState::earlier from a report that comes after the round was adopted or
-  // given up. No effect if a newer order is known. If the round was adopted,
+  // given up. No effect if an order is known that this one does not replace.
+  // Once this coordinator has adopted the round or knows how the job has ended,
   // takes only a cancel, which is the wish of a user: other orders may be later
   // than the election of this coordinator, and then do not count. If the node
   // knows a newer world, forgets JobState::earlier instead.
@@ -242,6 +243,10 @@ class Job {
   // Ends the job as JobState::told_end says, if this coordinator could begin a
   // round now and no workers are left. Returns whether it did.
   bool EndsAsTold();
+  // Ends the job because too few nodes came within `timeout`, although nodes
+  // know that an earlier coordinator has ended it (JobState::told_end). A
+  // failure then counts as timed out, because the job may have gone on.
+  void FinishAsTold(Duration timeout);
   // Chooses the electors (the nodes that elect a coordinator): the nodes of the
   // current world.
   void Elect();

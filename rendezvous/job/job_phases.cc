@@ -194,13 +194,13 @@ void Job::AdoptRound(const std::map<std::string, Report>& reports,
   state_.blame.Clear();
   state_.signals.clear();
   state_.restarts_used = state_.world.restart_count;
-  const Report* ended = nullptr;
+  const Place* place = nullptr;
   bool is_alive = false;
   for (const World::Member& member : state_.world.members) {
     if (member.node_id.empty()) continue;
     const Report& report = reports.at(member.node_id);
     state_.round = report.place->round;
-    ended = NewestEnd(*report.place, all);
+    place = &*report.place;
     state_.newest_signal =
         std::max(state_.newest_signal, report.forwarded_signal);
     is_alive = is_alive || report.phase != NodePhase::kIdle;
@@ -210,6 +210,8 @@ void Job::AdoptRound(const std::map<std::string, Report>& reports,
     // report.
     SpendAsTold(report);
   }
+  MUSTER_CHECK(place != nullptr) << "an adopted world without members";
+  const Report* const ended = EndThatCounts(*place, all);
   state_.earlier.world = {.epoch = state_.world.epoch, .round = state_.round};
   if (!state_.own_endpoint.empty()) Elect();
   ChooseStandbys();
@@ -436,26 +438,27 @@ void Job::KeepEnd(const std::vector<const Report*>& all) {
   });
   if (member == all.end()) return;
   const Place& place = *(*member)->place;
+  const Report* const ended = EndThatCounts(place, all);
   // The newest coordinator may have ended the round in another way, unless a
-  // node that obeys it reports an end.
+  // node that obeys it reports an end. Then no order of an older coordinator
+  // counts, except a cancel.
   const uint64_t newest = NewestElectorate(all).epoch;
   const bool is_known = std::ranges::any_of(all, [&](const Report* report) {
     return report->electorate.epoch == newest &&
-           NewestEnd(place, {report}) != nullptr;
+           EndThatCounts(place, {report}) != nullptr;
   });
-  if (is_known) SetToldEnd(*NewestEnd(place, all)->round_end, all);
+  if (ended != nullptr && (is_known || ended->round_end->cancelled)) {
+    SetToldEnd(*ended->round_end, all);
+  } else {
+    state_.earlier.end = {.epoch = newest};
+  }
 }
 
 void Job::SetToldEnd(const RoundEnd& end,
                      const std::vector<const Report*>& reports) {
   state_.earlier.end = end;
-  const bool was_over = state_.told_end.has_value();
   state_.told_end = VerdictOf(end, reports);
-  if (state_.told_end.has_value()) {
-    state_.blame.Tell(state_.told_end->reason);
-  } else if (was_over) {
-    state_.blame.Clear();
-  }
+  if (state_.told_end.has_value()) state_.blame.Tell(state_.told_end->reason);
 }
 
 void Job::TakeEnd(const Report& report) {
@@ -476,8 +479,9 @@ void Job::TakeEnd(const Report& report) {
   const bool is_cancel =
       verdict.has_value() && verdict->outcome == Outcome::kCancelled;
   const bool was_given_up = state_.round == 0;
-  if (end.epoch >= state_.epoch || !IsNewer(end, earlier.end) ||
-      (!is_cancel && !was_given_up)) {
+  const bool is_decided = !was_given_up || state_.told_end.has_value();
+  if (end.epoch >= state_.epoch || !Replaces(end, earlier.end) ||
+      (!is_cancel && is_decided)) {
     return;
   }
   switch (state_.phase) {
@@ -511,6 +515,17 @@ bool Job::EndsAsTold() {
   }
   Finish(*state_.told_end);
   return true;
+}
+
+void Job::FinishAsTold(Duration timeout) {
+  const Verdict told = *state_.told_end;
+  if (told.outcome != Outcome::kFailed) {
+    Finish(told);
+    return;
+  }
+  Finish(
+      NewVerdict(Outcome::kTimedOut, told.exit_code,
+                 absl::StrCat(told.reason, "; ", NoMajority(state_, timeout))));
 }
 
 void Job::ConsiderGathering() {
@@ -551,7 +566,13 @@ void Job::ConsiderGathering() {
     case Gathering::Decision::kWait:
       break;
     case Gathering::Decision::kForm:
-      if (state_.told_end.has_value() || CheckDelaysWorld()) break;
+      if (state_.told_end.has_value()) {
+        if (state_.now >= state_.gathering.Limit(spec, state_.clock)) {
+          FinishAsTold(spec.join_timeout);
+        }
+        break;
+      }
+      if (CheckDelaysWorld()) break;
       if (ConcludeCheck()) {
         // The check has found bad nodes or nodes that are good again, so the
         // number of nodes that can get a place has changed. If there are new
@@ -568,13 +589,8 @@ void Job::ConsiderGathering() {
       }
       break;
     case Gathering::Decision::kTimeOut: {
-      if (const auto& told = state_.told_end; told.has_value()) {
-        Finish(told->outcome == Outcome::kFailed
-                   ? NewVerdict(
-                         Outcome::kTimedOut, told->exit_code,
-                         absl::StrCat(told->reason, "; ",
-                                      NoMajority(state_, spec.join_timeout)))
-                   : *told);
+      if (state_.told_end.has_value()) {
+        FinishAsTold(spec.join_timeout);
         break;
       }
       if (LackingWorld(state_, Among::kReady) != nullptr) {
@@ -595,6 +611,10 @@ void Job::ConsiderGathering() {
       break;
     }
     case Gathering::Decision::kGiveUp:
+      if (state_.told_end.has_value()) {
+        FinishAsTold(spec.rejoin_timeout);
+        break;
+      }
       if (LackingWorld(state_, Among::kAll) != nullptr) {
         Finish(NewVerdict(Outcome::kTimedOut, 1,
                           NoMajority(state_, spec.rejoin_timeout)));

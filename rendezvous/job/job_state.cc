@@ -342,6 +342,7 @@ std::optional<Instant> PhaseLimit(const JobState& state) {
         return state.clock.Postponed(state.clock.since +
                                      TimeToLearn(state.spec));
       }
+      if (const auto limit = LimitOfToldCancel(state)) return limit;
       return state.gathering.Limit(state.spec, state.clock);
     case JobPhase::kRunning:
       return StartLimit(state);

@@ -499,23 +499,26 @@ TEST(StandbyTest, ANodeThatWasStartedAgainVotesInARoundThatMayHaveBegun) {
 
 // Round 2 begins without node 0, the host of the coordinator, which is killed
 // before node 2 has learned of round 2. Node 1 knows that node 2 belongs to it.
-// Node 2 votes unless it may be a new agent, or round 2 one of another
-// coordinator.
+// Node 2 votes if its place shows that it has not learned of round 2, and if
+// two worlds can never run at once.
 TEST(StandbyTest, ANodeThatHasNotLearnedOfANewRoundVotesInIt) {
   struct Case {
     bool is_listed = true;
     uint64_t epoch = 0;
     int round = 1;
+    Takeover takeover = Takeover::kAuto;
     bool votes = false;
   };
   const uint64_t epoch = Cluster(3).report(2).place->epoch;
   for (const Case& one :
        {Case{.epoch = epoch, .votes = true},
         Case{.is_listed = false, .epoch = epoch}, Case{.epoch = epoch - 1},
-        Case{.epoch = epoch, .round = 3}}) {
+        Case{.epoch = epoch, .round = 3},
+        Case{.epoch = epoch, .takeover = Takeover::kMajority}}) {
     Cluster nodes(3);
     for (const int rank : {1, 2}) {
-      nodes.report(rank).spec.takeover = Takeover::kMajority;
+      nodes.report(rank).spec.takeover = one.takeover;
+      nodes.report(rank).spec.min_nodes = 2;
     }
     Place& place = *nodes.report(1).place;
     place.round = 2;

@@ -23,7 +23,7 @@ ALL = [Mutant(*mutant) for mutant in (
     ('takeover: more than half of a world must remember', _JOB,
      'Constituency::has_majority', 'return', swap('>=', '>')),
     ('takeover: a node that was started again does not elect', _JOB,
-     'ConstituenciesOf', 'do push_back RankIn',
+     'ConstituenciesOf', 'do rank RankIn',
      swap('RankIn(members, report->node.node_id)', '-1')),
     ('takeover: a node that has not learned of a round does not elect', _JOB,
      'RankAsListed', 'do was_there', FALSE),

@@ -119,10 +119,11 @@ class TakeoverTimeChecker : public Checker {
            !places_.contains(newest->second);
   }
   // Whether the node of group rank `rank` of this world has a voting agent that
-  // has not started the world, but an older world of the same coordinator.
+  // has not started the world, but an older world of the same coordinator. Such
+  // an agent votes like one that was started again.
   bool HasNotLearned(const rendezvous::WorldId& id, const World& world,
                      int rank) const {
-    if (world.started.contains(rank) ||
+    if (!plan().spec.RestartedAgentsElect() || world.started.contains(rank) ||
         rank >= static_cast<int>(world.members.size())) {
       return false;
     }
@@ -143,7 +144,7 @@ class TakeoverTimeChecker : public Checker {
       returned += HasReturned(world, member) ? 1 : 0;
     }
     for (int rank = 0; rank < world.nodes; ++rank) {
-      remember += HasNotLearned(id, world, rank) ? 1 : 0;
+      returned += HasNotLearned(id, world, rank) ? 1 : 0;
     }
     return 2 * remember >= world.nodes &&
            2 * (remember + returned) > world.nodes;
