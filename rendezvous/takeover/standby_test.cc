@@ -540,6 +540,18 @@ TEST(StandbyTest, ANodeThatHasNotLearnedOfANewRoundVotesInIt) {
   }
 }
 
+TEST(StandbyTest, ASpareThatKnowsTheElectorateDoesNotVote) {
+  Cluster nodes(3);
+  for (const int rank : {1, 2}) {
+    nodes.report(rank).spec.takeover = Takeover::kMajority;
+  }
+  nodes.report(2).place.reset();
+  nodes.report(2).electorate.rank = -1;
+  nodes.Come(1);
+  nodes.Come(2);
+  EXPECT_EQ(nodes.told(1).epoch, 0u);
+}
+
 TEST(StandbyTest, NoReturnedNodeVotesIfTwoGroupsCanExist) {
   Cluster nodes = WithAReturnedNode(4, 1);
   for (int rank = 0; rank < 4; ++rank) nodes.report(rank).spec.min_nodes = 2;
