@@ -117,26 +117,38 @@ std::vector<const Report*> Adoption::Collected::All() const {
   return all;
 }
 
+namespace {
+
+bool IsNewer(const RoundEnd& a, const RoundEnd& b) {
+  return std::tie(a.epoch, a.revision) > std::tie(b.epoch, b.revision);
+}
+
+}  // namespace
+
 bool Replaces(const RoundEnd& a, const RoundEnd& b) {
-  const auto key = [](const RoundEnd& end) {
-    return std::tuple(end.cancelled, end.epoch, end.revision);
-  };
-  return key(a) > key(b);
+  return IsNewer(a, b) || (a.cancelled && !b.exit_code.has_value());
 }
 
 const Report* EndThatCounts(const Place& place,
                             const std::vector<const Report*>& reports) {
-  const Report* ended = nullptr;
+  const Report* newest = nullptr;
+  const Report* cancel = nullptr;
+  const auto keep_newer = [](const Report*& kept, const Report* report) {
+    if (kept == nullptr || IsNewer(*report->round_end, *kept->round_end)) {
+      kept = report;
+    }
+  };
   for (const Report* const report : reports) {
     if (!report->round_end.has_value() || !report->place.has_value() ||
         !IsSameWorld(*report->place, place)) {
       continue;
     }
-    if (ended == nullptr || Replaces(*report->round_end, *ended->round_end)) {
-      ended = report;
-    }
+    keep_newer(newest, report);
+    if (report->round_end->cancelled) keep_newer(cancel, report);
   }
-  return ended;
+  const bool goes_on =
+      newest != nullptr && !newest->round_end->exit_code.has_value();
+  return goes_on && cancel != nullptr ? cancel : newest;
 }
 
 World WorldOf(const Reports& reports) {

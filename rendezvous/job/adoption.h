@@ -97,13 +97,16 @@ bool IsSameWorld(const Place& a, const Place& b);
 
 // Whether the order `a` that ended a round replaces another one, `b`, that
 // ended the same round. Several coordinators may have ended the round in
-// different ways, each on some of the nodes. A cancel replaces all other
-// orders: it is the wish of a user. Else the order of the coordinator with the
-// highest epoch counts, because only this coordinator can have reached a
-// majority. If it has changed the end, the later order counts.
+// different ways, each on some of the nodes. The order of the coordinator with
+// the highest epoch counts, because only this coordinator can have reached a
+// majority. If it has changed the end, the later order counts. But a cancel
+// replaces every order after which another round follows: it is the wish of a
+// user.
 bool Replaces(const RoundEnd& a, const RoundEnd& b);
-// Returns the report with the end of the world of `place` that replaces all
-// others; null: no report says that this world's round has ended. O(n).
+// Returns the report with the order that counts of those that ended the world
+// of `place`: the newest one, or a cancel instead of an order after which
+// another round follows. null: no report says that this world's round has
+// ended. O(n).
 const Report* EndThatCounts(const Place& place,
                             const std::vector<const Report*>& reports);
 

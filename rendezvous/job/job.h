@@ -245,7 +245,7 @@ class Job {
   bool EndsAsTold();
   // Ends the job because too few nodes came within `timeout`, although nodes
   // know that an earlier coordinator has ended it (JobState::told_end). A
-  // failure then counts as timed out, because the job may have gone on.
+  // failure counts as timed out if the job may have gone on (LackingWorld).
   void FinishAsTold(Duration timeout);
   // Chooses the electors (the nodes that elect a coordinator): the nodes of the
   // current world.

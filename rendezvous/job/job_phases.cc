@@ -432,6 +432,11 @@ void Job::KeepEnd(const std::vector<const Report*>& all) {
   // that reports the end. Without takeovers there are no electors.
   state_.earlier.world = state_.electors.world;
   if (state_.earlier.world.round == 0) return;
+  // The newest coordinator may have ended the round in another way, unless a
+  // node that obeys it reports an end. Then no order of an older coordinator
+  // counts, except a cancel.
+  const uint64_t newest = NewestElectorate(all).epoch;
+  state_.earlier.end = {.epoch = newest};
   const auto member = std::ranges::find_if(all, [&](const Report* report) {
     return report->place.has_value() &&
            IdOf(*report->place) == state_.earlier.world;
@@ -439,18 +444,12 @@ void Job::KeepEnd(const std::vector<const Report*>& all) {
   if (member == all.end()) return;
   const Place& place = *(*member)->place;
   const Report* const ended = EndThatCounts(place, all);
-  // The newest coordinator may have ended the round in another way, unless a
-  // node that obeys it reports an end. Then no order of an older coordinator
-  // counts, except a cancel.
-  const uint64_t newest = NewestElectorate(all).epoch;
   const bool is_known = std::ranges::any_of(all, [&](const Report* report) {
     return report->electorate.epoch == newest &&
            EndThatCounts(place, {report}) != nullptr;
   });
   if (ended != nullptr && (is_known || ended->round_end->cancelled)) {
     SetToldEnd(*ended->round_end, all);
-  } else {
-    state_.earlier.end = {.epoch = newest};
   }
 }
 
@@ -519,7 +518,8 @@ bool Job::EndsAsTold() {
 
 void Job::FinishAsTold(Duration timeout) {
   const Verdict told = *state_.told_end;
-  if (told.outcome != Outcome::kFailed) {
+  if (told.outcome != Outcome::kFailed ||
+      LackingWorld(state_, Among::kReady) == nullptr) {
     Finish(told);
     return;
   }

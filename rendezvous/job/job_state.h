@@ -322,7 +322,8 @@ std::optional<Instant> StartLimit(const JobState& state);
 //
 //   gathering  while an adoption is pending: its deadline; else, if an earlier
 //              coordinator's record has a verdict (`recalled`): the time at
-//              which the job ends with this verdict; else Gathering::Limit
+//              which the job ends with this verdict; else, if nodes know that
+//              the job was cancelled: LimitOfToldCancel; else Gathering::Limit
 //   running    the limit for the start of all workers (StartLimit)
 //   stopping   the deadline of the stop; once all members have stopped: the
 //              limit of AwaitsWitnesses

@@ -1819,6 +1819,7 @@ TEST(JobTakeoverTest, AJobThatIsOverDoesNotAwaitWorkersForEver) {
   for (const char* name : {"a", "c"}) job.Restart(name);
   job.Wait(QuickSpec(2, 3).join_timeout + seconds(1));
   ASSERT_EQ(job.phase(), JobPhase::kFinished);
+  EXPECT_EQ(job.status().verdict->outcome, Outcome::kFailed);
   EXPECT_EQ(job.status().verdict->exit_code, 3);
 }
 
@@ -1960,8 +1961,13 @@ TEST(AdoptionTest, TheEndThatCountsIsTheNewestOfTheWorldOrACancel) {
                                           &reports[3], &report};
   EXPECT_EQ(EndThatCounts(*report.place, all), &reports[1]);
   EXPECT_EQ(EndThatCounts(*report.place, {&reports[3], &report}), nullptr);
+  // A cancel counts more, unless the newest order has ended the job as well.
   reports[0].round_end->cancelled = true;
   EXPECT_EQ(EndThatCounts(*report.place, all), &reports[0]);
+  EXPECT_TRUE(Replaces(*reports[0].round_end, *reports[1].round_end));
+  reports[1].round_end->exit_code = 3;
+  EXPECT_EQ(EndThatCounts(*report.place, all), &reports[1]);
+  EXPECT_FALSE(Replaces(*reports[0].round_end, *reports[1].round_end));
 }
 
 TEST(AdoptionTest, TheMembersAreThoseOfTheNewestRound) {
