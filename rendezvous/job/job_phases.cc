@@ -445,7 +445,7 @@ void Job::KeepEnd(const std::vector<const Report*>& all) {
   const Place& place = *(*member)->place;
   const Report* const ended = EndThatCounts(place, all);
   const bool is_known = std::ranges::any_of(all, [&](const Report* report) {
-    return report->electorate.epoch == newest &&
+    return report->electorate.epoch >= newest &&
            EndThatCounts(place, {report}) != nullptr;
   });
   if (ended != nullptr && (is_known || ended->round_end->cancelled)) {

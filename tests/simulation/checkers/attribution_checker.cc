@@ -94,7 +94,13 @@ class AttributionChecker : public Checker {
                   const CoordinatorStepped& step) {
     const std::string prefix =
         absl::StrCat("round ", decision.round, " is broken: ");
-    const std::string why = WhyOf(decision);
+    std::string why = WhyOf(decision);
+    // An earlier coordinator may have named a cancel that came later, too.
+    const size_t cancel = why.find("; cancelled: ");
+    if (is_adopted_ && cancel != std::string::npos) {
+      if (!cancel_asked_) Fail("nobody asked: " + why);
+      why.resize(cancel);
+    }
     // A coordinator that continues (adopts) a round learns from the nodes why
     // earlier rounds broke. It may name such an old reason again when the
     // adopted round breaks. So accept a repeated reason in an adopted round.
