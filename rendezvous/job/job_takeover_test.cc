@@ -1766,6 +1766,24 @@ TEST(JobTakeoverTest, AnEndWithoutAMajorityKeepsItsOutcomeUnlessItIsAFailure) {
   }
 }
 
+// No world has begun on all of its nodes, so there is no electorate. Node b
+// knows that the job has ended.
+TEST(JobTakeoverTest, AnEndBeforeThereIsAnElectorateCounts) {
+  JobSpec spec = QuickSpec(2, 3);
+  spec.max_restarts = 0;
+  JobFixture job = JobFixture::HostedBy("a", spec);
+  for (const char* name : {"a", "b", "c"}) job.Join(name);
+  job.Runs("b");
+  job.Fails("b", ExitedWith(1, 3));
+  job.Idle("b");
+  ASSERT_EQ(job.agent("b").report.electorate.nodes, 0);
+  ASSERT_GT(job.agent("b").report.electorate.epoch, 0u);
+  job.TakeOver("b");
+  job.Reconnect("b");
+  for (const char* name : {"a", "c"}) job.Restart(name);
+  EXPECT_THAT(job.Decided("adopt"), HasSubstr("the job had ended with it"));
+}
+
 // Node b, which knows the end, is lost before the round is given up.
 TEST(JobTakeoverTest, ANodeThatIsLostAgainMayKnowTheEnd) {
   JobFixture job = JobThatIsOver(Takeover::kAuto);
