@@ -51,6 +51,10 @@ std::map<int, const Report*> NewestWorld(const Reports& reports) {
   return found;
 }
 
+bool IsNewer(const RoundEnd& a, const RoundEnd& b) {
+  return std::tie(a.epoch, a.revision) > std::tie(b.epoch, b.revision);
+}
+
 }  // namespace
 
 bool IsSameWorld(const Place& a, const Place& b) {
@@ -116,14 +120,6 @@ std::vector<const Report*> Adoption::Collected::All() const {
   for (const auto& [id, report] : gone) all.push_back(&report);
   return all;
 }
-
-namespace {
-
-bool IsNewer(const RoundEnd& a, const RoundEnd& b) {
-  return std::tie(a.epoch, a.revision) > std::tie(b.epoch, b.revision);
-}
-
-}  // namespace
 
 bool Replaces(const RoundEnd& a, const RoundEnd& b) {
   return IsNewer(a, b) || (a.cancelled && !b.exit_code.has_value());

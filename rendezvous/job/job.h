@@ -236,16 +236,17 @@ class Job {
   // than the election of this coordinator, and then do not count. If the node
   // knows a newer world, forgets JobState::earlier instead.
   void TakeEnd(const Report& report);
-  // Sets JobState::earlier.end, and JobState::told_end to its verdict.
-  // `reports`: they show whether the job is preempted.
-  void SetToldEnd(const RoundEnd& end,
-                  const std::vector<const Report*>& reports);
+  // Records the order that ended the earlier round, while this coordinator
+  // gathers nodes. `verdict`: the verdict with which the job ends; nullopt:
+  // another round follows.
+  void SetToldEnd(const RoundEnd& end, std::optional<Verdict> verdict);
   // Ends the job as JobState::told_end says, if this coordinator could begin a
   // round now and no workers are left. Returns whether it did.
   bool EndsAsTold();
-  // Ends the job because too few nodes came within `timeout`, although nodes
-  // know that an earlier coordinator has ended it (JobState::told_end). A
-  // failure counts as timed out if the job may have gone on (LackingWorld).
+  // Ends the job when JobState::told_end is known, but its conditions
+  // (EndsAsTold) were not met within `timeout`. The verdict is told_end. But
+  // instead of a failure it is a time-out if more than half of a world's nodes
+  // are absent, because the job may then have gone on elsewhere.
   void FinishAsTold(Duration timeout);
   // Chooses the electors (the nodes that elect a coordinator): the nodes of the
   // current world.
@@ -268,13 +269,10 @@ class Job {
   void LoseHost();
   // Stops an adopted round that an earlier coordinator had already stopped, for
   // the same reason and with the same exit code. `end`: the earlier
-  // coordinator's stop order, as a node reports it. `reports`: they show
-  // whether the job is preempted.
+  // coordinator's stop order, as a node reports it. `reports`: all reports that
+  // are known. If one has a preemption notice, the job ends as preempted.
   void EndAdopted(const RoundEnd& end,
                   const std::vector<const Report*>& reports);
-  // The consequence of that order, with the same parameters.
-  Consequence ConsequenceOf(const RoundEnd& end,
-                            const std::vector<const Report*>& reports) const;
   void ConsiderGathering();
   // --- Functions for the check of the nodes by pairs (--network-check);
   // job_check.cc defines them.

@@ -401,16 +401,6 @@ void Job::SpendAsTold(const Report& report) {
                std::min(report.restarts_used, state_.spec.max_restarts));
 }
 
-Consequence Job::ConsequenceOf(
-    const RoundEnd& end, const std::vector<const Report*>& reports) const {
-  if (const auto verdict = VerdictOf(end, reports); verdict.has_value()) {
-    return Consequence::End(*verdict);
-  }
-  const bool is_failure = !end.exit_code.has_value() &&
-                          state_.restarts_used > state_.world.restart_count;
-  return is_failure ? Consequence::Restart() : Consequence();
-}
-
 void Job::EndAdopted(const RoundEnd& end,
                      const std::vector<const Report*>& reports) {
   state_.earlier.end = end;
@@ -421,8 +411,14 @@ void Job::EndAdopted(const RoundEnd& end,
     Conclude(NewVerdict(Outcome::kSucceeded, 0, end.reason));
     return;
   }
-  BreakRound(end.reason,
-             {.cause = end.cause, .consequence = ConsequenceOf(end, reports)});
+  Stopping stopping{.cause = end.cause};
+  if (const auto verdict = VerdictOf(end, reports); verdict.has_value()) {
+    stopping.consequence = Consequence::End(*verdict);
+  } else if (!end.exit_code.has_value() &&
+             state_.restarts_used > state_.world.restart_count) {
+    stopping.consequence = Consequence::Restart();
+  }
+  BreakRound(end.reason, std::move(stopping));
   state_.blame.Tell(end.reason);
 }
 
@@ -449,14 +445,13 @@ void Job::KeepEnd(const std::vector<const Report*>& all) {
            EndThatCounts(place, {report}) != nullptr;
   });
   if (ended != nullptr && (is_known || ended->round_end->cancelled)) {
-    SetToldEnd(*ended->round_end, all);
+    SetToldEnd(*ended->round_end, VerdictOf(*ended->round_end, all));
   }
 }
 
-void Job::SetToldEnd(const RoundEnd& end,
-                     const std::vector<const Report*>& reports) {
+void Job::SetToldEnd(const RoundEnd& end, std::optional<Verdict> verdict) {
   state_.earlier.end = end;
-  state_.told_end = VerdictOf(end, reports);
+  state_.told_end = std::move(verdict);
   if (state_.told_end.has_value()) state_.blame.Tell(state_.told_end->reason);
 }
 
@@ -473,8 +468,7 @@ void Job::TakeEnd(const Report& report) {
     return;
   }
   const RoundEnd& end = *report.round_end;
-  const std::vector<const Report*> reports = {&report};
-  const std::optional<Verdict> verdict = VerdictOf(end, reports);
+  const std::optional<Verdict> verdict = VerdictOf(end, {&report});
   const bool is_cancel =
       verdict.has_value() && verdict->outcome == Outcome::kCancelled;
   const bool was_given_up = state_.round == 0;
@@ -485,11 +479,11 @@ void Job::TakeEnd(const Report& report) {
   }
   switch (state_.phase) {
     case JobPhase::kGathering:
-      SetToldEnd(end, reports);
+      SetToldEnd(end, verdict);
       outbox_.Reword();
       break;
     case JobPhase::kRunning:
-      EndAdopted(end, reports);
+      EndAdopted(end, {&report});
       break;
     case JobPhase::kStopping:
       earlier.end = end;

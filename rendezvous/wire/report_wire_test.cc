@@ -51,6 +51,14 @@ TEST(ReportWireTest, ComesBackAsItWent) {
   EXPECT_EQ(back.spec.command, "--nproc-per-node=8 train.py --name=\xff");
 }
 
+TEST(ReportWireTest, AnOrderWithoutAnExitCodeIsNoCancel) {
+  v1::Report wire = FullWire();
+  wire.mutable_round_end()->clear_exit_code();
+  Report back;
+  ASSERT_TRUE(FromWire(wire, &back).ok());
+  EXPECT_FALSE(back.round_end->cancelled);
+}
+
 TEST(ReportWireTest, ACommandHasItsBounds) {
   for (const std::string& command :
        {std::string(kMaxCommandBytes + 1, 'x'), std::string("a\nb")}) {

@@ -8,11 +8,13 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import unittest
 
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.realpath(__file__)),
                              os.pardir, 'python')]
 
+import gate
 import xml_main
 
 _LAUNCH = os.path.realpath('launcher/launch')
@@ -88,11 +90,15 @@ class Guardian(unittest.TestCase):
       self.assert_ended(guardian)
 
   def test_guardian_that_goes_on_is_no_failure(self):
-    with self.job(worker=('sh', '-c', 'echo worker=$$ guardian=$PPID; '
-                          'exec sleep 3')) as (job, worker, guardian):
+    folder = tempfile.TemporaryDirectory()
+    self.addCleanup(folder.cleanup)
+    go = gate.Gate(os.path.join(folder.name, 'gate'))
+    wait = f'echo worker=$$ guardian=$PPID; exec flock -s {go.path} true'
+    with self.job(worker=('sh', '-c', wait)) as (job, worker, guardian):
       del worker
       signal.pidfd_send_signal(guardian, signal.SIGSTOP)
       signal.pidfd_send_signal(guardian, signal.SIGCONT)
+      go.open()
       output, _ = job.communicate(timeout=_PATIENCE_S)
       self.assertEqual(job.returncode, 0, output)
 
