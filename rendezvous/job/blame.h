@@ -102,10 +102,10 @@ class Blame {
   // has recorded. The cause in `failures` is final.
   void Restore(FailureLog failures, std::string why);
   // Records that an earlier coordinator has ended the round because of `why`.
-  // If a failure broke the round, `why` begins with the description of it. Once
-  // that failure is added, it becomes the cause; all others are collateral,
-  // also those that were added before. A failure that is added again, because
-  // its node came back, counts once.
+  // From now on, the failure with whose description `why` begins is the cause,
+  // whether it was added before or is added later. All other failures are
+  // collateral. A failure that is added twice counts once: a node that was lost
+  // and came back reports its failures again.
   void Tell(std::string why);
   // Whether the round was ended by an earlier coordinator (Tell).
   bool is_told() const { return is_told_; }
@@ -180,10 +180,10 @@ class Blame {
   // loss of the node becomes the cause, even if another node's failure was
   // received first (LossExplains).
   void SuspectKill(const Node& node, const Failure& failure, Instant now);
-  // Whether the verdict must wait: the cause of the break is a worker that was
-  // killed by SIGKILL, and perhaps its whole node was killed. The worker is to
-  // blame if its agent is still connected kKillSpread (250 ms) after it
-  // reported the failure. O(log n).
+  // Whether the verdict must wait, because a worker was killed by SIGKILL, and
+  // its whole node may have been killed with it. The wait ends kKillSpread
+  // (250 ms) after the worker's failure was reported. If the node's agent is
+  // still connected then, only the worker was killed. O(log n).
   bool AwaitsProofOfLife(const Membership& nodes, Instant now) const;
   // When AwaitsProofOfLife stops waiting for a connected agent; nullopt: it
   // does not wait. The wait for a disconnected agent ends with the lease.

@@ -62,9 +62,10 @@ void JobLedger::Add(const NodeTime& told, int sign) {
 }
 
 void JobLedger::Tell(const NodeTime& before, const NodeTime& told) {
-  // The node's new times (`told`) replace its previous ones (`before`), so
-  // these are subtracted from the totals. A loss is the time that one round's
-  // early end cost. Losses that the node no longer reports stay in the totals.
+  // The node's new times (`told`) replace its previous ones (`before`). So the
+  // previous ones are subtracted from the totals, and the new ones are added.
+  // But a loss (the time that the early end of one round cost) stays in the
+  // totals if the new times do not contain it any more.
   NodeTime replaced = before;
   std::erase_if(replaced.losses, [&](const RoundLoss& loss) {
     return std::ranges::none_of(told.losses, [&](const RoundLoss& one) {

@@ -67,20 +67,19 @@ struct Electors {
   // no elector, except with JobSpec::RestartedAgentsElect.
   int RankOf(const NodeIdentity& node, const JobSpec& spec) const;
   // Whether no other coordinator can have a majority of the electors. True if
-  // the present electors (`present` is their number) and those that have left
-  // are together at least half of the world.
+  // `present` (the number of present electors) and `left` (the number of those
+  // that have left) are together at least half of the world.
   //
   // With Takeover::kAuto, an agent that left and was started again may have
   // helped another coordinator to begin a world. Electors that have left then
   // count only in two cases: `present` is at least half of min_nodes
   // (MostElsewhere), or two worlds can never run at once
   // (JobSpec::RestartedAgentsElect).
+  bool AreHalf(int present, int left, const JobSpec& spec) const;
+  // As above, for all electors that have left (`gone`).
   bool AreHalf(int present, const JobSpec& spec) const {
     return AreHalf(present, gone, spec);
   }
-  // Like the above, but takes the number of electors that have left from `left`
-  // instead of `gone`.
-  bool AreHalf(int present, int left, const JobSpec& spec) const;
 };
 
 // The whole state of one job, as a value. Job changes it; the functions below

@@ -61,9 +61,8 @@ absl::Status WhyNotListening(const Endpoint& listen, const absl::Status& why) {
   }
 }
 
-// The reserve: how many descriptors connections should leave free for epoll
-// sets, logs, pipes and probes. If connections need more, they get half of the
-// reserve. With a low limit of descriptors, the reserve is half of that limit.
+// Number of descriptors that are reserved for epoll sets, logs, pipes and
+// probes, if the process may open at least twice as many.
 constexpr int kKeptForOthers = 100;
 
 // Parts of the memory in bytes that gRPC may use for connections and messages.
@@ -229,8 +228,9 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Listen(
   listening.limits = limits;
   // RaiseDescriptorLimit has split the process's limit of descriptors:
   // `descriptors` for connections, and a reserve for other uses. The reserve is
-  // kKeptForOthers or half of the limit, whichever is less. Connections may
-  // also use half of the reserve.
+  // kKeptForOthers or half of the limit, whichever is less. A connection that
+  // arrives when all `descriptors` are in use may take one of the first half of
+  // the reserve.
   listening.max_descriptor =
       descriptors + std::min(kKeptForOthers, descriptors) / 2;
   auto listener = Listener::Listen(listening);

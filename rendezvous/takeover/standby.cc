@@ -197,11 +197,12 @@ bool Standby::HaveMajority(const std::vector<const Report*>& voting,
       *lacking = std::min(*lacking, spec.min_nodes - here);
       if (here >= spec.min_nodes) return true;
     }
-    // No node here knows a world. But a world may still run, and restarted
-    // agents may have forgotten it. So elect here only if two worlds can never
-    // run at once (RestartedAgentsElect). Also, a node here must have met the
-    // first coordinator and promised to obey it (`has_begun`). If none has,
-    // that coordinator may still start, and continue the job from a record.
+    // No node here knows a world. Elect nobody in two cases:
+    // - Two worlds could run at once (not RestartedAgentsElect). One may run
+    //   elsewhere, and the agents here were restarted and have forgotten it.
+    // - No node here has ever met the first coordinator (`has_begun` is false:
+    //   no node has promised to obey it). It may still be starting, and may
+    //   continue the job from a record.
     const bool has_begun = HighestPromise() > 0;
     if (!has_begun || !spec.RestartedAgentsElect()) return false;
   }

@@ -63,8 +63,8 @@ struct Stage {
   Random random;
   // source of the random numbers that only plans with a takeover use
   Random takeover_random;
-  // The random parts of all epochs so far. They differ: equal ones are
-  // possible, but too rare to be simulated.
+  // The random bits of the epochs that were drawn so far. A draw that repeats
+  // one is drawn again: in a real job two equal draws are too rare to matter.
   std::set<uint64_t> drawn_epochs;
   const Plan plan;
   EventQueue queue;

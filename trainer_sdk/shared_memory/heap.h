@@ -68,8 +68,8 @@ class Heap {
   // file and reserves its part.
   //
   // The ranks must then compare their results, and call Add only if Create
-  // succeeded on all ranks. Segments are numbered by the calls of Create, also
-  // by those that fail. So a segment has the same number on all ranks.
+  // succeeded on all ranks. A segment's number is the number of calls of Create
+  // so far, failed ones included. So it is the same on all ranks.
   absl::StatusOr<std::shared_ptr<HeapSegment>> Create(int64_t bytes,
                                                       const Waiting& waiting);
   std::unique_ptr<TransportMemory> Add(std::shared_ptr<HeapSegment> segment);

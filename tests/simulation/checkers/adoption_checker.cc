@@ -163,8 +163,10 @@ class AdoptionChecker : public Checker {
     for (const auto& [incarnation, come] : come_) {
       newest = std::max(newest, come.followed);
     }
-    // The coordinator may have changed the end of the world: the newest counts.
-    // Two nodes get the same end with different revisions.
+    // Find the newest order that ended the world, because a coordinator may
+    // have sent several different ones. Each directive has its own revision. So
+    // nodes that got the same order are found by its exit code, not by its
+    // revision.
     rendezvous::RoundEnd end;
     for (const auto& [incarnation, come] : come_) {
       const auto age = [](const rendezvous::RoundEnd& one) {
