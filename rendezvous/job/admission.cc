@@ -52,6 +52,10 @@ std::optional<std::string> BadPlace(const Report& report, const Place& place) {
     return absl::StrCat("a world of ", size, " nodes lists ",
                         place.members.size());
   }
+  if (place.electors < 0 || place.electors > size) {
+    return absl::StrCat(place.electors, " electors in a world of ", size,
+                        " nodes");
+  }
   if (!place.store_clients.empty() || !place.channel_key.empty()) {
     return "the reported place has the store's clients or a key";
   }

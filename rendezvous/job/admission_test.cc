@@ -107,6 +107,21 @@ TEST(Admission, APlaceListsTheNodesOfItsWorldOrNone) {
   EXPECT_THAT(Unsound(report), Optional(HasSubstr("of 2 nodes lists 1")));
 }
 
+TEST(Admission, AWorldHasAtMostItsNodesAsElectors) {
+  Report report = Sound();
+  report.spec.min_nodes = report.spec.max_nodes = 2;
+  report.round = 1;
+  report.place = Place{.round = 1,
+                       .group_world_size = 2,
+                       .world_size = 2 * report.node.slots,
+                       .electors = 2};
+  EXPECT_EQ(Unsound(report), std::nullopt);
+  for (const int bad : {-1, 3}) {
+    report.place->electors = bad;
+    EXPECT_THAT(Unsound(report), Optional(HasSubstr("electors in a world of")));
+  }
+}
+
 TEST(Admission, ProgressIsThatOfTheNodesOwnWorkers) {
   Report report = Sound();
   report.node.slots = 2;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace muster::rendezvous {
@@ -21,6 +23,12 @@ bool KnowsNothing(const Electorate& electorate) {
 }
 
 }  // namespace
+
+int RankOf(const Report& report, const WorldId& world) {
+  if (report.electorate.world == world) return report.electorate.rank;
+  const std::optional<Place>& place = report.place;
+  return place.has_value() && IdOf(*place) == world ? place->group_rank : -1;
+}
 
 WorldId IdOf(const Place& place) {
   return {.epoch = place.epoch, .round = place.round};
@@ -49,6 +57,21 @@ bool IsVoid(const Place& place, const Electorate& newest) {
   return world < newest.world || place.epoch < newest.epoch;
 }
 
+int UnawareMembers(int present, int in_world, int candidates) {
+  return std::clamp(present + in_world - candidates, 0, present);
+}
+
+int CandidatesOf(int nodes, const std::vector<std::string>& electorate,
+                 const std::vector<std::string>& world) {
+  const auto is_complete = [](const std::vector<std::string>& ids) {
+    return !ids.empty() && std::ranges::find(ids, "") == ids.end();
+  };
+  if (!is_complete(electorate) || !is_complete(world)) return nodes;
+  return static_cast<int>(std::ranges::count_if(
+      electorate,
+      [&](const std::string& id) { return RankIn(world, id) >= 0; }));
+}
+
 int RankAsListed(const Report& report, const WorldId& world,
                  const std::vector<std::string>& members) {
   const bool was_there =
@@ -64,6 +87,7 @@ std::vector<Constituency> ConstituenciesOf(
   std::map<WorldId, Constituency> found;
   // the node ids of the worlds in `found`, by group rank; empty: not listed
   std::map<WorldId, std::vector<std::string>> ids;
+  std::map<WorldId, int> in_world;  // Place::electors of the newer worlds
   if (newest.nodes > 0) {
     found[newest.world] = {.world = newest.world, .nodes = newest.nodes};
     ids[newest.world] = newest.members;
@@ -75,6 +99,9 @@ std::vector<Constituency> ConstituenciesOf(
         world,
         Constituency{.world = world, .nodes = report->place->group_world_size});
     ids.try_emplace(world, report->place->members);
+    if (newest.nodes > 0 && world != newest.world) {
+      in_world[world] = report->place->electors;
+    }
   }
   // A vote in the election of a coordinator: that of a node that holds this
   // rank of this world. Sorted by world and rank. If several nodes claim one
@@ -86,6 +113,9 @@ std::vector<Constituency> ConstituenciesOf(
     auto operator<=>(const Vote&) const = default;
   };
   std::vector<Vote> votes;
+  // The ranks in the electorate of the voting nodes that do not know a newer
+  // world, but may be its members.
+  std::map<WorldId, std::set<int>> unaware;
   for (const Report* report : voting) {
     std::optional<WorldId> place;
     if (report->place.has_value()) {
@@ -93,11 +123,17 @@ std::vector<Constituency> ConstituenciesOf(
       votes.push_back({.world = *place, .rank = report->place->group_rank});
     }
     const Electorate& electorate = report->electorate;
-    const bool has_forgotten = !place.has_value() && KnowsNothing(electorate) &&
+    const bool has_forgotten = !place.has_value() && electorate.rank < 0 &&
                                report->spec.RestartedAgentsElect();
     for (const auto& [world, members] : ids) {
-      const int rank = has_forgotten ? RankIn(members, report->node.node_id)
-                                     : RankAsListed(*report, world, members);
+      const int listed = RankIn(members, report->node.node_id);
+      const int rank =
+          has_forgotten ? listed : RankAsListed(*report, world, members);
+      const int in_electorate = RankOf(*report, newest.world);
+      if (rank < 0 && place != world && in_world.contains(world) &&
+          in_electorate >= 0 && (listed >= 0 || members.empty())) {
+        unaware[world].insert(in_electorate);
+      }
       if (rank < 0) continue;
       votes.push_back({.world = world, .rank = rank, .has_forgotten = true});
     }
@@ -116,9 +152,17 @@ std::vector<Constituency> ConstituenciesOf(
     if (vote.rank < 0 || vote.rank >= one.nodes) continue;
     ++(vote.has_forgotten ? one.returned : one.voters);
   }
+  for (const auto& [world, ranks] : unaware) {
+    found.at(world).voters += UnawareMembers(
+        static_cast<int>(ranks.size()), in_world.at(world),
+        CandidatesOf(newest.nodes, newest.members, ids.at(world)));
+  }
   std::vector<Constituency> constituencies;
   constituencies.reserve(found.size());
-  for (const auto& [world, one] : found) constituencies.push_back(one);
+  for (auto& [world, one] : found) {
+    one.members = std::move(ids.at(world));
+    constituencies.push_back(std::move(one));
+  }
   return constituencies;
 }
 
@@ -138,9 +182,11 @@ bool OthersAreTooFew(const JobSpec& spec, int here,
          });
 }
 
-bool IsKnownSpare(const Report& report) {
-  return report.electorate.nodes > 0 && report.electorate.rank < 0 &&
-         !report.place.has_value();
+bool IsKnownSpare(const Report& report,
+                  const std::vector<std::string>& members) {
+  const Electorate& electorate = report.electorate;
+  return electorate.nodes > 0 && electorate.rank < 0 &&
+         !report.place.has_value() && RankIn(members, report.node.node_id) < 0;
 }
 
 }  // namespace muster::rendezvous

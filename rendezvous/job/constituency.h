@@ -12,6 +12,10 @@ namespace muster::rendezvous {
 
 WorldId IdOf(const Place& place);
 
+// Returns the node's group rank in `world` if its agent remembers that world;
+// -1 otherwise.
+int RankOf(const Report& report, const WorldId& world);
+
 // Returns the electorate (the world whose nodes elect a coordinator) that the
 // newest coordinator has sent to any of the reporting nodes. Returns a default
 // Electorate if no report has one. Do not use the result's `rank`: it is the
@@ -25,17 +29,37 @@ Electorate NewestElectorate(const std::vector<const Report*>& reports);
 // `newest`. False for the world of `newest` itself.
 bool IsVoid(const Place& place, const Electorate& newest);
 
+// The number of nodes of an electorate that are certainly members of a newer
+// world, although they have not learned of that world. Such nodes exist if the
+// coordinator was lost while it began the world, so that its order to begin has
+// reached only other nodes.
+//
+// `present`: the number of nodes of the electorate that are present and do not
+// know the world. `in_world`: Place::electors of the world. `candidates`: how
+// many nodes of the electorate can be members of the world (CandidatesOf).
+// Since `in_world` of the `candidates` are members, so are at least the result
+// of the `present` ones.
+int UnawareMembers(int present, int in_world, int candidates);
+// Returns the number of nodes of an electorate that can be members of a newer
+// world: those whose node ids both lists contain. `nodes`, the number of the
+// electorate's nodes, if a list is empty or lacks an id.
+int CandidatesOf(int nodes, const std::vector<std::string>& electorate,
+                 const std::vector<std::string>& world);
+
 // A constituency: a world whose nodes vote in the election of a coordinator.
 struct Constituency {
   WorldId world;
   int nodes = 0;
-  // Number of the world's nodes that vote and remember this world.
+  // Number of the world's nodes that vote, and remember this world or are
+  // certainly its members (UnawareMembers).
   int voters = 0;
   // Number of the world's nodes that vote and do not know it. These nodes are
   // recognised by their node ids. They were started again, and have forgotten
   // the world and their promises (to obey no coordinator with a lower epoch).
   // Or they have not learned of the world (RankAsListed).
   int returned = 0;
+  // the node ids of the world, by group rank; empty: not listed
+  std::vector<std::string> members;
 
   // Whether the nodes counted by `voters` and `returned` may elect a
   // coordinator. They must together be more than half of the world, and
@@ -91,9 +115,13 @@ bool OthersAreTooFew(const JobSpec& spec, int here,
                      const std::vector<Constituency>& constituencies);
 
 // Whether the node is certainly a spare: it knows the electorate, is not in it,
-// and has no place in a round. Spares are not counted among the max_nodes nodes
-// of a job.
-bool IsKnownSpare(const Report& report);
+// and has no place in a round. A node whose id is in `members` is none: its
+// agent was started again. Spares are not counted among the max_nodes nodes of
+// a job.
+//
+// `members`: the node ids of the newest known world; empty: not listed.
+bool IsKnownSpare(const Report& report,
+                  const std::vector<std::string>& members);
 
 }  // namespace muster::rendezvous
 

@@ -222,6 +222,7 @@ bool MustKnowVerdict(const JobState& state, const Node& node) {
   if (node.going || !state.stopping.consequence.verdict().has_value()) {
     return false;
   }
+  if (state.former.Has(node.identity)) return true;
   const std::vector<const Electors*> worlds = WorldsThatElect(state);
   return std::ranges::any_of(worlds, [&](const Electors* world) {
     return world->RankOf(node.identity, state.spec) >= 0;

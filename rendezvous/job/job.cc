@@ -196,13 +196,19 @@ void Job::On(const ReportArrived& event) {
       state_.adoption.Begin(state_.now + state_.spec.lease());
     }
   }
+  state_.newest_reported =
+      std::max(state_.newest_reported, report.electorate.world);
+  if (report.place.has_value()) {
+    state_.newest_reported =
+        std::max(state_.newest_reported, IdOf(*report.place));
+  }
   if (state_.adoption.pending()) {
     state_.adoption.Hear(report);
     return;
   }
   JoinElectors(*node, report);
   if (state_.world.unknown > 0) JoinAdopted(*node, report);
-  if (state_.earlier.world.round > 0) TakeEnd(report);
+  TakeEnd(report);
   TakeMeasurement(*node, report);
   Apply(*node, report);
   WatchStragglers();

@@ -93,6 +93,14 @@ const Node* MemberToReplace(const JobState& state) {
   return nullptr;
 }
 
+// Returns the group rank in `world` of the node that sent the report; -1: the
+// node is not known as a member.
+int RankIn(const Electors& world, const Report& report) {
+  const int remembered = RankOf(report, world.world);
+  return remembered >= 0 ? remembered
+                         : RankAsListed(report, world.world, world.members);
+}
+
 // Whether the node knows a newer world than `world`.
 bool KnowsNewer(const Report& report, const WorldId& world) {
   return report.electorate.world > world ||
@@ -288,37 +296,44 @@ void Job::KeepElectors(const std::vector<const Report*>& all) {
   if (state_.own_endpoint.empty()) return;
   const std::vector<Constituency> constituencies = ConstituenciesOf(all, all);
   if (constituencies.empty()) return;
+  const Electorate newest = NewestElectorate(all);
   Electors& electors = state_.electors;
   electors = {.world = constituencies.back().world,
               .nodes = constituencies.back().nodes};
-  const Electorate newest = NewestElectorate(all);
-  if (newest.world == electors.world) electors.members = newest.members;
-  for (const Report* report : all) {
-    if (report->place.has_value() && IdOf(*report->place) == electors.world) {
-      electors.members = report->place->members;
-    }
+  if (newest.world == electors.world) {
+    electors.members = newest.members;
+    return;
   }
+  state_.former = {
+      .world = newest.world, .nodes = newest.nodes, .members = newest.members};
+  for (const Report* report : all) {
+    if (!report->place.has_value() || IdOf(*report->place) != electors.world) {
+      continue;
+    }
+    electors.members = report->place->members;
+    electors.electors = report->place->electors;
+  }
+  electors.lists_former =
+      !electors.members.empty() &&
+      electors.electors ==
+          CandidatesOf(newest.nodes, newest.members, electors.members);
 }
 
 void Job::JoinElectors(Node& node, const Report& report) {
   if (!state_.own_endpoint.empty() && state_.round == 0 &&
-      !IsKnownSpare(report)) {
+      !IsKnownSpare(report, state_.electors.members)) {
     state_.no_spares.insert(node.identity.node_id);
   }
+  const std::string& id = node.identity.node_id;
+  const uint64_t incarnation = node.identity.incarnation;
   Electors& electors = state_.electors;
-  int rank = -1;
-  if (report.electorate.world == electors.world) {
-    rank = report.electorate.rank;
-  } else if (report.place.has_value() &&
-             IdOf(*report.place) == electors.world) {
-    rank = report.place->group_rank;
-  } else {
-    rank = RankAsListed(report, electors.world, electors.members);
+  state_.former.Add(id, {.rank = RankOf(report, state_.former.world),
+                         .incarnation = incarnation});
+  int rank = RankIn(electors, report);
+  if (rank < 0 && electors.lists_former && state_.former.Has(node.identity)) {
+    rank = RankIn(electors.members, id);
   }
-  if (!electors.Add(node.identity.node_id,
-                    {.rank = rank, .incarnation = node.identity.incarnation})) {
-    return;
-  }
+  if (!electors.Add(id, {.rank = rank, .incarnation = incarnation})) return;
   state_.nodes.Update(node, [&](Node& n) { n.elector_rank = rank; });
 }
 
@@ -333,6 +348,7 @@ void Job::CountAsGone(Node& node) {
     ++world.gone;
   };
   mark(state_.electors);
+  mark(state_.former);
   for (Electors& world : state_.unsettled) mark(world);
   state_.nodes.Update(node, [](Node& n) { n.elector_rank = -1; });
 }
@@ -340,6 +356,7 @@ void Job::CountAsGone(Node& node) {
 void Job::Elect() {
   state_.unsettled.clear();
   state_.no_spares.clear();
+  state_.former = {};
   Electors& electors = state_.electors;
   electors = {.world = {.epoch = state_.world.epoch, .round = state_.round},
               .nodes = state_.world.size()};
@@ -425,9 +442,13 @@ void Job::EndAdopted(const RoundEnd& end,
 void Job::KeepEnd(const std::vector<const Report*>& all) {
   // Ignore the end of a round whose world is not that of the electors (the
   // nodes that elect a coordinator): the job may have gone on without the node
-  // that reports the end. Without takeovers there are no electors.
+  // that reports the end. If there are no electors, all rounds in the reports
+  // are void, and only a cancel counts.
   state_.earlier.world = state_.electors.world;
-  if (state_.earlier.world.round == 0) return;
+  if (state_.earlier.world.round == 0) {
+    for (const Report* const report : all) TakeEnd(*report);
+    return;
+  }
   // The newest coordinator may have ended the round in another way, unless a
   // node that obeys it reports an end. Then no order of an older coordinator
   // counts, except a cancel.
@@ -457,6 +478,15 @@ void Job::SetToldEnd(const RoundEnd& end, std::optional<Verdict> verdict) {
 
 void Job::TakeEnd(const Report& report) {
   JobState::EarlierRound& earlier = state_.earlier;
+  if (earlier.world.round == 0) {
+    const bool is_cancelled = report.round_end.has_value() &&
+                              report.round_end->cancelled &&
+                              report.place.has_value() &&
+                              IdOf(*report.place) >= state_.newest_reported;
+    const bool is_void = state_.round == 0 && !state_.own_endpoint.empty();
+    if (!is_void || !is_cancelled) return;
+    earlier.world = IdOf(*report.place);
+  }
   if (KnowsNewer(report, earlier.world)) {
     earlier = {};
     if (state_.told_end.has_value()) state_.blame.Clear();
@@ -692,6 +722,10 @@ void Job::FormWorld() {
     for (const auto& [id, elector] : state_.electors.known) {
       previous[id] = elector.rank;
     }
+    // Nodes that may be in the electors' world, but have not learned of it.
+    for (const auto& [id, elector] : state_.former.known) {
+      previous.emplace(id, elector.rank);
+    }
   } else {
     for (int i = 0; i < state_.world.size(); ++i) {
       previous[state_.world.members[i].node_id] = i;
@@ -709,14 +743,15 @@ void Job::FormWorld() {
   std::vector<Electors> needed = state_.unsettled;
   needed.push_back(state_.electors);
   SetAside(candidates, needed);
-  if (!state_.unsettled.empty()) {
+  if (!state_.unsettled.empty() || state_.former.nodes > 0) {
     // If more nodes are ready than can get a rank, prefer the members of the
     // worlds in `needed`: at least half of each of these worlds must be in the
     // new world.
     const auto is_needed = [&](const Candidate& candidate) {
-      return std::ranges::any_of(needed, [&](const Electors& world) {
-        return world.RankOf(*candidate.identity, state_.spec) >= 0;
-      });
+      return state_.former.Has(*candidate.identity) ||
+             std::ranges::any_of(needed, [&](const Electors& world) {
+               return world.RankOf(*candidate.identity, state_.spec) >= 0;
+             });
     };
     const auto others =
         std::stable_partition(candidates.begin(), candidates.end(), is_needed);
@@ -738,12 +773,8 @@ void Job::FormWorld() {
   std::vector<const Node*> members;
   for (const size_t i : assignment.order) members.push_back(nodes[i]);
   for (const Electors& world : needed) {
-    const auto is_elector = [&](const Node* node) {
-      return world.RankOf(node->identity, state_.spec) >= 0;
-    };
-    const auto here =
-        static_cast<int>(std::ranges::count_if(members, is_elector));
-    const bool lacks = !world.AreHalf(here, state_.spec);
+    const bool lacks =
+        !world.AreHalf(NodesOf(state_, world, members), state_.spec);
     if (lacks && !OthersAreTooFew(state_, members)) return;
   }
   ++state_.changes;
@@ -770,6 +801,10 @@ void Job::FormWorld() {
     state_.world.store_clients = StoreClients(addresses);
   }
   state_.world.restart_count = state_.restarts_used;
+  state_.world.electors =
+      static_cast<int>(std::ranges::count_if(members, [&](const Node* member) {
+        return state_.electors.Has(member->identity);
+      }));
   state_.world.reached_step = state_.reached_step;
   state_.world.began = state_.now;
   state_.world.unstarted = state_.world.size();

@@ -96,6 +96,12 @@ bool Electors::Add(const std::string& node_id, const Elector& elector) {
   return true;
 }
 
+bool Electors::Has(const NodeIdentity& node) const {
+  const auto found = known.find(node.node_id);
+  return found != known.end() && !found->second.is_gone &&
+         found->second.incarnation == node.incarnation;
+}
+
 int Electors::RankOf(const NodeIdentity& node, const JobSpec& spec) const {
   const auto found = known.find(node.node_id);
   if (found == known.end() || found->second.is_gone) return -1;
@@ -110,19 +116,38 @@ bool Electors::AreHalf(int present, int left, const JobSpec& spec) const {
   return 2 * (present + (others_may_begin ? 0 : left)) >= nodes;
 }
 
-int NodesHere(const JobState& state, const Electors& world, Among among) {
-  int here = 0;
-  for (const auto& [id, node] : state.nodes.nodes()) {
-    const bool counts = among == Among::kAll || node.ready();
-    const int rank = world.RankOf(node.identity, state.spec);
-    here += counts && rank >= 0 ? 1 : 0;
+int NodesOf(const JobState& state, const Electors& world,
+            const std::vector<const Node*>& nodes) {
+  int known = 0;
+  int unaware = 0;
+  for (const Node* const node : nodes) {
+    if (world.RankOf(node->identity, state.spec) >= 0) {
+      ++known;
+    } else if (world.electors > 0 && state.former.Has(node->identity) &&
+               (world.members.empty() ||
+                RankIn(world.members, node->identity.node_id) >= 0)) {
+      ++unaware;
+    }
   }
-  return here;
+  return known +
+         UnawareMembers(unaware, world.electors,
+                        CandidatesOf(state.former.nodes, state.former.members,
+                                     world.members));
+}
+
+int NodesHere(const JobState& state, const Electors& world, Among among) {
+  std::vector<const Node*> here;
+  for (const auto& [id, node] : state.nodes.nodes()) {
+    if (among == Among::kAll || node.ready()) here.push_back(&node);
+  }
+  return NodesOf(state, world, here);
 }
 
 const Electors* LackingWorld(const JobState& state, Among among) {
-  const int electors = among == Among::kAll ? state.nodes.electors()
-                                            : state.nodes.ready_electors();
+  const int electors = state.former.nodes > 0
+                           ? NodesHere(state, state.electors, among)
+                       : among == Among::kAll ? state.nodes.electors()
+                                              : state.nodes.ready_electors();
   const Electors* lacking = nullptr;
   if (!state.electors.AreHalf(electors, state.spec)) {
     lacking = &state.electors;
@@ -186,6 +211,7 @@ std::vector<const Electors*> WorldsThatElect(const JobState& state) {
 
 Witnesses WitnessesOf(const JobState& state, const Electors& world) {
   Witnesses witnesses{.left = world.gone};
+  std::vector<const Node*> stay;
   for (const auto& [id, node] : state.nodes.nodes()) {
     const bool knows = node.told.kind == DirectiveKind::kStop &&
                        node.told.round == state.round &&
@@ -196,11 +222,14 @@ Witnesses WitnessesOf(const JobState& state, const Electors& world) {
     const bool leaves =
         elector != world.known.end() && elector->second.is_gone &&
         elector->second.incarnation == node.identity.incarnation;
-    if (leaves) --witnesses.left;
-    if (leaves || world.RankOf(node.identity, state.spec) >= 0) {
+    if (leaves) {
+      --witnesses.left;
       ++witnesses.here;
+    } else {
+      stay.push_back(&node);
     }
   }
+  witnesses.here += NodesOf(state, world, stay);
   return witnesses;
 }
 

@@ -57,11 +57,20 @@ struct Electors {
   std::set<int> ranks;               // group ranks of the electors in `known`
   int gone = 0;                      // number of electors with `is_gone`
   std::vector<std::string> members;  // node ids by rank; empty: not listed
+  // Place::electors, if an earlier coordinator formed the world and this one
+  // has not adopted it; else 0. Some of its nodes may be among
+  // JobState::former.
+  int electors = 0;
+  // Whether each node of JobState::former that `members` lists is certainly a
+  // node of this world.
+  bool lists_former = false;
 
   // Adds an elector. Returns false if the node is in the list already, even if
   // its agent has left. Also returns false if its rank is out of range or
   // belongs to another elector. O(log n).
   bool Add(const std::string& node_id, const Elector& elector);
+  // Whether this very agent is an elector and has not left.
+  bool Has(const NodeIdentity& node) const;
   // Returns the agent's group rank if it is an elector; else -1. A restarted
   // agent has forgotten which coordinators it promised to obey. Therefore it is
   // no elector, except with JobSpec::RestartedAgentsElect.
@@ -93,6 +102,11 @@ struct JobState {
   // The nodes of the newest world that is known to have begun on all of its
   // nodes. They elect the coordinator's successor.
   Electors electors;
+  // The electorate of the earlier coordinator, if this one has given up a newer
+  // world (`electors`) that may not have begun on all of its nodes; else empty.
+  // Nodes of it that do not know the newer world may be nodes of that world
+  // (UnawareMembers).
+  Electors former;
   // Worlds that formed after the world of `electors`. It is unknown whether
   // they have begun on all of their nodes, because reports of nodes are
   // missing. Until these reports arrive, the nodes of such a world may elect
@@ -189,15 +203,19 @@ struct JobState {
   // ends with it, unless another coordinator deposes this one before.
   std::optional<Verdict> recalled;
   // The newest round of earlier coordinators, which this one has adopted or
-  // given up. `world`: its world; round 0: there is none, a node has reported a
-  // newer world, or this coordinator has begun a round of its own. `end`: the
-  // newest order that ended the round, as far as nodes have reported; epoch 0:
-  // none.
+  // given up. Or a round that is void, if a node has reported that its order to
+  // stop was a cancel. `world`: its world; round 0: there is none, a node has
+  // reported a newer world, or this coordinator has begun a round of its own.
+  // `end`: the newest order that ended the round, as far as nodes have
+  // reported; epoch 0: none.
   struct EarlierRound {
     WorldId world;
     RoundEnd end;
   };
   EarlierRound earlier;
+  // The newest world that any node has reported, as its place or its
+  // electorate.
+  WorldId newest_reported;
   // The verdict with which an earlier coordinator ended the job, by the order
   // `earlier.end`. Set only while this coordinator gathers. The job ends with
   // this verdict instead of beginning another round, unless a node first
@@ -269,8 +287,8 @@ enum class Among { kAll, kReady };
 // no such world, or the nodes that are not connected are too few to form a
 // world (OthersAreTooFew). `among`: which nodes count as present.
 //
-// O(1), but O(n) if there are unsettled worlds or OthersAreTooFew must be
-// checked.
+// O(1), but O(n log n) if there are unsettled worlds, or JobState::former is
+// not empty, or OthersAreTooFew must be checked.
 const Electors* LackingWorld(const JobState& state, Among among);
 // Whether the nodes that are not in `here` are too few to form a world under
 // another coordinator. `here`: the nodes that are connected to this
@@ -278,7 +296,11 @@ const Electors* LackingWorld(const JobState& state, Among among);
 // is the same node.
 bool OthersAreTooFew(const JobState& state,
                      const std::vector<const Node*>& here);
-// The number of nodes of `world` that are present. O(n).
+// The number of the `nodes` that are nodes of `world`, also of those that have
+// not learned of it (UnawareMembers). O(n log n).
+int NodesOf(const JobState& state, const Electors& world,
+            const std::vector<const Node*>& nodes);
+// The number of nodes of `world` that are present. O(n log n).
 int NodesHere(const JobState& state, const Electors& world, Among among);
 
 // Whether the newest world in JobState::unsettled may be dropped: it is certain

@@ -1503,27 +1503,71 @@ TEST(JobTakeoverTest, AJobThatIsOverNamesTheCauseIfANodeKnowsIt) {
 // is killed before nodes c and d have learned of round 2. Node c is known to be
 // a member of it, so half of its nodes are here, and round 3 can begin.
 TEST(JobTakeoverTest, NodesThatHaveNotLearnedOfANewRoundAreElectorsOfIt) {
-  const JobSpec spec = QuickSpec(3, 5);
-  JobFixture job = JobFixture::HostedBy("a", spec);
-  for (const char* name : {"a", "b", "c", "d"}) job.Join(name);
-  job.Wait(spec.last_call);
-  for (const char* name : {"a", "b", "c", "d"}) job.Runs(name);
-  job.agent("a").report.leave = "SIGTERM";
-  job.Report("a");
-  job.AllStop();
-  for (const char* name : {"c", "d"}) job.agent(name).deaf = true;
-  job.Wait(spec.last_call);
-  ASSERT_EQ(job.round(), 2);
-  job.Runs("b");
-  job.agent("c").deaf = false;
-  job.TakeOver("b");
-  job.ReconnectAll({"b", "c"});
-  job.Join("x");
-  job.Wait(spec.lease() + seconds(1));
-  ASSERT_THAT(job.Decided("adopt"), HasSubstr("round 2 is given up"));
-  job.AllStop();
-  job.Wait(seconds(5));
-  EXPECT_EQ(job.round(), 3);
+  for (const bool has_electorate : {true, false}) {
+    const JobSpec spec = QuickSpec(3, 5);
+    JobFixture job = JobFixture::HostedBy("a", spec);
+    for (const char* name : {"a", "b", "c", "d"}) job.Join(name);
+    job.Wait(spec.last_call);
+    for (const char* name : {"a", "b", "c"}) job.Runs(name);
+    if (has_electorate) job.Runs("d");
+    job.agent("a").report.leave = "SIGTERM";
+    job.Report("a");
+    job.AllStop();
+    for (const char* name : {"c", "d"}) job.agent(name).deaf = true;
+    job.Wait(spec.last_call);
+    ASSERT_EQ(job.round(), 2);
+    job.Runs("b");
+    EXPECT_EQ(job.agent("b").report.electorate.nodes, has_electorate ? 4 : 0);
+    job.agent("c").deaf = false;
+    job.TakeOver("b");
+    job.ReconnectAll({"b", "c"});
+    job.Join("x");
+    job.Wait(spec.lease() + seconds(1));
+    ASSERT_THAT(job.Decided("adopt"), HasSubstr("round 2 is given up"));
+    job.AllStop();
+    job.Wait(seconds(5));
+    EXPECT_EQ(job.round(), 3);
+  }
+}
+
+// As above, but in a job in which two worlds could run at once. Round 2 was to
+// begin with the nodes of round 1 after a failure; only b has begun it.
+TEST(JobTakeoverTest, ElectorsThatAreCertainlyInANewRoundBeginTheNextOne) {
+  using Names = std::set<std::string>;
+  for (const Names& others : {Names{"c", "d"}, Names{"c"}, Names{"x"}}) {
+    JobSpec spec = QuickSpec(2, 6);
+    spec.takeover = Takeover::kMajority;
+    JobFixture job = JobFixture::HostedBy("a", spec);
+    for (const char* name : {"a", "b", "c", "d"}) job.Join(name);
+    job.Wait(spec.last_call);
+    for (const char* name : {"a", "b", "c", "d"}) job.Runs(name);
+    EXPECT_EQ(job.told("b").place.electors, 0);
+    job.Fails("a", ExitedWith(0, 1));
+    for (const char* name : {"c", "d"}) job.agent(name).deaf = true;
+    job.agent("c").report.phase = job.agent("d").report.phase =
+        NodePhase::kIdle;
+    job.AllStop();
+    for (const char* name : {"c", "d"}) job.Idle(name);
+    job.Wait(seconds(10));
+    ASSERT_EQ(job.round(), 2);
+    EXPECT_EQ(job.told("b").place.electors, 4);
+    job.Runs("b");
+    for (const char* name : {"c", "d"}) job.agent(name).deaf = false;
+    job.TakeOver("b");
+    job.Reconnect("b");
+    for (const std::string& name : others) job.Join(name);
+    job.Wait(spec.lease() + seconds(1));
+    ASSERT_THAT(job.Decided("adopt"), HasSubstr("round 2 is given up"));
+    EXPECT_EQ(job.job().MayAnnounce(), others.contains("c"));
+    // Node c is told its rank in round 2, so that it can vote again.
+    if (others.contains("c")) {
+      EXPECT_EQ(job.told("c").electorate.world.round, 2);
+      EXPECT_EQ(job.told("c").electorate.rank, 2);
+    }
+    job.AllStop();
+    job.Wait(spec.lease());
+    EXPECT_EQ(job.Count("assign") > 2, others.contains("c"));
+  }
 }
 
 // A coordinator has ended the job because of a failure on node c, and node a
@@ -1668,6 +1712,59 @@ TEST(JobTakeoverTest, ACancelCountsMoreThanALaterEnd) {
   job.Wait(seconds(6));
   ASSERT_EQ(job.phase(), JobPhase::kFinished);
   EXPECT_EQ(job.status().verdict->outcome, Outcome::kCancelled);
+}
+
+// Only node e knows that the job was cancelled. All other agents were started
+// again, and the next coordinator was elected without e, so round 1 is void.
+TEST(JobTakeoverTest, ACancelOfAVoidRoundCounts) {
+  for (const bool is_cancelled : {true, false}) {
+    JobFixture job = JobFixture::HostedBy("a", QuickSpec(4, 5));
+    job.StartAll({"a", "b", "c", "d", "e"});
+    for (const char* name : {"b", "c", "d"}) job.agent(name).deaf = true;
+    if (is_cancelled) {
+      job.Step(CancelAsked{"enough"});
+    } else {
+      job.Fails("a", ExitedWith(0, 1));
+    }
+    job.TakeOver("b");
+    for (const char* name : {"b", "c", "d"}) {
+      job.agent(name).deaf = false;
+      job.Restart(name);
+    }
+    job.agent("e").report.phase = NodePhase::kIdle;
+    job.Reconnect("e");
+    job.Wait(seconds(12));
+    EXPECT_THAT(job.Decided("adopt"), HasSubstr("none of its nodes came"));
+    EXPECT_EQ(job.phase() == JobPhase::kFinished, is_cancelled);
+    EXPECT_EQ(job.Count("assign"), is_cancelled ? 1 : 2);
+  }
+}
+
+// As above, but node d shows that the job went on after round 1: it has round 2
+// as its place.
+TEST(JobTakeoverTest, ACancelOfAVoidRoundIsIgnoredIfTheJobWentOn) {
+  for (const bool comes_first : {true, false}) {
+    JobFixture job = JobFixture::HostedBy("a", QuickSpec(4, 5));
+    job.StartAll({"a", "b", "c", "d", "e"});
+    for (const char* name : {"b", "c", "d"}) job.agent(name).deaf = true;
+    job.Step(CancelAsked{"enough"});
+    job.TakeOver("b");
+    for (const char* name : {"b", "c"}) {
+      job.agent(name).deaf = false;
+      job.Restart(name);
+    }
+    for (const char* name : {"d", "e"}) {
+      job.agent(name).deaf = false;
+      job.agent(name).report.phase = NodePhase::kIdle;
+    }
+    Report& newer = job.agent("d").report;
+    newer.round = newer.place->round = 2;
+    if (comes_first) job.Reconnect("d");
+    job.Reconnect("e");
+    if (!comes_first) job.Reconnect("d");
+    job.Wait(seconds(12));
+    EXPECT_EQ(job.Count("assign"), 2) << comes_first;
+  }
 }
 
 // As above, but e comes only after the next coordinator has begun a round. The

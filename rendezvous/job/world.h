@@ -44,6 +44,7 @@ struct World {
   // loss is known.
   std::string nccl_root_lost;
   int restart_count = 0;
+  int electors = 0;  // Place::electors; not stored in a job's record
   // Highest training step that a worker has reached in earlier rounds; -1:
   // none.
   int64_t reached_step = -1;

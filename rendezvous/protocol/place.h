@@ -44,6 +44,11 @@ struct Place {
   // world has more than kMaxListedElectors nodes. With the list, a member is
   // recognised even if its agent was restarted and has forgotten the world.
   std::vector<std::string> members;
+  // Number of the world's nodes that were nodes of the electorate when the
+  // world formed (Electorate::world, as sent with this place). An agent that
+  // was started again since it ran the electorate's world does not count. 0:
+  // none, or unknown.
+  int electors = 0;
   // With Encryption::kWorkers: the round's secret key, kChannelKeyBytes random
   // bytes, the same on all nodes. Empty: encryption is off, or the coordinator
   // is too old. The key must not appear in a message, a status or an

@@ -648,7 +648,9 @@ class Coordinator::Impl {
         const std::optional<Verdict>& verdict = options_.kept[0].job.verdict;
         if (verdict.has_value() && !MayBeTriedAgain(*verdict)) ForgetRecord();
       }
-      StandBy(Standby::Kind::kSuccessor);
+      StandBy(options_.takeover->kind == Standby::Kind::kFounder
+                  ? Standby::Kind::kFormerFounder
+                  : Standby::Kind::kSuccessor);
       // Inform the new standby of the newest coordinator before the standby
       // gets the reports of the nodes. Nodes that have moved to the newest
       // coordinator may still have connections to this process, so the standby

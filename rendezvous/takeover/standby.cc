@@ -50,7 +50,9 @@ Standby::Step Standby::Hear(Instant now, StreamId stream,
     if (is_stale || is_stranger) return step;
     Remove(old->second);
   }
-  reports_[stream] = report;
+  // A node that has just connected must be answered, so that it knows where it
+  // is, and leaves later if the election takes too long.
+  const bool is_new = reports_.insert_or_assign(stream, report).second;
   streams_[report.node.node_id] = stream;
   recount_.Heard();
   // The node has promised to obey no coordinator with the epoch of the current
@@ -59,7 +61,7 @@ Standby::Step Standby::Hear(Instant now, StreamId stream,
   if (overrules) EndElection();
   if (recount_.IsDue(now)) Count(now, step);
   if (step.elected.has_value() || !step.deliveries.empty()) return step;
-  if (epoch_ == 0 || report.promised_epoch != epoch_) {
+  if (is_new || epoch_ == 0 || report.promised_epoch != epoch_) {
     step.deliveries.push_back({stream, StandBy()});
   }
   return step;
@@ -85,6 +87,10 @@ void Standby::Count(Instant now, Step& step) {
   const bool is_asking = epoch_ != 0;
   const bool have_majority = HaveMajority(is_asking ? promised : all, &lacking);
   recount_.Counted(now, lacking);
+  // An election cannot succeed if nodes of the majority have gone. While it
+  // runs, Meet sends no nodes to another standby.
+  const bool is_over = is_asking && !have_majority && !HaveMajority(all);
+  if (is_over) EndElection();
   if (!have_majority) return;
   if (is_asking) {
     step.elected = epoch_;
@@ -139,7 +145,7 @@ Standby::Step Standby::Told(Instant now, uint64_t epoch,
   if (is_newer || epoch < std::max(HighestPromise(), epoch_)) return step;
   // The other coordinator has already begun the job, so this standby must not
   // begin the job as its founder.
-  kind_ = Kind::kSuccessor;
+  if (kind_ == Kind::kFounder) kind_ = Kind::kFormerFounder;
   announced_ = Announced{.leader = {.endpoint = endpoint, .epoch = epoch},
                          .until = now + kToldFor};
   // Iterate over a copy of reports_. Each call of Hear below sends one node to
@@ -160,6 +166,11 @@ std::optional<Standby::Leader> Standby::Known(Instant now) const {
   return std::nullopt;
 }
 
+bool Standby::HaveMajority(const std::vector<const Report*>& voting) const {
+  int unused = 0;
+  return HaveMajority(voting, &unused);
+}
+
 bool Standby::HaveMajority(const std::vector<const Report*>& voting,
                            int* lacking) const {
   *lacking = 1;
@@ -176,8 +187,13 @@ bool Standby::HaveMajority(const std::vector<const Report*>& voting,
     return true;
   }
   const JobSpec& spec = reports_.begin()->second.spec;
-  const auto here = static_cast<int>(std::ranges::count_if(
-      voting, [](const Report* report) { return !IsKnownSpare(*report); }));
+  const std::vector<std::string> newest = before_any_round
+                                              ? std::vector<std::string>()
+                                              : constituencies.back().members;
+  const auto here = static_cast<int>(
+      std::ranges::count_if(voting, [&newest](const Report* report) {
+        return !IsKnownSpare(*report, newest);
+      }));
   // At least this many further nodes must connect before every constituency can
   // have its majority. A node may be a voter of several constituencies. So this
   // is the highest number that one constituency lacks, not the sum.
@@ -190,8 +206,13 @@ bool Standby::HaveMajority(const std::vector<const Report*>& voting,
   if (!before_any_round) *lacking = std::min(*lacking, of_all);
   // An epoch above kDrawnEpochMask comes from an election. If a node has
   // promised such an epoch, another coordinator may have been elected, even if
-  // it has not sent an electorate (the nodes whose votes count) yet.
-  const bool knows_elected = HighestPromise() > kDrawnEpochMask;
+  // it has not sent an electorate (the nodes whose votes count) yet. This
+  // standby's own election does not count.
+  const bool knows_elected =
+      std::ranges::any_of(reports_, [this](const auto& one) {
+        const uint64_t promised = one.second.promised_epoch;
+        return promised > kDrawnEpochMask && promised != epoch_;
+      });
   if (before_any_round && !knows_elected) {
     if (kind_ == Kind::kFounder) {
       *lacking = std::min(*lacking, spec.min_nodes - here);
@@ -200,11 +221,14 @@ bool Standby::HaveMajority(const std::vector<const Report*>& voting,
     // No node here knows a world. Elect nobody in two cases:
     // - Two worlds could run at once (not RestartedAgentsElect). One may run
     //   elsewhere, and the agents here were restarted and have forgotten it.
-    // - No node here has ever met the first coordinator (`has_begun` is false:
-    //   no node has promised to obey it). It may still be starting, and may
-    //   continue the job from a record.
-    const bool has_begun = HighestPromise() > 0;
-    if (!has_begun || !spec.RestartedAgentsElect()) return false;
+    // - No node here has ever met the first coordinator: no node has promised
+    //   to obey it. It may still be starting, and may continue the job from a
+    //   record.
+    //
+    // Neither holds for a former founder: all nodes look for the job here, and
+    // the others are too few for a world.
+    const bool may_elect = HighestPromise() > 0 && spec.RestartedAgentsElect();
+    if (!may_elect && kind_ != Kind::kFormerFounder) return false;
   }
   return OthersAreTooFew(spec, here, constituencies);
 }

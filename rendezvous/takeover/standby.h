@@ -41,14 +41,17 @@ namespace muster::rendezvous {
 // Before the first round, a standby other than the founder can be elected only
 // by the second condition. In addition, a node must have met the founder, and
 // the job must be one whose restarted agents may vote
-// (JobSpec::RestartedAgentsElect).
+// (JobSpec::RestartedAgentsElect). A kFormerFounder needs neither.
 class Standby {
  public:
   enum class Kind {
-    // kFounder: the standby that the job's nodes try first. It may begin the
-    // job with nodes that have met no other coordinator. Once it was deposed,
-    // or has learned of another coordinator, it becomes a kSuccessor.
+    // The standby that the job's nodes try first. It may begin the job with
+    // nodes that have met no other coordinator.
     kFounder,
+    // A founder that was deposed, or has learned of another coordinator. It is
+    // like a kSuccessor, but can also be elected by nodes that have met no
+    // coordinator: if all nodes were started again, nobody knows the job.
+    kFormerFounder,
     kSuccessor,
   };
   // Time after an announcement of another coordinator for which this standby
@@ -136,10 +139,13 @@ class Standby {
   // least number of further nodes that may complete a majority. O(n log n).
   bool HaveMajority(const std::vector<const Report*>& voting,
                     int* lacking) const;
+  bool HaveMajority(const std::vector<const Report*>& voting) const;
   // Counts the connected nodes.
   //   - If no election runs and the nodes have a majority, begins an election.
   //   - If an election runs and a majority has promised its epoch, this standby
   //     is elected.
+  //   - If an election runs and the nodes have no majority any more, ends the
+  //     election.
   //   - A founder whose nodes have met no coordinator needs no election: it
   //     begins the job at once.
   void Count(Instant now, Step& step);

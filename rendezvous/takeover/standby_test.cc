@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "rendezvous/job/constituency.h"
 
 namespace muster::rendezvous {
 namespace {
@@ -51,7 +52,11 @@ class Cluster {
     report.place.reset();
     report.promised_epoch = 0;
     report.electorate = Electorate();
-    reports_.push_back(std::move(report));
+    return Add(report);
+  }
+  // Adds the node that will send `report`; returns its index.
+  int Add(const Report& report) {
+    reports_.push_back(report);
     return static_cast<int>(reports_.size()) - 1;
   }
   // Advances the time by Recount::kInterval, so that the standby counts all
@@ -182,8 +187,43 @@ TEST(StandbyTest, APromiseCountsWhileItsNodeIsHere) {
   nodes.Go(1);
   nodes.Promise(2);
   EXPECT_EQ(nodes.elected(), std::nullopt);
+  // The election has ended, because no majority is left. When node 1 is back,
+  // the next one begins.
   nodes.Come(1);
-  EXPECT_EQ(nodes.elected(), kCandidate);
+  EXPECT_EQ(nodes.elected(), std::nullopt);
+  const uint64_t next = kCandidate + kDrawnEpochMask + 1;
+  EXPECT_EQ(nodes.told(2).epoch, next);
+  nodes.Promise(1);
+  nodes.Promise(2);
+  EXPECT_EQ(nodes.elected(), next);
+}
+
+// While an election runs, no nodes are sent to another standby. So it ends once
+// nodes of its majority have gone: the remaining ones can then gather
+// elsewhere.
+TEST(StandbyTest, AnElectionEndsIfItsMajorityHasGone) {
+  Cluster nodes(5);
+  for (const int rank : {1, 2, 3}) nodes.Come(rank);
+  nodes.Promise(1);
+  EXPECT_EQ(nodes.Assembled(), 0);
+  nodes.Go(3);
+  nodes.Come(2);
+  EXPECT_EQ(nodes.Assembled(), 2);
+  EXPECT_EQ(nodes.told(2).epoch, 0u);
+}
+
+// A node that has promised the epoch, and connects again while the election
+// still runs, gets a directive. Without one it would stay for ever.
+TEST(StandbyTest, ANodeThatConnectsAgainDuringAnElectionIsAnswered) {
+  Cluster nodes(4);
+  for (const int rank : {1, 2, 3}) nodes.Come(rank);
+  nodes.Promise(1);
+  const uint64_t revision = nodes.told(1).revision;
+  nodes.ComeAtOnce(1);
+  EXPECT_EQ(nodes.told(1).revision, revision) << "it is connected";
+  nodes.Go(1);
+  nodes.ComeAtOnce(1);
+  EXPECT_GT(nodes.told(1).revision, revision);
 }
 
 TEST(StandbyTest, ANodeWithTwoStreamsVotesOnce) {
@@ -354,6 +394,31 @@ TEST(StandbyTest, ARestartedAgentThatHasMetAFirstCoordinatorVotes) {
     nodes.Come(rank);
   }
   EXPECT_NE(nodes.told(0).epoch, 0u);
+}
+
+// An agent that was started again is no spare, although it is not in the
+// electorate of the coordinator that it has met since then: the electorate
+// lists its node. It votes like one that has met no coordinator.
+TEST(StandbyTest, ARestartedAgentIsNoSpareIfTheElectorateListsItsNode) {
+  for (const bool is_listed : {true, false}) {
+    Cluster nodes(4);
+    for (int rank = 0; rank < 4; ++rank) {
+      Report& report = nodes.report(rank);
+      report.spec.takeover = Takeover::kAuto;
+      if (is_listed) report.electorate.members = {"n0", "n1", "n2", "n3"};
+    }
+    const std::vector<std::string>& listed = nodes.report(0).electorate.members;
+    EXPECT_FALSE(IsKnownSpare(nodes.report(0), listed));
+    for (const int restarted : {0, 1}) {
+      nodes.report(restarted).place.reset();
+      nodes.report(restarted).electorate.rank = -1;
+    }
+    EXPECT_EQ(IsKnownSpare(nodes.report(0), listed), !is_listed);
+    for (const int rank : {0, 1, 2, 3}) {
+      nodes.Come(rank);
+      EXPECT_EQ(nodes.told(rank).epoch != 0, is_listed && rank >= 2);
+    }
+  }
 }
 
 TEST(StandbyTest, ANodeOfAnOlderElectorateDoesNotVote) {
@@ -538,6 +603,74 @@ TEST(StandbyTest, ANodeThatHasNotLearnedOfANewRoundVotesInIt) {
     EXPECT_EQ(nodes.told(1).epoch != 0, one.votes)
         << one.is_listed << one.epoch << one.round;
   }
+}
+
+TEST(UnawareMembersTest, AreThoseThatMustBeAmongTheMembers) {
+  EXPECT_EQ(UnawareMembers(2, 4, 4), 2) << "all are members";
+  EXPECT_EQ(UnawareMembers(2, 3, 4), 1) << "one may be no member";
+  EXPECT_EQ(UnawareMembers(2, 2, 4), 0);
+  EXPECT_EQ(UnawareMembers(1, 2, 4), 0) << "not fewer than none";
+  EXPECT_EQ(UnawareMembers(1, 4, 2), 1) << "not more than are here";
+  const std::vector<std::string> electorate = {"a", "b", "c", "d"};
+  EXPECT_EQ(CandidatesOf(4, electorate, {"b", "x", "a"}), 2);
+  EXPECT_EQ(CandidatesOf(4, electorate, {}), 4) << "the world is not listed";
+  EXPECT_EQ(CandidatesOf(4, {}, {"a"}), 4) << "the electorate is not listed";
+  EXPECT_EQ(CandidatesOf(4, electorate, {"a", ""}), 4);
+  EXPECT_EQ(CandidatesOf(4, {"a", "", "c", "d"}, {"a"}), 4);
+}
+
+// The coordinator was lost while it began round 2 of an elastic job. Only node
+// 1 has got the order to begin. Nodes 2 and 3 know round 1, the electorate.
+// Their votes count in round 2 as far as they are certainly its members.
+TEST(StandbyTest, ElectorsThatAreCertainlyInANewRoundVoteInIt) {
+  struct Case {
+    int electors = 4;
+    std::vector<std::string> electorate;
+    std::vector<std::string> world;
+    bool elect = true;
+  };
+  for (const Takeover takeover : {Takeover::kMajority, Takeover::kAuto}) {
+    for (const Case& one : {Case{}, Case{.electors = 3, .elect = false},
+                            Case{.electors = 3,
+                            .electorate = {"n0", "n1", "n2", "n3"},
+                            .world = {"n4", "n1", "n2", "n3"}},
+                            Case{.electors = 2,
+                            .electorate = {"n0", "n1", "n2", "n3"},
+                            .world = {"n0", "n1", "n4", "n5"},
+                            .elect = false}}) {
+      Cluster nodes(4);
+      for (const int rank : {1, 2, 3}) {
+        Report& report = nodes.report(rank);
+        report.spec.takeover = takeover;
+        report.spec.min_nodes = 2;
+        report.spec.max_nodes = 6;
+        report.electorate.members = one.electorate;
+      }
+      Place& place = *nodes.report(1).place;
+      place.round = 2;
+      place.members = one.world;
+      place.electors = one.electors;
+      for (const int rank : {1, 2, 3}) nodes.Come(rank);
+      EXPECT_EQ(nodes.told(3).epoch != 0, one.elect)
+          << one.electors << one.world.size();
+    }
+  }
+}
+
+// Nodes 0 and 2 have the same rank, as only a fault can bring about. They count
+// as one member of round 2, which has five nodes of the electorate and two new
+// ones.
+TEST(StandbyTest, TwoUnawareNodesOfOneRankAreOneMember) {
+  Cluster nodes(5);
+  Place& place = *nodes.report(1).place;
+  place.round = 2;
+  place.group_world_size = 7;
+  place.electors = 5;
+  nodes.report(0).place->group_rank = nodes.report(0).electorate.rank = 2;
+  for (const int rank : {0, 1, 2, 3}) nodes.Come(rank);
+  EXPECT_EQ(nodes.told(3).epoch, 0u) << "three of seven";
+  nodes.Come(4);
+  EXPECT_NE(nodes.told(4).epoch, 0u);
 }
 
 TEST(StandbyTest, ASpareThatKnowsTheElectorateDoesNotVote) {
@@ -726,6 +859,12 @@ TEST(StandbyTest, BeforeAnyRoundEnoughNodesAreAMajorityAtTheFounder) {
       EXPECT_EQ(nodes.told(i).epoch != 0,
                 i == 2 && kind == Standby::Kind::kFounder);
     }
+    if (kind != Standby::Kind::kFounder) continue;
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_EQ(nodes.elected(), std::nullopt);
+      nodes.Promise(i);
+    }
+    EXPECT_EQ(nodes.elected(), kCandidate);
   }
 }
 
@@ -785,6 +924,64 @@ TEST(StandbyTest, AFounderThatWasToldOfAnotherCoordinatorFoundsNothing) {
   const int fresh = nodes.AddFresh();
   nodes.Come(fresh);
   EXPECT_EQ(nodes.elected(), std::nullopt);
+}
+
+// Nodes 0 and 1 were restarted and have been told that they are not in the
+// electorate, round 1. Since then nodes 4 and 5 have taken their places, as
+// node 2 reports. So nodes 0 and 1 may be spares.
+TEST(StandbyTest, ANodeThatTheNewestRoundDoesNotListMayBeASpare) {
+  for (const bool knows_newer : {true, false}) {
+    Cluster nodes(4);
+    for (int rank = 0; rank < 4; ++rank) {
+      Report& report = nodes.report(rank);
+      report.spec.takeover = Takeover::kAuto;
+      report.electorate.members = {"n0", "n1", "n2", "n3"};
+    }
+    for (const int restarted : {0, 1}) {
+      nodes.report(restarted).place.reset();
+      nodes.report(restarted).electorate.rank = -1;
+    }
+    if (knows_newer) {
+      Place& place = *nodes.report(2).place;
+      place.round = 2;
+      place.members = {"n4", "n5", "n2", "n3"};
+    }
+    for (const int rank : {0, 1, 2}) nodes.Come(rank);
+    EXPECT_EQ(nodes.told(2).epoch == 0, knows_newer);
+  }
+}
+
+// All agents were started again since the founder learned of another
+// coordinator, so nobody knows the job.
+TEST(StandbyTest, AFormerFounderIsElectedOnceTooFewNodesAreElsewhere) {
+  struct Case {
+    Standby::Kind kind = Standby::Kind::kFormerFounder;
+    Takeover takeover = Takeover::kAuto;
+    int min_nodes = 3;
+  };
+  for (const Case& one :
+       {Case{}, Case{.kind = Standby::Kind::kSuccessor},
+        Case{.takeover = Takeover::kMajority}, Case{.min_nodes = 2}}) {
+    Cluster nodes(0, one.kind);
+    nodes.Told(kOld);
+    nodes.Wait(Standby::kToldFor);
+    // how many nodes are needed; 5: more than there are
+    const int needed = one.kind != Standby::Kind::kFormerFounder ? 5
+                       : one.takeover != Takeover::kAuto         ? 5
+                       : one.min_nodes == 3                      ? 3
+                                                                 : 4;
+    for (int i = 0; i < 4; ++i) {
+      Report report;
+      report.node.node_id = absl::StrCat("n", i);
+      report.spec.min_nodes = one.min_nodes;
+      report.spec.max_nodes = 4;
+      report.spec.takeover = one.takeover;
+      nodes.Add(report);
+      nodes.Come(i);
+      EXPECT_EQ(nodes.told(i).epoch != 0, i + 1 >= needed);
+    }
+    EXPECT_EQ(nodes.elected(), std::nullopt) << "none has promised";
+  }
 }
 
 TEST(StandbyTest, NodesOfTheNewestRoundAreReplayedFirst) {

@@ -440,6 +440,7 @@ void ToWire(const Place& place, v1::Place* wire) {
   wire->set_epoch(place.epoch);
   if (place.reached_step >= 0) wire->set_reached_step(place.reached_step);
   for (const std::string& member : place.members) wire->add_members(member);
+  wire->set_electors(place.electors);
 }
 
 namespace {
@@ -490,6 +491,7 @@ void FromWire(const v1::Place& wire, BoundedReader* reader, Place* place) {
                       &place->reached_step);
   }
   MembersFromWire(wire.members(), reader, &place->members);
+  reader->Integer("electors", wire.electors(), 0, kMaxNodes, &place->electors);
   const int clients = wire.store_clients_size();
   if (reader->Count("store_clients", clients, kMaxStoreClients)) {
     place->store_clients.resize(clients);

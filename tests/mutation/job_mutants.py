@@ -120,7 +120,7 @@ ALL = [Mutant(*mutant) for mutant in (
     ('adopt: a job that has gone on is over', _JOB, 'Job::TakeEnd',
      'if KnowsNewer', FALSE),
     ('adopt: a later report of the end is not heeded', _JOB, 'Job::On',
-     'if round earlier', FALSE),
+     'do TakeEnd', DROP),
     ('adopt: the same end is taken again', _JOB, 'Job::TakeEnd',
      'if Replaces', without('Replaces')),
     ('adopt: an order of this coordinator is one of another', _JOB,

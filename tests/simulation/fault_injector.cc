@@ -21,10 +21,11 @@ constexpr Duration kImpostorComes = milliseconds(40);
 // Probabilities, per mille, in plans in which coordinators are killed.
 // kKillInNewRound: the coordinator is killed when a round begins. kIsCalm:
 // after that, no agent is started and no other fault happens for kCalm, so that
-// the nodes that are left must elect a coordinator (TakeoverTimeChecker).
+// the nodes that are left must elect a coordinator (TakeoverTimeChecker). Only
+// in plans in which agents wait for a coordinator for so long.
 // kStaysAway: an ended agent is not started again before the faults end.
 constexpr int kKillInNewRound = 150;
-constexpr int kIsCalm = 400;
+constexpr int kIsCalm = 600;
 constexpr Duration kCalm = seconds(75);
 constexpr int kStaysAway = 200;
 // Time within which most nodes of a new round begin the round.
@@ -197,11 +198,13 @@ void FaultInjector::RoundBegan(int host) {
     return;
   }
   SimNode* node = (*nodes_)[host].get();
-  // If the host loses its power, some of its orders to begin may get lost.
+  // If the host loses its power, some or most of its orders to begin may get
+  // lost.
   const Network::Death how =
       random.Chance(500) ? Network::Death::kPower : Network::Death::kProcess;
+  const int lost = random.Chance(500) ? 400 : 800;
   for (const auto& one : *nodes_) {
-    if (how != Network::Death::kPower || !random.Chance(400)) continue;
+    if (how != Network::Death::kPower || !random.Chance(lost)) continue;
     network_->Cut(one->slot(), Network::Direction::kDown, 2 * kRoundBegins);
   }
   stage_->queue.In(random.Between(Duration::zero(), kRoundBegins),
@@ -212,7 +215,10 @@ void FaultInjector::RoundBegan(int host) {
                      }
                      ++stage_->census["coordinator killed in a new round"];
                      Kill(*node, how);
-                     if (!stage_->takeover_random.Chance(kIsCalm)) return;
+                     if (stage_->plan.coordinator_timeout < kCalm ||
+                         !stage_->takeover_random.Chance(kIsCalm)) {
+                       return;
+                     }
                      stage_->Note("no further fault for some time");
                      calm_until_ = stage_->queue.now() + kCalm;
                    });

@@ -8,6 +8,7 @@ namespace muster::simulation {
 namespace {
 
 using std::chrono::milliseconds;
+using std::chrono::minutes;
 using std::chrono::seconds;
 
 // Draws the level of a fault. With a probability of `likely` per mille it is a
@@ -68,6 +69,7 @@ void DrawTakeover(uint64_t seed, Plan& plan) {
   plan.link_timeout = random.Between(seconds(1), seconds(6));
   plan.max_skew = random.Chance(500) ? seconds(10) : Duration::zero();
   plan.host_journal = random.Chance(500);
+  if (random.Chance(400)) plan.coordinator_timeout = minutes(2);
 }
 
 // Makes the random numbers for the network check independent of all others.

@@ -294,7 +294,8 @@ void SimCoordinator::Step(const rendezvous::JobEvent& event) {
     stage_->Note(absl::StrCat(name, " is deposed"));
     ++stage_->census["deposed"];
     StopJob();
-    StandBy(Standby::Kind::kSuccessor);
+    StandBy(host_ == 0 ? Standby::Kind::kFormerFounder
+                       : Standby::Kind::kSuccessor);
     if (agent_left_) Die(Network::Death::kProcess);
     return;
   }
@@ -398,6 +399,7 @@ void SimCoordinator::StandBy(Standby::Kind kind) {
                              drawn;
   standby_ = std::make_unique<Standby>(kind, candidate);
   standby_->Follow(followed_);
+  met_.clear();
   took_over_ = false;
 }
 
@@ -417,6 +419,7 @@ void SimCoordinator::Begin() {
   standbys_.clear();
   learned_epoch_ = 0;
   StandBy(may_found_(host_) ? Standby::Kind::kFounder
+          : host_ == 0      ? Standby::Kind::kFormerFounder
                             : Standby::Kind::kSuccessor);
   AnnounceAgain(life_);
 }
@@ -646,6 +649,7 @@ void SimCoordinator::AnnounceNow() {
       job_ != nullptr ? job_->standbys() : standbys_;
   std::set<std::string> others = {EndpointOf(0)};
   others.insert(standbys.begin(), standbys.end());
+  if (standby_ != nullptr) others.insert(met_.begin(), met_.end());
   others.erase(EndpointOf(host_));
   const int assembled =
       standby_ == nullptr ? 0 : standby_->Assembled(stage_->queue.now());
@@ -668,6 +672,7 @@ void SimCoordinator::Meet(const Assembly& other) {
                                        rendezvous::Backing::kPromise});
     }
     if (standby_ == nullptr) return;
+    if (met_.size() < rendezvous::kMaxStandbys) met_.insert(other.endpoint);
     const Standby::Step step =
         standby_->Meet(stage_->queue.now(), other, EndpointOf(host_));
     if (!step.deliveries.empty()) ++stage_->census["assembly moved"];

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -199,6 +200,8 @@ class SimCoordinator {
   std::optional<rendezvous::Standby::Leader> followed_;
   // endpoints of the standbys that this process's agent knows
   std::vector<std::string> standbys_;
+  // endpoints of other standbys that have announced themselves to this one
+  std::set<std::string> met_;
   bool paused_ = false;
   bool without_power_ = false;
   bool agent_left_ = false;

@@ -66,7 +66,7 @@ void SimNode::StartAgent() {
   stream_ = 0;
   coming_up_.clear();
   talking_on_ = Up();
-  answered_ = plan.takeover ? 0 : kOutside;
+  answered_ = leader_ = plan.takeover ? 0 : kOutside;
   standbys_.clear();
   knows_round_ = false;
   backoff_ = Duration::zero();
@@ -178,8 +178,9 @@ std::vector<int> SimNode::KnownHosts() const {
       hosts.push_back(host);
     }
   };
-  add(answered_);
+  add(leader_);
   for (int host : standbys_) add(host);
+  add(answered_);
   return hosts;
 }
 
@@ -440,6 +441,7 @@ void SimNode::Perform(const agent::LifecycleStep& step) {
     network_->SendUp(talking_on_.stream, report);
   }
   if (step.standbys.has_value()) {
+    leader_ = answered_;
     standbys_.clear();
     for (const std::string& endpoint : *step.standbys) {
       standbys_.push_back(HostOf(endpoint));

@@ -93,6 +93,7 @@ class SimNode {
   std::vector<int> attempt_;
   size_t tried_ = 0;
   int answered_ = 0;
+  int leader_ = 0;             // the host whose coordinator sent `standbys_`
   std::vector<int> standbys_;  // hosts of the newest LifecycleStep::standbys
   uint64_t redials_ = 0;       // number of requests to reconnect so far
   // A stream to a coordinator, and the slot of the coordinator's host.

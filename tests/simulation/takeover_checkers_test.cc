@@ -401,6 +401,45 @@ TEST_F(TakeoverTimeCheckerTest, AWorldThatMayHaveBegunNeedsItsOwnMajority) {
   EXPECT_THAT(checker_->breach(), HasSubstr("nobody has taken over within"));
 }
 
+// Only node 0 has started round 2. Node 1, of the electorate, is certainly in
+// this round if the round has both nodes of the electorate.
+TEST_F(TakeoverTimeCheckerTest, ANodeThatIsCertainlyInANewRoundElects) {
+  for (const int electors : {1, 2}) {
+    LoseCoordinator(rendezvous::Takeover::kMajority, 1, 2);
+    checker_->OnWorkersStarted(
+        kZero, 1, {.round = 2, .group_world_size = 2, .electors = electors});
+    Tick(seconds(60));
+    EXPECT_EQ(checker_->breach().empty(), electors == 1);
+  }
+}
+
+// Nodes 0 and 1 are all that can exist (max_nodes is 2), unless node 1 is a
+// spare. Without node 1, the others could form a world elsewhere.
+TEST_F(TakeoverTimeCheckerTest, ASpareIsNotOneOfTheNodesThatCanExist) {
+  for (const bool is_spare : {true, false}) {
+    LoseCoordinator(rendezvous::Takeover::kAuto, 1, 2);
+    checker_->OnAgentEnded(kOne);
+    const AgentName again = {.slot = kOne.slot, .incarnation = 9};
+    checker_->OnAgentStarted(again);
+    agent::LifecycleStep step;
+    step.report = ReportOf(again, 1);
+    step.report->electorate = {.epoch = 1, .nodes = 2, .rank = -1};
+    if (!is_spare) {
+      step.report->electorate.members = {"", step.report->node.node_id};
+    }
+    checker_->OnAgentStepped(again, step, now_);
+    Tick(seconds(60));
+    EXPECT_EQ(checker_->breach().empty(), is_spare);
+  }
+}
+
+TEST_F(TakeoverTimeCheckerTest, ANodeThatFindsNobodyElectsNobody) {
+  checker_->OnAgentEnded(kZero);
+  checker_->OnAgentStarted({.slot = 3, .incarnation = 9});
+  Tick(seconds(60));
+  EXPECT_EQ(checker_->breach(), "");
+}
+
 TEST_F(TakeoverTimeCheckerTest,
        AMemberThatWasStartedAgainElectsIfTwoWorldsCannot) {
   for (const rendezvous::Takeover takeover :

@@ -33,6 +33,7 @@ class TakeoverTimeChecker : public Checker {
     World& world = worlds_[id];
     world.nodes = place.group_world_size;
     world.members = place.members;
+    world.electors = place.electors;
     world.started[place.group_rank] = agent;
     places_[agent.incarnation] = id;
     if (static_cast<int>(world.started.size()) == world.nodes) {
@@ -51,6 +52,7 @@ class TakeoverTimeChecker : public Checker {
     leaving_.erase(agent.incarnation);
     places_.erase(agent.incarnation);
     standbys_.erase(agent.incarnation);
+    spares_.erase(agent.incarnation);
     troubled_ = now();
   }
   void OnAgentStepped(AgentName agent, const agent::LifecycleStep& step,
@@ -58,7 +60,18 @@ class TakeoverTimeChecker : public Checker {
     if (step.standbys.has_value()) {
       standbys_[agent.incarnation] = *step.standbys;
     }
-    if (!step.report.has_value() || !step.report->leave.has_value()) return;
+    if (!step.report.has_value()) return;
+    const rendezvous::Electorate& electorate = step.report->electorate;
+    const bool is_spare =
+        electorate.nodes > 0 && electorate.rank < 0 &&
+        !step.report->place.has_value() &&
+        rendezvous::RankIn(electorate.members, step.report->node.node_id) < 0;
+    if (is_spare) {
+      spares_.insert(agent.incarnation);
+    } else {
+      spares_.erase(agent.incarnation);
+    }
+    if (!step.report->leave.has_value()) return;
     if (leaving_.insert(agent.incarnation).second) troubled_ = now();
   }
   void OnAgentPaused(AgentName agent) override {
@@ -100,13 +113,21 @@ class TakeoverTimeChecker : public Checker {
     std::map<int, AgentName> started;
     // the node ids of this world, by group rank; empty: not listed
     std::vector<std::string> members;
+    int electors = 0;  // Place::electors
   };
 
-  // Whether the agent can take part in an election: it is alive, not suspended,
-  // and not about to leave the job.
-  bool Votes(uint64_t agent) const {
+  bool IsThere(uint64_t agent) const {
     return alive_.contains(agent) && !paused_.contains(agent) &&
            !leaving_.contains(agent);
+  }
+  // Whether the agent can take part in an election: it is alive, not suspended,
+  // not about to leave the job, and can find the others. It finds them at the
+  // job's endpoint, which is that of slot 0, or at a standby that it knows.
+  bool Votes(uint64_t agent) const {
+    const auto first = newest_agents_.find(0);
+    const bool is_first_up =
+        first != newest_agents_.end() && IsThere(first->second);
+    return IsThere(agent) && (is_first_up || KnowsAStandby(agent));
   }
   // Whether `member`, an agent that belonged to `world`, was replaced by a new
   // agent that votes in its place.
@@ -133,6 +154,22 @@ class TakeoverTimeChecker : public Checker {
     return place != places_.end() && place->second.epoch == id.epoch &&
            place->second.round < id.round;
   }
+  // Returns how many voting agents are certainly members of the world `id` and
+  // have not started it. They are nodes of the electorate, of which
+  // World::electors are members.
+  int Unaware(const rendezvous::WorldId& id, const World& world) const {
+    const auto electorate = worlds_.find(electorate_.world);
+    if (electorate == worlds_.end() || id <= electorate_.world ||
+        plan().spec.RestartedAgentsElect()) {
+      return 0;
+    }
+    int present = 0;
+    for (const auto& [rank, member] : electorate->second.started) {
+      const auto place = places_.find(member.incarnation);
+      present += Votes(member.incarnation) && place->second < id ? 1 : 0;
+    }
+    return std::max(0, present + world.electors - electorate->second.nodes);
+  }
   bool HasMajority(rendezvous::WorldId id) const {
     const auto found = worlds_.find(id);
     if (found == worlds_.end()) return false;
@@ -146,6 +183,7 @@ class TakeoverTimeChecker : public Checker {
     for (int rank = 0; rank < world.nodes; ++rank) {
       returned += HasNotLearned(id, world, rank) ? 1 : 0;
     }
+    remember += Unaware(id, world);
     return 2 * remember >= world.nodes &&
            2 * (remember + returned) > world.nodes;
   }
@@ -160,7 +198,7 @@ class TakeoverTimeChecker : public Checker {
   // that world's nodes, and pass OthersAreFew.
   //
   // Before the first world, `here` counts only the agents that know the
-  // endpoint of a living standby.
+  // endpoint of a living standby. Known spares do not count later.
   bool MustElect() const {
     if (worlds_.empty()) {
       return plan().spec.RestartedAgentsElect() &&
@@ -175,7 +213,7 @@ class TakeoverTimeChecker : public Checker {
       if (!is_void) worlds.insert(world);
     }
     const auto here = std::ranges::count_if(alive_, [&](uint64_t agent) {
-      return Votes(agent) && IsIn(worlds, agent);
+      return Votes(agent) && !spares_.contains(agent) && IsIn(worlds, agent);
     });
     const auto elsewhere = Elsewhere(here);
     const bool are_few = OthersAreFew(here);
@@ -208,7 +246,7 @@ class TakeoverTimeChecker : public Checker {
     return known != standbys_.end() &&
            std::ranges::any_of(known->second, [&](const std::string& endpoint) {
              const auto newest = newest_agents_.find(HostOf(endpoint));
-             return newest != newest_agents_.end() && Votes(newest->second);
+             return newest != newest_agents_.end() && IsThere(newest->second);
            });
   }
   // Whether one of `worlds` has a member in the slot of `agent`, and `agent` is
@@ -242,6 +280,7 @@ class TakeoverTimeChecker : public Checker {
   std::map<int, uint64_t> newest_agents_;  // newest incarnation by slot
   std::set<uint64_t> paused_;
   std::set<uint64_t> leaving_;
+  std::set<uint64_t> spares_;  // agents that are certainly spares
 };
 
 }  // namespace
