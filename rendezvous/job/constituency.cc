@@ -113,8 +113,8 @@ std::vector<Constituency> ConstituenciesOf(
     auto operator<=>(const Vote&) const = default;
   };
   std::vector<Vote> votes;
-  // The ranks in the electorate of the voting nodes that do not know a newer
-  // world, but may be its members.
+  // By newer world: the ranks in the electorate of the voters that do not know
+  // that world, but may be its members.
   std::map<WorldId, std::set<int>> unaware;
   for (const Report* report : voting) {
     std::optional<WorldId> place;

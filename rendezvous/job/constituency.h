@@ -37,12 +37,12 @@ bool IsVoid(const Place& place, const Electorate& newest);
 // `present`: the number of nodes of the electorate that are present and do not
 // know the world. `in_world`: Place::electors of the world. `candidates`: how
 // many nodes of the electorate can be members of the world (CandidatesOf).
-// Since `in_world` of the `candidates` are members, so are at least the result
-// of the `present` ones.
+// At most `candidates` - `in_world` of the `present` nodes are no members; the
+// others are.
 int UnawareMembers(int present, int in_world, int candidates);
 // Returns the number of nodes of an electorate that can be members of a newer
-// world: those whose node ids both lists contain. `nodes`, the number of the
-// electorate's nodes, if a list is empty or lacks an id.
+// world: those whose node ids both lists contain. If a list is empty or
+// incomplete, returns `nodes`, the number of the electorate's nodes.
 int CandidatesOf(int nodes, const std::vector<std::string>& electorate,
                  const std::vector<std::string>& world);
 
@@ -50,7 +50,7 @@ int CandidatesOf(int nodes, const std::vector<std::string>& electorate,
 struct Constituency {
   WorldId world;
   int nodes = 0;
-  // Number of the world's nodes that vote, and remember this world or are
+  // Number of voting nodes that remember this world, or do not know it but are
   // certainly its members (UnawareMembers).
   int voters = 0;
   // Number of the world's nodes that vote and do not know it. These nodes are
@@ -115,7 +115,7 @@ bool OthersAreTooFew(const JobSpec& spec, int here,
                      const std::vector<Constituency>& constituencies);
 
 // Whether the node is certainly a spare: it knows the electorate, is not in it,
-// and has no place in a round. A node whose id is in `members` is none: its
+// and has no place in a round. A node that `members` lists is no spare: its
 // agent was started again. Spares are not counted among the max_nodes nodes of
 // a job.
 //

@@ -236,9 +236,9 @@ class Job {
   // than the election of this coordinator, and then do not count. If the node
   // knows a newer world, forgets JobState::earlier instead.
   //
-  // If there is no such earlier round, because this coordinator was elected
-  // without it (the round is void), takes only a cancel of the newest round
-  // that any node has reported, and only before a round has begun here.
+  // If this coordinator was elected without the earlier round, which is then
+  // void, takes only a cancel of the newest round that any node has reported,
+  // and only before a round has begun here.
   void TakeEnd(const Report& report);
   // Records the order that ended the earlier round, while this coordinator
   // gathers nodes. `verdict`: the verdict with which the job ends; nullopt:

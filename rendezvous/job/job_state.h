@@ -57,19 +57,19 @@ struct Electors {
   std::set<int> ranks;               // group ranks of the electors in `known`
   int gone = 0;                      // number of electors with `is_gone`
   std::vector<std::string> members;  // node ids by rank; empty: not listed
-  // Place::electors, if an earlier coordinator formed the world and this one
-  // has not adopted it; else 0. Some of its nodes may be among
-  // JobState::former.
+  // Place::electors of a world that an earlier coordinator formed and this one
+  // has not adopted; else 0. Some nodes of the world may be known only as nodes
+  // of JobState::former.
   int electors = 0;
-  // Whether each node of JobState::former that `members` lists is certainly a
-  // node of this world.
+  // Whether a node of JobState::former is certainly in this world if `members`
+  // lists it.
   bool lists_former = false;
 
   // Adds an elector. Returns false if the node is in the list already, even if
   // its agent has left. Also returns false if its rank is out of range or
   // belongs to another elector. O(log n).
   bool Add(const std::string& node_id, const Elector& elector);
-  // Whether this very agent is an elector and has not left.
+  // Whether the agent of `node` is an elector that has not left.
   bool Has(const NodeIdentity& node) const;
   // Returns the agent's group rank if it is an elector; else -1. A restarted
   // agent has forgotten which coordinators it promised to obey. Therefore it is
@@ -100,11 +100,12 @@ struct JobState {
   // other nodes can take over from it. Empty: no takeover is possible.
   std::string own_endpoint;
   // The nodes of the newest world that is known to have begun on all of its
-  // nodes. They elect the coordinator's successor.
+  // nodes, or that this coordinator has adopted or given up. They elect the
+  // coordinator's successor.
   Electors electors;
   // The electorate of the earlier coordinator, if this one has given up a newer
   // world (`electors`) that may not have begun on all of its nodes; else empty.
-  // Nodes of it that do not know the newer world may be nodes of that world
+  // Its nodes may belong to the newer world without knowing it
   // (UnawareMembers).
   Electors former;
   // Worlds that formed after the world of `electors`. It is unknown whether
@@ -203,11 +204,10 @@ struct JobState {
   // ends with it, unless another coordinator deposes this one before.
   std::optional<Verdict> recalled;
   // The newest round of earlier coordinators, which this one has adopted or
-  // given up. Or a round that is void, if a node has reported that its order to
-  // stop was a cancel. `world`: its world; round 0: there is none, a node has
-  // reported a newer world, or this coordinator has begun a round of its own.
-  // `end`: the newest order that ended the round, as far as nodes have
-  // reported; epoch 0: none.
+  // given up. Or a void round, if a node has reported that a cancel stopped it.
+  // `world`: its world; round 0: there is none, a node has reported a newer
+  // world, or this coordinator has begun a round of its own. `end`: the newest
+  // order that ended the round, as far as nodes have reported; epoch 0: none.
   struct EarlierRound {
     WorldId world;
     RoundEnd end;
@@ -296,8 +296,8 @@ const Electors* LackingWorld(const JobState& state, Among among);
 // is the same node.
 bool OthersAreTooFew(const JobState& state,
                      const std::vector<const Node*>& here);
-// The number of the `nodes` that are nodes of `world`, also of those that have
-// not learned of it (UnawareMembers). O(n log n).
+// Returns how many of `nodes` belong to `world`, even if they have not learned
+// of it (UnawareMembers). O(n log n).
 int NodesOf(const JobState& state, const Electors& world,
             const std::vector<const Node*>& nodes);
 // The number of nodes of `world` that are present. O(n log n).

@@ -44,8 +44,8 @@ struct Place {
   // world has more than kMaxListedElectors nodes. With the list, a member is
   // recognised even if its agent was restarted and has forgotten the world.
   std::vector<std::string> members;
-  // Number of the world's nodes that were nodes of the electorate when the
-  // world formed (Electorate::world, as sent with this place). An agent that
+  // Number of the world's nodes that, when it formed, were in the electorate
+  // that is sent with this place (Electorate::world). An agent that
   // was started again since it ran the electorate's world does not count. 0:
   // none, or unknown.
   int electors = 0;

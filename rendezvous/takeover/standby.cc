@@ -50,8 +50,8 @@ Standby::Step Standby::Hear(Instant now, StreamId stream,
     if (is_stale || is_stranger) return step;
     Remove(old->second);
   }
-  // A node that has just connected must be answered, so that it knows where it
-  // is, and leaves later if the election takes too long.
+  // Answer a node that has just connected. It then knows that it is at a
+  // standby, and goes to the next one if the election takes too long.
   const bool is_new = reports_.insert_or_assign(stream, report).second;
   streams_[report.node.node_id] = stream;
   recount_.Heard();
@@ -87,8 +87,8 @@ void Standby::Count(Instant now, Step& step) {
   const bool is_asking = epoch_ != 0;
   const bool have_majority = HaveMajority(is_asking ? promised : all, &lacking);
   recount_.Counted(now, lacking);
-  // An election cannot succeed if nodes of the majority have gone. While it
-  // runs, Meet sends no nodes to another standby.
+  // An election without a majority cannot succeed. End it: while it runs, Meet
+  // sends no nodes to another standby.
   const bool is_over = is_asking && !have_majority && !HaveMajority(all);
   if (is_over) EndElection();
   if (!have_majority) return;
@@ -225,8 +225,8 @@ bool Standby::HaveMajority(const std::vector<const Report*>& voting,
     //   to obey it. It may still be starting, and may continue the job from a
     //   record.
     //
-    // Neither holds for a former founder: all nodes look for the job here, and
-    // the others are too few for a world.
+    // Neither stops a former founder: all nodes look for the job here, and too
+    // few can be elsewhere for a world.
     const bool may_elect = HighestPromise() > 0 && spec.RestartedAgentsElect();
     if (!may_elect && kind_ != Kind::kFormerFounder) return false;
   }

@@ -199,8 +199,7 @@ TEST(StandbyTest, APromiseCountsWhileItsNodeIsHere) {
 }
 
 // While an election runs, no nodes are sent to another standby. So it ends once
-// nodes of its majority have gone: the remaining ones can then gather
-// elsewhere.
+// no majority is left: the remaining nodes can then gather elsewhere.
 TEST(StandbyTest, AnElectionEndsIfItsMajorityHasGone) {
   Cluster nodes(5);
   for (const int rank : {1, 2, 3}) nodes.Come(rank);
@@ -396,9 +395,9 @@ TEST(StandbyTest, ARestartedAgentThatHasMetAFirstCoordinatorVotes) {
   EXPECT_NE(nodes.told(0).epoch, 0u);
 }
 
-// An agent that was started again is no spare, although it is not in the
-// electorate of the coordinator that it has met since then: the electorate
-// lists its node. It votes like one that has met no coordinator.
+// A restarted agent has been told an electorate in which it has no rank. It is
+// no spare, because the electorate lists its node id. It votes like an agent
+// that has met no coordinator.
 TEST(StandbyTest, ARestartedAgentIsNoSpareIfTheElectorateListsItsNode) {
   for (const bool is_listed : {true, false}) {
     Cluster nodes(4);
@@ -621,7 +620,7 @@ TEST(UnawareMembersTest, AreThoseThatMustBeAmongTheMembers) {
 
 // The coordinator was lost while it began round 2 of an elastic job. Only node
 // 1 has got the order to begin. Nodes 2 and 3 know round 1, the electorate.
-// Their votes count in round 2 as far as they are certainly its members.
+// As many of them vote in round 2 as must be its members.
 TEST(StandbyTest, ElectorsThatAreCertainlyInANewRoundVoteInIt) {
   struct Case {
     int electors = 4;

@@ -21,8 +21,8 @@ constexpr Duration kImpostorComes = milliseconds(40);
 // Probabilities, per mille, in plans in which coordinators are killed.
 // kKillInNewRound: the coordinator is killed when a round begins. kIsCalm:
 // after that, no agent is started and no other fault happens for kCalm, so that
-// the nodes that are left must elect a coordinator (TakeoverTimeChecker). Only
-// in plans in which agents wait for a coordinator for so long.
+// the nodes that are left must elect a coordinator (TakeoverTimeChecker). This
+// happens only in plans in which agents wait that long for a coordinator.
 // kStaysAway: an ended agent is not started again before the faults end.
 constexpr int kKillInNewRound = 150;
 constexpr int kIsCalm = 600;

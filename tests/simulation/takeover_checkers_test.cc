@@ -414,7 +414,7 @@ TEST_F(TakeoverTimeCheckerTest, ANodeThatIsCertainlyInANewRoundElects) {
 }
 
 // Nodes 0 and 1 are all that can exist (max_nodes is 2), unless node 1 is a
-// spare. Without node 1, the others could form a world elsewhere.
+// spare. If it is, another node may form a world elsewhere.
 TEST_F(TakeoverTimeCheckerTest, ASpareIsNotOneOfTheNodesThatCanExist) {
   for (const bool is_spare : {true, false}) {
     LoseCoordinator(rendezvous::Takeover::kAuto, 1, 2);

@@ -155,8 +155,8 @@ class TakeoverTimeChecker : public Checker {
            place->second.round < id.round;
   }
   // Returns how many voting agents are certainly members of the world `id` and
-  // have not started it. They are nodes of the electorate, of which
-  // World::electors are members.
+  // have not started it. World::electors of the electorate's
+  // nodes are its members.
   int Unaware(const rendezvous::WorldId& id, const World& world) const {
     const auto electorate = worlds_.find(electorate_.world);
     if (electorate == worlds_.end() || id <= electorate_.world ||
@@ -198,7 +198,7 @@ class TakeoverTimeChecker : public Checker {
   // that world's nodes, and pass OthersAreFew.
   //
   // Before the first world, `here` counts only the agents that know the
-  // endpoint of a living standby. Known spares do not count later.
+  // endpoint of a living standby. Later it omits known spares.
   bool MustElect() const {
     if (worlds_.empty()) {
       return plan().spec.RestartedAgentsElect() &&
