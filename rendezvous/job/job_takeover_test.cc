@@ -1570,6 +1570,70 @@ TEST(JobTakeoverTest, ElectorsThatAreCertainlyInANewRoundBeginTheNextOne) {
   }
 }
 
+// As above, in a world that is too large to be listed. Five of its nine nodes
+// are enough for the next round, four are not.
+TEST(JobTakeoverTest, ElectorsThatAreCertainlyInALargeNewRoundCountAsItsNodes) {
+  const std::vector<std::string> names = {"a", "b", "c", "d", "e",
+                                          "f", "g", "h", "i"};
+  for (const int others : {3, 4}) {
+    JobSpec spec = QuickSpec(2, 12);
+    spec.takeover = Takeover::kMajority;
+    JobFixture job = JobFixture::HostedBy("a", spec);
+    for (const std::string& name : names) job.Join(name);
+    job.Wait(spec.last_call);
+    for (const std::string& name : names) job.Runs(name);
+    job.Fails("a", ExitedWith(0, 1));
+    job.AllStop();
+    job.Idle("a");
+    for (const std::string& name : names) job.agent(name).deaf = name != "b";
+    job.Wait(seconds(10));
+    ASSERT_EQ(job.round(), 2);
+    job.Runs("b");
+    ASSERT_THAT(job.told("b").place.members, IsEmpty());
+    job.TakeOver("b");
+    job.Reconnect("b");
+    for (int i = 2; i < 2 + others; ++i) {
+      job.agent(names[i]).deaf = false;
+      job.Reconnect(names[i]);
+    }
+    job.Wait(spec.lease() + seconds(1));
+    ASSERT_THAT(job.Decided("adopt"), HasSubstr("round 2 is given up"));
+    job.AllStop();
+    job.Wait(spec.lease());
+    EXPECT_EQ(job.Count("assign") > 2, others == 4);
+  }
+}
+
+// Node d was started again before round 2. So round 2 has only three nodes of
+// round 1, and its list does not tell which ones.
+TEST(JobTakeoverTest, ANodeThatMayBeNoMemberGetsNoRankInTheNewRound) {
+  JobSpec spec = QuickSpec(4, 6);
+  spec.takeover = Takeover::kMajority;
+  JobFixture job = JobFixture::HostedBy("a", spec);
+  for (const char* name : {"a", "b", "c", "d"}) job.Join(name);
+  job.Wait(spec.last_call);
+  for (const char* name : {"a", "b", "c", "d"}) job.Runs(name);
+  job.Fails("a", ExitedWith(0, 1));
+  job.Restart("d");
+  job.Report("d");
+  job.agent("c").deaf = true;
+  job.AllStop();
+  job.Idle("c");
+  job.Wait(seconds(10));
+  ASSERT_EQ(job.round(), 2);
+  ASSERT_EQ(job.told("b").place.electors, 3);
+  ASSERT_THAT(job.told("b").place.members,
+              UnorderedElementsAre("a", "b", "c", "d"));
+  job.Runs("b");
+  job.agent("c").deaf = false;
+  job.TakeOver("b");
+  job.ReconnectAll({"b", "c"});
+  job.Wait(spec.lease() + seconds(1));
+  ASSERT_THAT(job.Decided("adopt"), HasSubstr("round 2 is given up"));
+  EXPECT_EQ(job.told("c").electorate.world.round, 2);
+  EXPECT_EQ(job.told("c").electorate.rank, -1);
+}
+
 // A coordinator has ended the job because of a failure on node c, and node a
 // reports a consequence of it. The new coordinator adopts the round with nodes
 // a and b. In one of the cases c comes later, is lost, and comes again.
