@@ -574,7 +574,8 @@ class Job:
     run.
 
     Each node must have reported since the last cut: otherwise even a short
-    second cut could last longer than its lease.
+    second cut could last longer than its lease. The journal must have the newest
+    state: otherwise a daemon that is killed loses records, which is documented.
     """
     with contextlib.suppress(subprocess.TimeoutExpired, ValueError):
       status = json.loads(subprocess.run(
@@ -583,7 +584,8 @@ class Job:
           capture_output=True, timeout=_LONG_S, check=False).stdout)
       rounds = {number for number, _ in self._by_rank().values()}
       self._used = status['restarts_used']
-      return (len(status['nodes']) == self._plan.nodes and
+      return ('not_durable' not in status and
+              len(status['nodes']) == self._plan.nodes and
               {status['round']} == rounds and status['phase'] == 'running' and
               all(node['connected'] and node['phase'] == 'running' and
                   {node['round']} == rounds and
