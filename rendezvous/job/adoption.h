@@ -95,18 +95,18 @@ class Adoption {
 // Whether two places belong to one world of one round.
 bool IsSameWorld(const Place& a, const Place& b);
 
-// Whether the order `a` that ended a round replaces another one, `b`, that
-// ended the same round. Several coordinators may have ended the round in
-// different ways, each on some of the nodes. The order of the coordinator with
-// the highest epoch counts, because only this coordinator can have reached a
-// majority. If it has changed the end, the later order counts. But a cancel
-// replaces every order after which another round follows: it is the wish of a
-// user.
+// Whether the stop order `a` counts instead of the stop order `b`. Both ended
+// the same round. Several coordinators may have ended a round in different
+// ways, each on some of its nodes. Of two orders, the one of the coordinator
+// with the higher epoch counts, because only that coordinator can have reached
+// a majority. Of two orders of one coordinator, the later one counts. But a
+// cancel counts instead of every order after which another round follows,
+// because it is the wish of a user.
 bool Replaces(const RoundEnd& a, const RoundEnd& b);
-// Returns the report with the order that counts of those that ended the world
-// of `place`: the newest one, or a cancel instead of an order after which
-// another round follows. null: no report says that this world's round has
-// ended. O(n).
+// Several reports may contain a stop order that ended the round of `place`.
+// Returns the report whose order counts: the newest order. But if another round
+// follows after the newest order, and there is a cancel, then the newest
+// cancel. null: no report contains such an order. O(n).
 const Report* EndThatCounts(const Place& place,
                             const std::vector<const Report*>& reports);
 

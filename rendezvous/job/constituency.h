@@ -29,16 +29,15 @@ Electorate NewestElectorate(const std::vector<const Report*>& reports);
 // `newest`. False for the world of `newest` itself.
 bool IsVoid(const Place& place, const Electorate& newest);
 
-// The number of nodes of an electorate that are certainly members of a newer
-// world, although they have not learned of that world. Such nodes exist if the
-// coordinator was lost while it began the world, so that its order to begin has
-// reached only other nodes.
+// A coordinator may be lost while it begins a new world. Its order to begin has
+// then reached only some of the world's nodes. The others are members without
+// knowing it. Returns how many such members there are at least among `present`
+// nodes. These are nodes of the electorate that do not know the new world.
 //
-// `present`: the number of nodes of the electorate that are present and do not
-// know the world. `in_world`: Place::electors of the world. `candidates`: how
-// many nodes of the electorate can be members of the world (CandidatesOf).
-// At most `candidates` - `in_world` of the `present` nodes are no members; the
-// others are.
+// `candidates`: the number of nodes of the electorate that can be members of
+// the new world (CandidatesOf). `in_world`: the number of those that are
+// members (Place::electors). So `candidates` - `in_world` of them are no
+// members, and all other nodes of the `present` ones are members.
 int UnawareMembers(int present, int in_world, int candidates);
 // Returns the number of nodes of an electorate that can be members of a newer
 // world: those whose node ids both lists contain. If a list is empty or

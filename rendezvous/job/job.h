@@ -247,10 +247,10 @@ class Job {
   // Ends the job as JobState::told_end says, if this coordinator could begin a
   // round now and no workers are left. Returns whether it did.
   bool EndsAsTold();
-  // Ends the job when JobState::told_end is known, but its conditions
-  // (EndsAsTold) were not met within `timeout`. The verdict is told_end. But
-  // instead of a failure it is a time-out if more than half of a world's nodes
-  // are absent, because the job may then have gone on elsewhere.
+  // Ends the job with the verdict JobState::told_end after the wait for the
+  // conditions of EndsAsTold, which has lasted for `timeout`. Exception:
+  // told_end is a failure, and more than half of a world's nodes are absent.
+  // The job may then have gone on elsewhere, so the verdict is a time-out.
   void FinishAsTold(Duration timeout);
   // Chooses the electors (the nodes that elect a coordinator): the nodes of the
   // current world.

@@ -440,10 +440,9 @@ void Job::EndAdopted(const RoundEnd& end,
 }
 
 void Job::KeepEnd(const std::vector<const Report*>& all) {
-  // Ignore the end of a round whose world is not that of the electors (the
-  // nodes that elect a coordinator): the job may have gone on without the node
-  // that reports the end. If there are no electors although nodes can take
-  // over, all rounds in the reports are void, and only a cancel counts.
+  // Only the end of the electors' world counts: after any other round, the job
+  // may have gone on without the node that reports the end. If there are no
+  // electors, only a cancel counts (TakeEnd).
   state_.earlier.world = state_.electors.world;
   if (state_.earlier.world.round == 0) {
     for (const Report* const report : all) TakeEnd(*report);

@@ -61,8 +61,8 @@ struct Electors {
   // has not adopted; else 0. Some nodes of the world may be known only as nodes
   // of JobState::former.
   int electors = 0;
-  // Whether a node of JobState::former is certainly in this world if `members`
-  // lists it.
+  // If true, each node of JobState::former whose id is in `members` belongs to
+  // this world. If false, its agent may have been started again since then.
   bool lists_former = false;
 
   // Adds an elector. Returns false if the node is in the list already, even if
@@ -85,7 +85,7 @@ struct Electors {
   // (MostElsewhere), or two worlds can never run at once
   // (JobSpec::RestartedAgentsElect).
   bool AreHalf(int present, int left, const JobSpec& spec) const;
-  // As above, for all electors that have left (`gone`).
+  // AreHalf with `left` = `gone`, the number of all electors that have left.
   bool AreHalf(int present, const JobSpec& spec) const {
     return AreHalf(present, gone, spec);
   }
@@ -103,10 +103,10 @@ struct JobState {
   // nodes, or that this coordinator has adopted or given up. They elect the
   // coordinator's successor.
   Electors electors;
-  // The electorate of the earlier coordinator, if this one has given up a newer
-  // world (`electors`) that may not have begun on all of its nodes; else empty.
-  // Its nodes may belong to the newer world without knowing it
-  // (UnawareMembers).
+  // Empty, unless this coordinator has given up a world of an earlier
+  // coordinator (`electors`) that may not have begun on all of its nodes. Then
+  // it is the electorate that the earlier coordinator has told the nodes. Nodes
+  // of it may belong to the given-up world without knowing it (UnawareMembers).
   Electors former;
   // Worlds that formed after the world of `electors`. It is unknown whether
   // they have begun on all of their nodes, because reports of nodes are

@@ -37,6 +37,17 @@ JobFixture RunningJob(int min_nodes, int max_nodes) {
   return job;
 }
 
+// Returns a job of `names`, fewer nodes than max_nodes, that runs round 1. The
+// coordinator runs in the process of node a.
+JobFixture AfterLastCall(const JobSpec& spec,
+                         const std::vector<std::string>& names) {
+  JobFixture job = JobFixture::HostedBy("a", spec);
+  for (const std::string& name : names) job.Join(name);
+  job.Wait(spec.last_call);
+  for (const std::string& name : names) job.Runs(name);
+  return job;
+}
+
 TEST(ElectorsTest, ARankHasOneElector) {
   Electors electors{.nodes = 2};
   EXPECT_TRUE(electors.Add("a", {.rank = 0}));
@@ -1174,10 +1185,7 @@ TEST(JobTakeoverTest, AFailuresVerdictAwaitsNodesThatHaveNotLeft) {
   JobSpec spec = QuickSpec(4, 8);
   spec.max_restarts = 0;
   spec.rejoin_timeout = seconds(20);
-  JobFixture job = JobFixture::HostedBy("a", spec);
-  for (const char* name : {"a", "b", "c", "d"}) job.Join(name);
-  job.Wait(spec.last_call);
-  for (const char* name : {"a", "b", "c", "d"}) job.Runs(name);
+  JobFixture job = AfterLastCall(spec, {"a", "b", "c", "d"});
   job.Fails("a", ExitedWith(0, 3));
   job.agent("b").report.leave = "SIGTERM";
   for (const char* name : {"b", "c", "d"}) {
@@ -1328,10 +1336,7 @@ TEST(JobTakeoverTest, NodesThatGoElsewhereMayBeginARoundThere) {
     JobSpec spec = QuickSpec(2, 5);
     spec.takeover = Takeover::kAuto;
     spec.min_nodes = 3;
-    JobFixture job = JobFixture::HostedBy("a", spec);
-    for (const char* name : {"a", "b", "c", "d"}) job.Join(name);
-    job.Wait(spec.last_call);
-    for (const char* name : {"a", "b", "c", "d"}) job.Runs(name);
+    JobFixture job = AfterLastCall(spec, {"a", "b", "c", "d"});
     job.TakeOver("e");
     job.Reconnect("b");
     for (const char* name : {"e", "f", "g"}) job.Join(name);
@@ -1537,10 +1542,7 @@ TEST(JobTakeoverTest, ElectorsThatAreCertainlyInANewRoundBeginTheNextOne) {
   for (const Names& others : {Names{"c", "d"}, Names{"c"}, Names{"x"}}) {
     JobSpec spec = QuickSpec(2, 6);
     spec.takeover = Takeover::kMajority;
-    JobFixture job = JobFixture::HostedBy("a", spec);
-    for (const char* name : {"a", "b", "c", "d"}) job.Join(name);
-    job.Wait(spec.last_call);
-    for (const char* name : {"a", "b", "c", "d"}) job.Runs(name);
+    JobFixture job = AfterLastCall(spec, {"a", "b", "c", "d"});
     EXPECT_EQ(job.told("b").place.electors, 0);
     job.Fails("a", ExitedWith(0, 1));
     for (const char* name : {"c", "d"}) job.agent(name).deaf = true;
@@ -1578,10 +1580,7 @@ TEST(JobTakeoverTest, ElectorsThatAreCertainlyInALargeNewRoundCountAsItsNodes) {
   for (const int others : {3, 4}) {
     JobSpec spec = QuickSpec(2, 12);
     spec.takeover = Takeover::kMajority;
-    JobFixture job = JobFixture::HostedBy("a", spec);
-    for (const std::string& name : names) job.Join(name);
-    job.Wait(spec.last_call);
-    for (const std::string& name : names) job.Runs(name);
+    JobFixture job = AfterLastCall(spec, names);
     job.Fails("a", ExitedWith(0, 1));
     job.AllStop();
     job.Idle("a");
@@ -1609,10 +1608,7 @@ TEST(JobTakeoverTest, ElectorsThatAreCertainlyInALargeNewRoundCountAsItsNodes) {
 TEST(JobTakeoverTest, ANodeThatMayBeNoMemberGetsNoRankInTheNewRound) {
   JobSpec spec = QuickSpec(4, 6);
   spec.takeover = Takeover::kMajority;
-  JobFixture job = JobFixture::HostedBy("a", spec);
-  for (const char* name : {"a", "b", "c", "d"}) job.Join(name);
-  job.Wait(spec.last_call);
-  for (const char* name : {"a", "b", "c", "d"}) job.Runs(name);
+  JobFixture job = AfterLastCall(spec, {"a", "b", "c", "d"});
   job.Fails("a", ExitedWith(0, 1));
   job.Restart("d");
   job.Report("d");
@@ -2276,10 +2272,7 @@ TEST(JobTakeoverTest, NodesThatHaveLeftMayHaveBegunAWorldElsewhere) {
   for (const Takeover takeover : {Takeover::kAuto, Takeover::kMajority}) {
     JobSpec spec = QuickSpec(3, 8);
     spec.takeover = takeover;
-    JobFixture job = JobFixture::HostedBy("a", spec);
-    for (const char* name : {"a", "b", "c", "d"}) job.Join(name);
-    job.Wait(spec.last_call);
-    for (const char* name : {"a", "b", "c", "d"}) job.Runs(name);
+    JobFixture job = AfterLastCall(spec, {"a", "b", "c", "d"});
     for (const char* name : {"b", "c", "d"}) {
       job.agent(name).report.leave = "SIGTERM";
       job.Report(name);

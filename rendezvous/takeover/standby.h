@@ -45,8 +45,9 @@ namespace muster::rendezvous {
 class Standby {
  public:
   enum class Kind {
-    // The standby that the job's nodes try first. It may begin the job with
-    // nodes that have met no other coordinator.
+    // The standby at the job's endpoint, to which nodes connect first. It may
+    // begin the job without an election if no connected node has met a
+    // coordinator.
     kFounder,
     // A founder that was deposed, or has learned of another coordinator. It is
     // like a kSuccessor, but can also be elected by nodes that have met no

@@ -681,7 +681,8 @@ absl::Status FromWire(const v1::Report& wire, Report* report) {
     }
     reader.Text("reason", wire.round_end().reason(), kMaxReasonBytes,
                 TextKind::kWords, &end.reason);
-    // A cancel always ends the job, so an order without an exit code is none.
+    // A cancel ends the job, so it has an exit code. Ignore the field
+    // `cancelled` of an order without one.
     end.cancelled = wire.round_end().cancelled() && end.exit_code.has_value();
     end.epoch = wire.round_end().epoch();
     end.revision = wire.round_end().revision();

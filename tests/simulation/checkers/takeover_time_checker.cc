@@ -154,9 +154,9 @@ class TakeoverTimeChecker : public Checker {
     return place != places_.end() && place->second.epoch == id.epoch &&
            place->second.round < id.round;
   }
-  // Returns how many voting agents are certainly members of the world `id` and
-  // have not started it. World::electors of the electorate's
-  // nodes are its members.
+  // Returns the least number of voting agents that belong to the world `id`
+  // without having started it. It follows from World::electors: so many nodes
+  // of the electorate belong to this world.
   int Unaware(const rendezvous::WorldId& id, const World& world) const {
     const auto electorate = worlds_.find(electorate_.world);
     if (electorate == worlds_.end() || id <= electorate_.world ||
