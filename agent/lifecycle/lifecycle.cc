@@ -134,7 +134,8 @@ void Lifecycle::On(const DirectiveCame& event) {
   }
   if (directive.kind == rendezvous::DirectiveKind::kStop &&
       directive.stop.round >= round_) {
-    round_end_ = rendezvous::RoundEnd{.cause = directive.stop.cause,
+    round_end_ = rendezvous::RoundEnd{.round = directive.stop.round,
+                                      .cause = directive.stop.cause,
                                       .exit_code = directive.stop.exit_code,
                                       .reason = directive.reason,
                                       .cancelled = directive.stop.cancelled,
@@ -408,6 +409,10 @@ Leave Lifecycle::LeaveWith(const rendezvous::Directive& finished) const {
 void Lifecycle::Start(const rendezvous::Place& place) {
   phase_ = rendezvous::NodePhase::kRunning;
   round_ = place.round;
+  if (place_.has_value()) {
+    previous_world_ = {.epoch = place_->epoch, .round = place_->round};
+    previous_rank_ = place_->group_rank;
+  }
   place_ = place;
   round_end_.reset();
   failures_.clear();
@@ -606,6 +611,9 @@ void Lifecycle::SendReport() {
   report.promised_epoch = promised_epoch_;
   report.standby_endpoint = config_.standby_endpoint;
   report.electorate = electorate_;
+  if (electorate_.rank < 0 && electorate_.world == previous_world_) {
+    report.electorate.rank = previous_rank_;
+  }
   report.host_rank = host_rank_;
   report.round_end = round_end_;
   report.forwarded_signal = forwarded_;

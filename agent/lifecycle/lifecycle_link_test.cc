@@ -596,6 +596,27 @@ TEST_F(LifecycleStandbyTest, ReportsWhatAStandbyMustKnow) {
   EXPECT_EQ(report().host_rank, 0);
 }
 
+// A coordinator may return to an earlier world as the electorate, and not know
+// that this node belongs to it.
+TEST_F(LifecycleStandbyTest, KnowsItsRankInTheWorldBeforeItsOwn) {
+  agent_.TellStop(1);
+  agent_.AllDown();
+  rendezvous::Directive run = DirectiveOf(rendezvous::DirectiveKind::kRun);
+  run.revision = 50;
+  run.place.round = 2;
+  run.place.group_rank = 1;
+  for (const int round : {1, 2, 9}) {
+    ++run.revision;
+    run.electorate = {.epoch = 7, .world = {.epoch = 0, .round = round}};
+    run.electorate.nodes = 3;
+    agent_.Tell(run);
+    agent_.Up(0);
+    agent_.Wait(agent_.QuickConfig().spec.keep_alive_interval);
+    EXPECT_EQ(report().electorate.world.round, round);
+    EXPECT_EQ(report().electorate.rank, round == 1 ? 0 : -1) << round;
+  }
+}
+
 TEST_F(LifecycleStandbyTest, PromisesAndObeysNoLowerEpoch) {
   agent_.Step(DirectiveCame{StandBy(0)});
   EXPECT_EQ(report().promised_epoch, 7u);

@@ -148,9 +148,10 @@ std::optional<std::string> Unsound(const Report& report) {
 
 std::optional<std::string> ImpossibleRound(const Report& report, int newest) {
   const int most = std::max(newest, kMaxClaimedRound);
-  if (report.round <= most) return std::nullopt;
+  const int named = std::max(report.round, report.electorate.world.round);
+  if (named <= most) return std::nullopt;
   return absl::StrCat(
-      "this node reports round ", report.round,
+      "this node reports round ", named,
       ", which this job cannot have begun: its newest round is ", newest,
       ", and a report may name at most round ", most,
       "; start the agent of this node again");

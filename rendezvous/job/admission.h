@@ -22,11 +22,11 @@ inline constexpr int kMaxClaimedRound = 1'000'000;
 // node.
 std::optional<std::string> Unsound(const Report& report);
 
-// Checks the round number in a report. `newest`: the newest round that this
+// Checks the round numbers in a report. `newest`: the newest round that this
 // coordinator has begun (0: none). Returns a sentence if no coordinator of this
-// job can have begun the report's round, else nullopt. Without this check a
-// single report could exhaust the round numbers: a new round's number is higher
-// than every number that a node has reported.
+// job can have begun a round that the report names, else nullopt. Without this
+// check a single report could exhaust the round numbers: a new round's number
+// is higher than every number that a node has reported.
 std::optional<std::string> ImpossibleRound(const Report& report, int newest);
 
 // The node that owns a stream: the node of the stream's first valid report. The

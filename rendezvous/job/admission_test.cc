@@ -147,6 +147,9 @@ TEST(Admission, ARoundThatNoCoordinatorCanHaveBegunIsImpossible) {
   EXPECT_THAT(ImpossibleRound(report, 3),
               Optional(HasSubstr("newest round is 3")));
   EXPECT_EQ(ImpossibleRound(report, kMaxClaimedRound + 1), std::nullopt);
+  report.electorate.world.round = kMaxClaimedRound + 2;
+  EXPECT_NE(ImpossibleRound(report, kMaxClaimedRound + 1), std::nullopt);
+  report.electorate.world.round = 0;
   report.round = kMaxClaimedRound + 2;
   EXPECT_NE(ImpossibleRound(report, kMaxClaimedRound + 1), std::nullopt);
 }

@@ -23,16 +23,14 @@ WorldKey KeyOf(const Place& place) {
 
 // Returns the reports of the nodes in the newest world, by group rank. The
 // newest world has the highest epoch and, within it, the highest round. Ignores
-// worlds that can no longer begin (IsVoid).
+// worlds that can no longer begin (IsVoid). `electorate`: the newest one.
 //
 // Several worlds may have this epoch and round if their epochs are unknown
 // (Place::epoch is 0): a coordinator without a record of the job may use a
 // round number again. Then returns the reports of the world that most nodes
 // report.
-std::map<int, const Report*> NewestWorld(const Reports& reports) {
-  std::vector<const Report*> all;
-  for (const auto& [id, report] : reports) all.push_back(&report);
-  const Electorate electorate = NewestElectorate(all);
+std::map<int, const Report*> NewestWorld(const Reports& reports,
+                                         const Electorate& electorate) {
   std::map<WorldKey, std::map<int, const Report*>> worlds;
   WorldId newest;
   for (const auto& [id, report] : reports) {
@@ -94,17 +92,23 @@ bool Adoption::Holds(const std::string& node_id) const {
 }
 
 Adoption::Decision Adoption::Decide(Instant now) {
-  const auto members = NewestWorld(collected_.come);
-  progress_ = {};
+  const Electorate electorate = NewestElectorate(collected_.All());
+  const auto members = NewestWorld(collected_.come, electorate);
+  progress_ = {.members = electorate.members};
+  bool has_begun = false;
   if (!members.empty()) {
     const Place& place = *members.begin()->second->place;
     progress_ = {.round = place.round,
                  .world = place.group_world_size,
                  .come = static_cast<int>(members.size()),
                  .members = place.members};
+    has_begun = electorate.nodes == 0 || electorate.world == IdOf(place) ||
+                progress_.come == progress_.world;
   }
   recount_.Counted(now, progress_.world / 2 + 1 - progress_.come);
-  if (2 * progress_.come > progress_.world) return Decision::kAdopt;
+  if (2 * progress_.come > progress_.world) {
+    return has_begun ? Decision::kAdopt : Decision::kStop;
+  }
   return now >= deadline_ ? Decision::kGiveUp : Decision::kWait;
 }
 
@@ -125,7 +129,16 @@ bool Replaces(const RoundEnd& a, const RoundEnd& b) {
   return IsNewer(a, b) || (a.cancelled && !b.exit_code.has_value());
 }
 
-const Report* EndThatCounts(const Place& place,
+bool TellsEndOf(const WorldId& world, const Report& report) {
+  if (!report.round_end.has_value()) return false;
+  const RoundEnd& end = *report.round_end;
+  const WorldId place =
+      report.place.has_value() ? IdOf(*report.place) : WorldId();
+  return place == world || (place < world && end.round >= world.round &&
+                            end.epoch >= world.epoch);
+}
+
+const Report* EndThatCounts(const WorldId& world,
                             const std::vector<const Report*>& reports) {
   const Report* newest = nullptr;
   const Report* cancel = nullptr;
@@ -135,10 +148,7 @@ const Report* EndThatCounts(const Place& place,
     }
   };
   for (const Report* const report : reports) {
-    if (!report->round_end.has_value() || !report->place.has_value() ||
-        !IsSameWorld(*report->place, place)) {
-      continue;
-    }
+    if (!TellsEndOf(world, *report)) continue;
     keep_newer(newest, report);
     if (report->round_end->cancelled) keep_newer(cancel, report);
   }
@@ -147,10 +157,10 @@ const Report* EndThatCounts(const Place& place,
   return goes_on && cancel != nullptr ? cancel : newest;
 }
 
-World WorldOf(const Reports& reports) {
+World WorldOf(const Reports& reports, const Electorate& newest) {
   World world;
   std::vector<std::string> ids;
-  for (const auto& [rank, report] : NewestWorld(reports)) {
+  for (const auto& [rank, report] : NewestWorld(reports, newest)) {
     const Place& place = *report->place;
     world.members.resize(place.group_world_size);
     world.epoch = place.epoch;

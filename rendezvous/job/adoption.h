@@ -16,14 +16,24 @@ namespace muster::rendezvous {
 
 // Adoption: a new coordinator without a record of the job continues a round
 // that an earlier coordinator began. This class collects the newest report of
-// each node. It decides to adopt the newest round once a majority of that
-// round's nodes have reported, and to give the round up at the deadline. Pure.
+// each node. Once a majority of the newest round's nodes have reported, it
+// decides to adopt that round. At the deadline it gives the round up. Pure.
 //
 // A minority is not enough. It may be left over from a world that the job has
 // already replaced by a world without these nodes.
+//
+// If other nodes may take over, only a round of which it is known that it has
+// begun on all nodes goes on: that of the electorate (the nodes that elect a
+// coordinator), or a later one of which all nodes have come. Another later
+// round is adopted only to be stopped.
 class Adoption {
  public:
-  enum class Decision { kWait, kAdopt, kGiveUp };
+  enum class Decision {
+    kWait,
+    kAdopt,
+    kStop,  // adopt the round, and stop it at once
+    kGiveUp,
+  };
 
   // Starts collecting reports until `deadline`. Only the first call has an
   // effect.
@@ -72,7 +82,8 @@ class Adoption {
   // What the newest call of Decide has counted. `round`: the newest round in
   // the reports. `world`: the number of nodes in that round's world. `come`:
   // the number of these nodes that have reported. `members`: the node ids of
-  // that world (Place::members). All are 0 or empty if there are no reports.
+  // that world (Place::members). If no node has a place: 0, and the node ids of
+  // the electorate.
   struct Progress {
     int round = 0;
     int world = 0;
@@ -103,18 +114,26 @@ bool IsSameWorld(const Place& a, const Place& b);
 // cancel counts instead of every order after which another round follows,
 // because it is the wish of a user.
 bool Replaces(const RoundEnd& a, const RoundEnd& b);
-// Several reports may contain a stop order that ended the round of `place`.
+// Whether the report contains a stop order that ended the round of `world`. The
+// node may have no place in that world, or only one in an older world: an
+// elector is told how the job ends. The order may also have ended a later
+// round.
+bool TellsEndOf(const WorldId& world, const Report& report);
+// Several reports may contain a stop order that ended the round of `world`.
 // Returns the report whose order counts: the newest order. But if another round
 // follows after the newest order, and there is a cancel, then the newest
 // cancel. null: no report contains such an order. O(n).
-const Report* EndThatCounts(const Place& place,
+const Report* EndThatCounts(const WorldId& world,
                             const std::vector<const Report*>& reports);
 
 // Builds the world of the newest round from the nodes' reports. Members that
 // have not reported have an empty node id; their host is the node id that the
 // reports list (Place::members), or "". The world has no NCCL id and no store
 // clients, because reports do not contain them.
-World WorldOf(const std::map<std::string, Report>& reports);
+//
+// `newest`: the newest electorate that any node knows.
+World WorldOf(const std::map<std::string, Report>& reports,
+              const Electorate& newest);
 
 }  // namespace muster::rendezvous
 

@@ -22,12 +22,31 @@ bool KnowsNothing(const Electorate& electorate) {
          (electorate.epoch == 0 || IsFounding(electorate.epoch));
 }
 
+// Adds the votes of the nodes to the constituency.
+void CountVotes(const std::vector<const Report*>& voting, Constituency& one) {
+  // Whether a node that claims this rank remembers the world. Several nodes may
+  // claim one rank.
+  std::map<int, bool> remembers;
+  for (const Report* report : voting) {
+    const bool has_forgotten = !report->place.has_value() &&
+                               report->electorate.rank < 0 &&
+                               report->spec.RestartedAgentsElect();
+    const int rank = has_forgotten ? RankIn(one.members, report->node.node_id)
+                                   : RankOf(*report, one.world);
+    if (rank < 0 || rank >= one.nodes) continue;
+    remembers[rank] = remembers[rank] || !has_forgotten;
+  }
+  for (const auto& [rank, does] : remembers) {
+    ++(does ? one.voters : one.returned);
+  }
+}
+
 }  // namespace
 
 int RankOf(const Report& report, const WorldId& world) {
-  if (report.electorate.world == world) return report.electorate.rank;
   const std::optional<Place>& place = report.place;
-  return place.has_value() && IdOf(*place) == world ? place->group_rank : -1;
+  if (place.has_value() && IdOf(*place) == world) return place->group_rank;
+  return report.electorate.world == world ? report.electorate.rank : -1;
 }
 
 WorldId IdOf(const Place& place) {
@@ -57,8 +76,16 @@ bool IsVoid(const Place& place, const Electorate& newest) {
   return world < newest.world || place.epoch < newest.epoch;
 }
 
-int UnawareMembers(int present, int in_world, int candidates) {
-  return std::clamp(present + in_world - candidates, 0, present);
+const Place* WorldAfter(const Electorate& newest,
+                        const std::vector<const Report*>& reports) {
+  const Place* after = nullptr;
+  for (const Report* report : reports) {
+    if (!report->place.has_value()) continue;
+    const Place& place = *report->place;
+    if (IdOf(place) == newest.world || IsVoid(place, newest)) continue;
+    if (after == nullptr || IdOf(*after) < IdOf(place)) after = &place;
+  }
+  return after;
 }
 
 int CandidatesOf(int nodes, const std::vector<std::string>& electorate,
@@ -72,97 +99,43 @@ int CandidatesOf(int nodes, const std::vector<std::string>& electorate,
       [&](const std::string& id) { return RankIn(world, id) >= 0; }));
 }
 
-int RankAsListed(const Report& report, const WorldId& world,
-                 const std::vector<std::string>& members) {
-  const bool was_there =
-      report.spec.RestartedAgentsElect() && report.place.has_value() &&
-      report.place->epoch == world.epoch && report.place->round < world.round;
-  return was_there ? RankIn(members, report.node.node_id) : -1;
+int UnawareRank(const Report& report, const Place& place,
+                const WorldId& electorate) {
+  const bool can_belong =
+      place.members.empty() || RankIn(place.members, report.node.node_id) >= 0;
+  const bool is_aware = RankOf(report, IdOf(place)) >= 0;
+  return can_belong && !is_aware ? RankOf(report, electorate) : -1;
+}
+
+bool CannotBegin(const Place& place, const Electorate& newest,
+                 const std::vector<const Report*>& voting) {
+  std::set<int> unaware;
+  for (const Report* report : voting) {
+    const int rank = UnawareRank(*report, place, newest.world);
+    if (rank >= 0) unaware.insert(rank);
+  }
+  const int candidates =
+      CandidatesOf(newest.nodes, newest.members, place.members);
+  return !unaware.empty() && std::ssize(unaware) + place.electors > candidates;
 }
 
 std::vector<Constituency> ConstituenciesOf(
     const std::vector<const Report*>& known,
     const std::vector<const Report*>& voting) {
-  const Electorate newest = NewestElectorate(known);
-  std::map<WorldId, Constituency> found;
-  // the node ids of the worlds in `found`, by group rank; empty: not listed
-  std::map<WorldId, std::vector<std::string>> ids;
-  std::map<WorldId, int> in_world;  // Place::electors of the newer worlds
-  if (newest.nodes > 0) {
-    found[newest.world] = {.world = newest.world, .nodes = newest.nodes};
-    ids[newest.world] = newest.members;
-  }
-  for (const Report* report : known) {
-    if (!report->place.has_value() || IsVoid(*report->place, newest)) continue;
-    const WorldId world = IdOf(*report->place);
-    found.try_emplace(
-        world,
-        Constituency{.world = world, .nodes = report->place->group_world_size});
-    ids.try_emplace(world, report->place->members);
-    if (newest.nodes > 0 && world != newest.world) {
-      in_world[world] = report->place->electors;
-    }
-  }
-  // A vote in the election of a coordinator: that of a node that holds this
-  // rank of this world. Sorted by world and rank. If several nodes claim one
-  // rank, the vote of a node that remembers its place comes first.
-  struct Vote {
-    WorldId world;
-    int rank = 0;
-    bool has_forgotten = false;
-    auto operator<=>(const Vote&) const = default;
-  };
-  std::vector<Vote> votes;
-  // By newer world: the ranks in the electorate of the voters that do not know
-  // that world, but may be its members.
-  std::map<WorldId, std::set<int>> unaware;
-  for (const Report* report : voting) {
-    std::optional<WorldId> place;
-    if (report->place.has_value()) {
-      place = IdOf(*report->place);
-      votes.push_back({.world = *place, .rank = report->place->group_rank});
-    }
-    const Electorate& electorate = report->electorate;
-    const bool has_forgotten = !place.has_value() && electorate.rank < 0 &&
-                               report->spec.RestartedAgentsElect();
-    for (const auto& [world, members] : ids) {
-      const int listed = RankIn(members, report->node.node_id);
-      const int rank =
-          has_forgotten ? listed : RankAsListed(*report, world, members);
-      const int in_electorate = RankOf(*report, newest.world);
-      if (rank < 0 && place != world && in_world.contains(world) &&
-          in_electorate >= 0 && (listed >= 0 || members.empty())) {
-        unaware[world].insert(in_electorate);
-      }
-      if (rank < 0) continue;
-      votes.push_back({.world = world, .rank = rank, .has_forgotten = true});
-    }
-    if (electorate.world == place) continue;
-    votes.push_back({.world = electorate.world, .rank = electorate.rank});
-  }
-  std::ranges::sort(votes);
-  const Vote* last = nullptr;
-  for (const Vote& vote : votes) {
-    const bool is_counted =
-        last != nullptr && last->world == vote.world && last->rank == vote.rank;
-    last = &vote;
-    const auto world = found.find(vote.world);
-    if (is_counted || world == found.end()) continue;
-    Constituency& one = world->second;
-    if (vote.rank < 0 || vote.rank >= one.nodes) continue;
-    ++(vote.has_forgotten ? one.returned : one.voters);
-  }
-  for (const auto& [world, ranks] : unaware) {
-    found.at(world).voters += UnawareMembers(
-        static_cast<int>(ranks.size()), in_world.at(world),
-        CandidatesOf(newest.nodes, newest.members, ids.at(world)));
-  }
   std::vector<Constituency> constituencies;
-  constituencies.reserve(found.size());
-  for (auto& [world, one] : found) {
-    one.members = std::move(ids.at(world));
-    constituencies.push_back(std::move(one));
+  const Electorate newest = NewestElectorate(known);
+  if (newest.nodes > 0) {
+    constituencies.push_back({.world = newest.world,
+                              .nodes = newest.nodes,
+                              .members = newest.members});
   }
+  const Place* const after = WorldAfter(newest, known);
+  if (after != nullptr && !CannotBegin(*after, newest, voting)) {
+    constituencies.push_back({.world = IdOf(*after),
+                              .nodes = after->group_world_size,
+                              .members = after->members});
+  }
+  for (Constituency& one : constituencies) CountVotes(voting, one);
   return constituencies;
 }
 

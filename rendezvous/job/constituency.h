@@ -12,8 +12,8 @@ namespace muster::rendezvous {
 
 WorldId IdOf(const Place& place);
 
-// Returns the node's group rank in `world` if its agent remembers that world;
-// -1 otherwise.
+// Returns the node's group rank in `world` if its agent has a place in that
+// world, or knows that world as the electorate; -1 otherwise.
 int RankOf(const Report& report, const WorldId& world);
 
 // Returns the electorate (the world whose nodes elect a coordinator) that the
@@ -22,40 +22,52 @@ int RankOf(const Report& report, const WorldId& world);
 // rank of the node that sent the report. O(n).
 Electorate NewestElectorate(const std::vector<const Report*>& reports);
 
-// Whether the world of `place` can no longer begin on all of its nodes. An
-// election then does not need a majority of this world. True if the world is
-// older than the world of the electorate `newest`. Also true if the coordinator
-// that formed the world has a lower epoch than the coordinator that sent
-// `newest`. False for the world of `newest` itself.
+// Whether the world of `place` can no longer begin on all of its nodes, if it
+// has not done so; it may still run, however. An election then needs no
+// majority of this world. True if it is older than the world of the electorate
+// `newest`. Also true if the coordinator that formed the world has a lower
+// epoch than the coordinator that sent `newest`. False for the world of
+// `newest` itself.
 bool IsVoid(const Place& place, const Electorate& newest);
 
-// A coordinator may be lost while it begins a new world. Its order to begin has
-// then reached only some of the world's nodes. The others are members without
-// knowing it. Returns how many such members there are at least among `present`
-// nodes. These are nodes of the electorate that do not know the new world.
-//
-// `candidates`: the number of nodes of the electorate that can be members of
-// the new world (CandidatesOf). `in_world`: the number of those that are
-// members (Place::electors). So `candidates` - `in_world` of them are no
-// members, and all other nodes of the `present` ones are members.
-int UnawareMembers(int present, int in_world, int candidates);
+// Returns the newest world that formed after the electorate `newest` and is not
+// void, as the place of one of its nodes. Null: no such world is known.
+const Place* WorldAfter(const Electorate& newest,
+                        const std::vector<const Report*>& reports);
+
 // Returns the number of nodes of an electorate that can be members of a newer
 // world: those whose node ids both lists contain. If a list is empty or
 // incomplete, returns `nodes`, the number of the electorate's nodes.
 int CandidatesOf(int nodes, const std::vector<std::string>& electorate,
                  const std::vector<std::string>& world);
 
+// Returns the rank in the world `electorate` of a node that may be a member of
+// the newer world of `place`, and has not learned of that world. -1: the node
+// is no such node.
+int UnawareRank(const Report& report, const Place& place,
+                const WorldId& electorate);
+// Whether a world that formed after the electorate `newest` has not begun on
+// all of its nodes, and never will: a node that votes is a member of it, but
+// has not learned of it. The coordinator that formed the world was lost before
+// its order to begin reached this node, and the node has promised to obey no
+// such order any more.
+//
+// `place`: a place in that world. It says how many of the electorate's nodes
+// are members (Place::electors). If more voting nodes of the electorate do not
+// know the world than there are nodes that are no members, one of them is a
+// member. O(n log n).
+bool CannotBegin(const Place& place, const Electorate& newest,
+                 const std::vector<const Report*>& voting);
+
 // A constituency: a world whose nodes vote in the election of a coordinator.
 struct Constituency {
   WorldId world;
   int nodes = 0;
-  // Number of voting nodes that remember this world, or do not know it but are
-  // certainly its members (UnawareMembers).
+  // Number of voting nodes that remember this world.
   int voters = 0;
-  // Number of the world's nodes that vote and do not know it. These nodes are
-  // recognised by their node ids. They were started again, and have forgotten
-  // the world and their promises (to obey no coordinator with a lower epoch).
-  // Or they have not learned of the world (RankAsListed).
+  // Number of voting nodes that were started again, and have forgotten the
+  // world and their promises (to obey no coordinator with a lower epoch). They
+  // are recognised by their node ids.
   int returned = 0;
   // the node ids of the world, by group rank; empty: not listed
   std::vector<std::string> members;
@@ -68,28 +80,19 @@ struct Constituency {
   bool has_majority() const;
 };
 
-// Returns the group rank in `world` of a node that is a member of this world,
-// but has not learned of it: its agent has a place in an older world of the
-// same coordinator. Such a node exists if the coordinator was lost while it
-// began the world, and its order to begin has reached only other nodes.
-// `members`: the node ids of the world. -1: the node is no such member.
-//
-// If the agent was cut off, the member may be a newer agent of the same node.
-// So the result is -1 unless JobSpec::RestartedAgentsElect.
-int RankAsListed(const Report& report, const WorldId& world,
-                 const std::vector<std::string>& members);
-
 // Returns the worlds whose majorities are needed to elect a coordinator, in
-// ascending order. One is the world of the newest electorate in the reports
-// `known`, if a report has an electorate. The others are newer worlds that may
-// have begun on all of their nodes: those of the places in `known` for which
-// IsVoid is false.
+// ascending order: at most two. One is the world of the newest electorate in
+// the reports `known`, if a report has an electorate. The other is the newest
+// world that formed later (WorldAfter), unless it cannot begin (CannotBegin):
+// its coordinator may have learned that it has begun on all of its nodes, and
+// then needs no other nodes. An older one of these worlds does not count,
+// because the same coordinator has formed the newest one while it had another
+// electorate.
 //
-// `voting`: the reports of the nodes that vote. A node that was restarted, or
-// has not learned of a world, votes in the worlds that list its node id
-// (Electorate::members, Place::members), but only if
-// JobSpec::RestartedAgentsElect. If several nodes report the same rank of a
-// world, only one of these nodes counts. O(n log n) for n reports.
+// `voting`: the reports of the nodes that vote. A node that was restarted votes
+// in the worlds that list its node id (Electorate::members, Place::members),
+// but only if JobSpec::RestartedAgentsElect. If several nodes report the same
+// rank of a world, only one of these nodes counts. O(n log n) for n reports.
 std::vector<Constituency> ConstituenciesOf(
     const std::vector<const Report*>& known,
     const std::vector<const Report*>& voting);

@@ -109,6 +109,9 @@ std::string WaitReason(const JobState& state, const Node* node, Instant now) {
   }
   if (state.adoption.pending()) {
     const Adoption::Progress progress = state.adoption.progress();
+    if (progress.world == 0) {
+      return "a new coordinator collects the reports of the nodes";
+    }
     return absl::StrCat("a new coordinator collects the nodes of round ",
                         progress.round, ": ", progress.come, " of ",
                         progress.world, " have come");
@@ -117,20 +120,24 @@ std::string WaitReason(const JobState& state, const Node* node, Instant now) {
     return "this job had ended when its coordinator was killed; its verdict "
            "follows";
   }
-  const Electors* const lacking = LackingWorld(state, Among::kReady);
-  if (state.told_end.has_value() && lacking != nullptr) {
-    return absl::StrCat(
-        "the job had ended (", state.told_end->reason, "), but only ",
-        NodesHere(state, *lacking, Among::kReady), " of the ",
-        Counted(lacking->nodes, "node"), " of round ", lacking->world.round,
-        " are here: it may have gone on elsewhere");
+  const Electors& electors = state.electors;
+  const bool lacks_electors = LacksElectors(state, Among::kReady);
+  if (state.told_end.has_value() && lacks_electors) {
+    return absl::StrCat("the job had ended (", state.told_end->reason,
+                        "), but only ", ElectorsHere(state, Among::kReady),
+                        " of the ", Counted(electors.nodes, "node"),
+                        " of round ", electors.world.round,
+                        " are here: it may have gone on elsewhere");
   }
-  if (lacking != nullptr && nodes.ready() >= spec.min_nodes) {
-    return absl::StrCat("round ", lacking->world.round,
+  if (lacks_electors && nodes.ready() >= spec.min_nodes) {
+    return absl::StrCat("round ", electors.world.round,
                         " may go on elsewhere: only ",
-                        NodesHere(state, *lacking, Among::kReady), " of its ",
-                        Counted(lacking->nodes, "node"),
+                        ElectorsHere(state, Among::kReady), " of its ",
+                        Counted(electors.nodes, "node"),
                         " are here, and no round begins without half of them");
+  }
+  if (nodes.ready() >= spec.min_nodes && state.later.world.round > 0) {
+    return MayRunText(state);
   }
   const bool first = state.gathering.first();
   std::string reason;
@@ -222,11 +229,7 @@ bool MustKnowVerdict(const JobState& state, const Node& node) {
   if (node.going || !state.stopping.consequence.verdict().has_value()) {
     return false;
   }
-  if (state.former.Has(node.identity)) return true;
-  const std::vector<const Electors*> worlds = WorldsThatElect(state);
-  return std::ranges::any_of(worlds, [&](const Electors* world) {
-    return world->RankOf(node.identity, state.spec) >= 0;
-  });
+  return state.electors.RankOf(node.identity, state.spec) >= 0;
 }
 
 // Returns Directive::took_part for the agent of node `node_id` on host `host`:

@@ -192,7 +192,10 @@ void Job::On(const ReportArrived& event) {
     // record of the earlier coordinator. So do not end the job with the
     // recorded verdict.
     if (report.knows_round()) state_.recalled.reset();
-    if (report.place.has_value()) {
+    // A first coordinator is not elected, so it need not find the electors of a
+    // round of which no node has a place any more.
+    const bool is_elected = is_hosted && !IsFounding(state_.epoch);
+    if (report.place.has_value() || (is_elected && report.knows_round())) {
       state_.adoption.Begin(state_.now + state_.spec.lease());
     }
   }
@@ -586,9 +589,9 @@ void Job::FollowMember(Node& node, const Report& report) {
       if (of_this_round && report.phase == NodePhase::kSucceeded) {
         ++state_.world.succeeded;
       }
-      if (!of_this_round) state_.world.never_began = true;
       node.part = Part::kStopped;
       --state_.world.unstopped;
+      if (!of_this_round) state_.later = {};
     }
     return;
   }
@@ -840,20 +843,18 @@ std::optional<Directive> Job::DirectiveOn(StreamId stream) const {
 
 bool Job::MayAsk() const {
   return !state_.own_endpoint.empty() && !finished() && !MayAnnounce() &&
-         (state_.electors.nodes > 0 || !state_.unsettled.empty() ||
-          IsFounding(state_.epoch));
+         (state_.electors.nodes > 0 || IsFounding(state_.epoch));
 }
 
 bool Job::HasMajority() const {
-  return state_.electors.nodes > 0 &&
-         LackingWorld(state_, Among::kAll) == nullptr;
+  return state_.electors.nodes > 0 && !state_.electors.is_forming &&
+         !LacksElectors(state_, Among::kAll);
 }
 
 bool Job::MayAnnounce() const {
   const bool is_elected =
       !state_.own_endpoint.empty() && !IsFounding(state_.epoch);
-  const bool before_any_world =
-      state_.electors.nodes == 0 && state_.unsettled.empty();
+  const bool before_any_world = state_.electors.nodes == 0;
   return !finished() && (HasMajority() || (is_elected && before_any_world));
 }
 

@@ -217,12 +217,18 @@ class Job {
   void SpendAsTold(const Report& report);
   // `all`: the reports that Adoption has collected; `reports`: those of nodes
   // that are still in the job.
-  void AdoptRound(const std::map<std::string, Report>& reports,
+  // `decision`: kAdopt, or kStop if the round is to be stopped at once.
+  void AdoptRound(Adoption::Decision decision,
+                  const std::map<std::string, Report>& reports,
                   const std::vector<const Report*>& all);
-  // Chooses the electors (the nodes that elect a coordinator): the nodes of the
-  // newest world in the reports. This world is not adopted, but it may still
-  // run under another coordinator.
+  // Chooses the electors (the nodes that elect a coordinator): the newest
+  // electorate in the reports. The newest round does not go on.
   void KeepElectors(const std::vector<const Report*>& all);
+  // Sets JobState::later if a node knows such a world.
+  void KeepLaterWorld(const std::vector<const Report*>& all);
+  // Counts the node among those of JobState::later that have stopped, if its
+  // report shows this. Forgets that world once enough have.
+  void FollowLaterWorld(const Node& node, const Report& report);
   // Records that this elector's agent has left for good and will not vote for a
   // coordinator any more.
   void CountAsGone(Node& node);
@@ -312,10 +318,9 @@ class Job {
   Duration DelayOfNextRound();
   // Removes candidates for a world, worst first: those on quarantined machines
   // while more than min_nodes candidates remain, then those on suspected
-  // machines while more than max_nodes remain. Keeps at least half of the nodes
-  // of each world in `needed`; nodes that have left for good count as kept.
-  void SetAside(std::vector<Candidate>& candidates,
-                const std::vector<Electors>& needed) const;
+  // machines while more than max_nodes remain. Keeps at least half of the
+  // electors; electors that have left for good count as kept.
+  void SetAside(std::vector<Candidate>& candidates) const;
   void FormWorld();
   // Stops the round. `failure`: the worker's failure that is the cause until
   // another event replaces it; null: the cause is final.

@@ -241,7 +241,8 @@ JobStep JobFixture::Step(const JobEvent& event) {
         delivery.directive.restarts_used.value_or(to.report.restarts_used);
     if (to.told.kind == DirectiveKind::kStop &&
         to.told.stop.round >= to.report.round) {
-      to.report.round_end = RoundEnd{.cause = to.told.stop.cause,
+      to.report.round_end = RoundEnd{.round = to.told.stop.round,
+                                     .cause = to.told.stop.cause,
                                      .exit_code = to.told.stop.exit_code,
                                      .reason = to.told.reason,
                                      .cancelled = to.told.stop.cancelled,

@@ -26,6 +26,11 @@ constexpr Duration kHostGrace = std::chrono::seconds(2);
 
 constexpr char kSuccess[] = "every worker succeeded";
 
+// Why a new coordinator stops a round of an earlier coordinator.
+constexpr char kUnknown[] =
+    "the earlier coordinator was lost before it knew that the round had begun "
+    "on all nodes";
+
 // Returns the verdict with which an earlier coordinator ended the job by the
 // stop order `end`. nullopt: another round followed, or the job was preempted;
 // then the nodes report their preemption notices again, and these notices end
@@ -45,32 +50,31 @@ std::optional<Verdict> VerdictOf(const RoundEnd& end,
 }
 
 // Returns the reason of a time-out verdict. It applies if enough nodes for a
-// round were ready within `timeout`, but fewer than half of an earlier world's
-// nodes were among them.
+// round were ready within `timeout`, but an earlier round may have gone on
+// without this coordinator: fewer than half of the electors were among them, or
+// too few nodes of JobState::later have stopped.
 std::string NoMajority(const JobState& state, Duration timeout) {
-  const Electors* const lacking = LackingWorld(state, Among::kReady);
-  const Electors& world = lacking == nullptr ? state.electors : *lacking;
-  return absl::StrCat("only ", NodesHere(state, world, Among::kReady),
-                      " of the ", Counted(world.nodes, "node"), " of round ",
-                      world.world.round, " came within ", ToSeconds(timeout),
+  if (!LacksElectors(state, Among::kReady)) {
+    return absl::StrCat(MayRunText(state), "; no more did within ",
+                        ToSeconds(timeout), " s", Absent(state));
+  }
+  const Electors& electors = state.electors;
+  return absl::StrCat("only ", ElectorsHere(state, Among::kReady), " of the ",
+                      Counted(electors.nodes, "node"), " of round ",
+                      electors.world.round, " came within ", ToSeconds(timeout),
                       " s, and no round begins without half of them, because "
                       "it may have gone on elsewhere",
                       Absent(state));
 }
 
-// Returns the reason of a time-out verdict if less than half of a world's nodes
-// learned of the end of the job by `limit` (AwaitsWitnesses); else "".
+// Returns the reason of a time-out verdict. It applies if less than half of the
+// electors learned of the end of the job by `limit` (AwaitsWitnesses).
 std::string TooFewWitnesses(const JobState& state, Instant limit) {
-  for (const Electors* const world : WorldsThatElect(state)) {
-    const Witnesses found = WitnessesOf(state, *world);
-    if (world->AreHalf(found.here, found.left, state.spec)) continue;
-    return absl::StrCat("only ", found.here, " of the ",
-                        Counted(world->nodes, "node"), " of round ",
-                        world->world.round, " learned of this within ",
-                        ToSeconds(limit - state.clock.since),
-                        " s, so the others may go on", Absent(state));
-  }
-  return "";
+  return absl::StrCat("only ", WitnessesOf(state).here, " of the ",
+                      Counted(state.electors.nodes, "node"), " of round ",
+                      state.electors.world.round, " learned of this within ",
+                      ToSeconds(limit - state.clock.since),
+                      " s, so the others may go on", Absent(state));
 }
 
 // Returns a quarantined member of the running round that should give its place
@@ -91,14 +95,6 @@ const Node* MemberToReplace(const JobState& state) {
     }
   }
   return nullptr;
-}
-
-// Returns the group rank in `world` of the node that sent the report; -1: the
-// node is not known as a member.
-int RankIn(const Electors& world, const Report& report) {
-  const int remembered = RankOf(report, world.world);
-  return remembered >= 0 ? remembered
-                         : RankAsListed(report, world.world, world.members);
 }
 
 // Whether the node knows a newer world than `world`.
@@ -161,19 +157,25 @@ void Job::ConsiderAdoption() {
                               " have come to this coordinator, which has no "
                               "record of the job: earlier drains are not "
                               "known"));
-    AdoptRound(reports, all);
+    AdoptRound(decision, reports, all);
+  } else if (decision == Adoption::Decision::kStop) {
+    outbox_.Note(
+        "adopt", "",
+        absl::StrCat("round ", progress.round, " is stopped: ", come,
+                     " have come to this coordinator, but ", kUnknown));
+    AdoptRound(decision, reports, all);
   } else {
     KeepElectors(all);
     KeepEnd(all);
-    // Skip the last call (the wait for more nodes): either all nodes are here,
-    // or the missing nodes had the time of a lease to come.
-    state_.gathering.SkipLastCall();
+    // Skip the last call (the wait for more nodes): either all nodes of the
+    // round are here, or the missing ones had the time of a lease to come.
+    if (progress.world > 0) state_.gathering.SkipLastCall();
     outbox_.Note(
         "adopt", "",
         absl::StrCat(
             progress.world == 0 ? "an earlier round"
                                 : absl::StrCat("round ", progress.round),
-            " is given up: only ", come,
+            " is given up: ", progress.come == 0 ? "" : "only ", come,
             all_are_here
                 ? absl::StrCat(" are among the ", state_.nodes.size(),
                                " nodes here")
@@ -182,33 +184,41 @@ void Job::ConsiderAdoption() {
                                ToSeconds(state_.spec.lease()), " s"),
             state_.told_end.has_value() ? "; the job had ended with it" : ""));
   }
+  KeepLaterWorld(all);
   for (const auto& [id, report] : reports) {
     Node* const node = state_.nodes.Find(id);
     if (node == nullptr || finished()) continue;
     JoinElectors(*node, report);
     Apply(*node, report);
   }
+  // A failure that a node reports has broken the round already.
+  if (decision == Adoption::Decision::kStop &&
+      state_.phase == JobPhase::kRunning) {
+    if (state_.lost_host.has_value()) {
+      LoseHost();
+    } else {
+      BreakRound(kUnknown, {.cause = StopCause::kBroken});
+    }
+  }
   for (auto& [id, node] : state_.nodes.nodes()) outbox_.Tell(node);
 }
 
-void Job::AdoptRound(const std::map<std::string, Report>& reports,
+void Job::AdoptRound(Adoption::Decision decision,
+                     const std::map<std::string, Report>& reports,
                      const std::vector<const Report*>& all) {
-  state_.world = WorldOf(reports);
+  state_.world = WorldOf(reports, NewestElectorate(all));
   state_.is_check_due = false;
   state_.world.began = state_.now;
   state_.world.unknown_until = std::max(state_.now, state_.adoption.deadline());
-  FindLostHost(reports);
   state_.gathering.End();
   state_.blame.Clear();
   state_.signals.clear();
   state_.restarts_used = state_.world.restart_count;
-  const Place* place = nullptr;
   bool is_alive = false;
   for (const World::Member& member : state_.world.members) {
     if (member.node_id.empty()) continue;
     const Report& report = reports.at(member.node_id);
     state_.round = report.place->round;
-    place = &*report.place;
     state_.newest_signal =
         std::max(state_.newest_signal, report.forwarded_signal);
     is_alive = is_alive || report.phase != NodePhase::kIdle;
@@ -218,10 +228,15 @@ void Job::AdoptRound(const std::map<std::string, Report>& reports,
     // report.
     SpendAsTold(report);
   }
-  MUSTER_CHECK(place != nullptr) << "an adopted world without members";
-  const Report* const ended = EndThatCounts(*place, all);
+  MUSTER_CHECK(state_.round > 0) << "an adopted world without members";
   state_.earlier.world = {.epoch = state_.world.epoch, .round = state_.round};
-  if (!state_.own_endpoint.empty()) Elect();
+  const Report* const ended = EndThatCounts(state_.earlier.world, all);
+  FindLostHost(reports);
+  if (decision == Adoption::Decision::kStop) {
+    KeepElectors(all);
+  } else if (!state_.own_endpoint.empty()) {
+    Elect();
+  }
   ChooseStandbys();
   if (!is_alive && ended != nullptr && !ended->round_end->exit_code) {
     // The earlier coordinator has ended the round, and no worker of the round
@@ -252,7 +267,9 @@ void Job::FindLostHost(const std::map<std::string, Report>& reports) {
   uint64_t epoch = 0;
   int host = -1;
   for (const auto& [id, report] : reports) {
-    if (report.electorate.epoch <= epoch) continue;
+    const bool is_member =
+        report.place.has_value() && IdOf(*report.place) == state_.earlier.world;
+    if (!is_member || report.electorate.epoch <= epoch) continue;
     epoch = report.electorate.epoch;
     host = report.host_rank;
   }
@@ -294,69 +311,106 @@ void Job::LoseHost() {
 
 void Job::KeepElectors(const std::vector<const Report*>& all) {
   if (state_.own_endpoint.empty()) return;
-  const std::vector<Constituency> constituencies = ConstituenciesOf(all, all);
-  if (constituencies.empty()) return;
   const Electorate newest = NewestElectorate(all);
-  Electors& electors = state_.electors;
-  electors = {.world = constituencies.back().world,
-              .nodes = constituencies.back().nodes};
-  if (newest.world == electors.world) {
-    electors.members = newest.members;
-    return;
-  }
-  state_.former = {
+  state_.electors = {
       .world = newest.world, .nodes = newest.nodes, .members = newest.members};
+}
+
+void Job::KeepLaterWorld(const std::vector<const Report*>& all) {
+  if (state_.own_endpoint.empty() || state_.spec.RestartedAgentsElect()) return;
+  // A void world counts as well: it cannot begin any more, but it may run.
+  const Place* later = nullptr;
   for (const Report* report : all) {
-    if (!report->place.has_value() || IdOf(*report->place) != electors.world) {
-      continue;
-    }
-    electors.members = report->place->members;
-    electors.electors = report->place->electors;
+    if (!report->place.has_value()) continue;
+    const WorldId newest =
+        later == nullptr ? state_.electors.world : IdOf(*later);
+    if (newest < IdOf(*report->place)) later = &*report->place;
   }
-  electors.lists_former =
-      !electors.members.empty() &&
-      electors.electors ==
-          CandidatesOf(newest.nodes, newest.members, electors.members);
+  if (later == nullptr) return;
+  state_.later = {.world = IdOf(*later),
+                  .needed = later->group_world_size / 2 + 1,
+                  .place = *later};
+  const Electorate newest = NewestElectorate(all);
+  if (later->electorate == newest.world) {
+    state_.later.candidates =
+        CandidatesOf(newest.nodes, newest.members, later->members);
+  }
+}
+
+void Job::FollowLaterWorld(const Node& node, const Report& report) {
+  JobState::LaterWorld& later = state_.later;
+  if (later.world.round == 0) return;
+  // A node that has promised to obey no older coordinator will not begin that
+  // world any more. If it belongs to it, the world never runs on all its nodes.
+  if (later.candidates.has_value() && report.promised_epoch >= state_.epoch) {
+    const int rank = UnawareRank(report, later.place, state_.electors.world);
+    if (rank >= 0) later.unaware.insert(rank);
+    const bool cannot_begin =
+        !later.unaware.empty() &&
+        std::ssize(later.unaware) + later.place.electors > *later.candidates;
+    if (cannot_begin) {
+      later = {};
+      return;
+    }
+  }
+  const bool has_stopped =
+      !HasProcesses(report.phase) && report.electorate.epoch >= state_.epoch;
+  if (!has_stopped) return;
+  const int rank = RankOf(report, later.world);
+  if (rank >= 0) later.stopped.insert(rank);
+  const std::string& id = node.identity.node_id;
+  const auto member = later.members.find(id);
+  const bool is_member = member != later.members.end() &&
+                         member->second == node.identity.incarnation;
+  // A member that was lost, and has returned without having begun that world,
+  // never will once it has seen a newer directive.
+  const bool is_out =
+      is_member && node.part == Part::kNone && node.seen >= node.must_have_seen;
+  const bool is_no_spare =
+      state_.no_spares.contains(id) || state_.electors.known.contains(id);
+  // A member may still begin the world.
+  if (is_no_spare && !is_member) later.reached.insert(id);
+  const bool have_stopped = std::ssize(later.stopped) >= later.needed;
+  const auto reached = static_cast<int>(later.reached.size());
+  if (is_out || have_stopped || OthersAreTooFew(state_.spec, reached, {})) {
+    later = {};
+  }
 }
 
 void Job::JoinElectors(Node& node, const Report& report) {
-  if (!state_.own_endpoint.empty() && state_.round == 0 &&
-      !IsKnownSpare(report, state_.electors.members)) {
-    state_.no_spares.insert(node.identity.node_id);
-  }
-  const std::string& id = node.identity.node_id;
-  const uint64_t incarnation = node.identity.incarnation;
   Electors& electors = state_.electors;
-  state_.former.Add(id, {.rank = RankOf(report, state_.former.world),
-                         .incarnation = incarnation});
-  int rank = RankIn(electors, report);
-  if (rank < 0 && electors.lists_former && state_.former.Has(node.identity)) {
-    rank = RankIn(electors.members, id);
+  const std::string& id = node.identity.node_id;
+  // Whether this coordinator has formed a world, or lets an earlier one go on.
+  const World& world = state_.world;
+  const bool has_world =
+      world.epoch == state_.epoch ||
+      (state_.round > 0 &&
+       electors.world == WorldId{.epoch = world.epoch, .round = state_.round});
+  if (!state_.own_endpoint.empty() && !has_world &&
+      !IsKnownSpare(report, electors.members)) {
+    state_.no_spares.insert(id);
   }
-  if (!electors.Add(id, {.rank = rank, .incarnation = incarnation})) return;
+  const int rank = RankOf(report, electors.world);
+  const bool is_new = electors.Add(
+      id, {.rank = rank, .incarnation = node.identity.incarnation});
+  FollowLaterWorld(node, report);
+  if (!is_new) return;
   state_.nodes.Update(node, [&](Node& n) { n.elector_rank = rank; });
 }
 
 void Job::CountAsGone(Node& node) {
-  const auto mark = [&](Electors& world) {
-    const auto found = world.known.find(node.identity.node_id);
-    if (found == world.known.end() || found->second.is_gone ||
-        found->second.incarnation != node.identity.incarnation) {
-      return;
-    }
+  Electors& electors = state_.electors;
+  const auto found = electors.known.find(node.identity.node_id);
+  if (found != electors.known.end() && !found->second.is_gone &&
+      found->second.incarnation == node.identity.incarnation) {
     found->second.is_gone = true;
-    ++world.gone;
-  };
-  mark(state_.electors);
-  mark(state_.former);
-  for (Electors& world : state_.unsettled) mark(world);
+    ++electors.gone;
+  }
   state_.nodes.Update(node, [](Node& n) { n.elector_rank = -1; });
 }
 
 void Job::Elect() {
-  state_.unsettled.clear();
   state_.no_spares.clear();
-  state_.former = {};
   Electors& electors = state_.electors;
   electors = {.world = {.epoch = state_.world.epoch, .round = state_.round},
               .nodes = state_.world.size()};
@@ -440,10 +494,14 @@ void Job::EndAdopted(const RoundEnd& end,
 }
 
 void Job::KeepEnd(const std::vector<const Report*>& all) {
-  // Only the end of the electors' world counts: after any other round, the job
-  // may have gone on without the node that reports the end. If there are no
-  // electors, only a cancel counts (TakeEnd).
-  state_.earlier.world = state_.electors.world;
+  // Only the end of the newest world counts: after any other round, the job may
+  // have gone on without the node that reports the end. If no world is known,
+  // only a cancel counts (TakeEnd).
+  const Electorate electorate = NewestElectorate(all);
+  const Place* const after = WorldAfter(electorate, all);
+  if (state_.electors.nodes > 0) {
+    state_.earlier.world = after != nullptr ? IdOf(*after) : electorate.world;
+  }
   if (state_.earlier.world.round == 0) {
     for (const Report* const report : all) TakeEnd(*report);
     return;
@@ -451,18 +509,12 @@ void Job::KeepEnd(const std::vector<const Report*>& all) {
   // The newest coordinator may have ended the round in another way, unless a
   // node that obeys it reports an end. Then no order of an older coordinator
   // counts, except a cancel.
-  const uint64_t newest = NewestElectorate(all).epoch;
-  state_.earlier.end = {.epoch = newest};
-  const auto member = std::ranges::find_if(all, [&](const Report* report) {
-    return report->place.has_value() &&
-           IdOf(*report->place) == state_.earlier.world;
-  });
-  if (member == all.end()) return;
-  const Place& place = *(*member)->place;
-  const Report* const ended = EndThatCounts(place, all);
+  state_.earlier.end = {.epoch = electorate.epoch};
+  const WorldId& world = state_.earlier.world;
+  const Report* const ended = EndThatCounts(world, all);
   const bool is_known = std::ranges::any_of(all, [&](const Report* report) {
-    return report->electorate.epoch >= newest &&
-           EndThatCounts(place, {report}) != nullptr;
+    return report->electorate.epoch >= electorate.epoch &&
+           TellsEndOf(world, *report);
   });
   if (ended != nullptr && (is_known || ended->round_end->cancelled)) {
     SetToldEnd(*ended->round_end, VerdictOf(*ended->round_end, all));
@@ -492,10 +544,7 @@ void Job::TakeEnd(const Report& report) {
     state_.told_end.reset();
     return;
   }
-  if (!report.round_end.has_value() || !report.place.has_value() ||
-      IdOf(*report.place) != earlier.world) {
-    return;
-  }
+  if (!TellsEndOf(earlier.world, report)) return;
   const RoundEnd& end = *report.round_end;
   const std::optional<Verdict> verdict = VerdictOf(end, {&report});
   const bool is_cancel =
@@ -531,7 +580,7 @@ bool Job::EndsAsTold() {
     return false;
   }
   const std::optional<Instant> limit = LimitOfToldCancel(state_);
-  if (LackingWorld(state_, Among::kReady) != nullptr &&
+  if (LacksElectors(state_, Among::kReady) &&
       (!limit.has_value() || state_.now < *limit)) {
     return false;
   }
@@ -542,7 +591,7 @@ bool Job::EndsAsTold() {
 void Job::FinishAsTold(Duration timeout) {
   const Verdict told = *state_.told_end;
   if (told.outcome != Outcome::kFailed ||
-      LackingWorld(state_, Among::kReady) == nullptr) {
+      !LacksElectors(state_, Among::kReady)) {
     Finish(told);
     return;
   }
@@ -569,15 +618,16 @@ void Job::ConsiderGathering() {
   const Membership& nodes = state_.nodes;
   const int present = static_cast<int>(nodes.size());
   // A world must not form without half of the electors (the nodes that elect a
-  // coordinator). If too few of them are here, tell Gathering that fewer than
-  // min_nodes nodes are here. It then forms no world.
+  // coordinator), nor beside a later world that may run. Then tell Gathering
+  // that fewer than min_nodes nodes are here. It then forms no world.
+  const bool may_run = state_.later.world.round > 0;
   const int too_few = spec.min_nodes - 1;
   const Gathering::Decision decision = state_.gathering.Decide(
       state_.now, spec,
-      {.present = LackingWorld(state_, Among::kAll) != nullptr
+      {.present = may_run || LacksElectors(state_, Among::kAll)
                       ? std::min(present, too_few)
                       : present,
-       .ready = LackingWorld(state_, Among::kReady) != nullptr
+       .ready = may_run || LacksElectors(state_, Among::kReady)
                     ? std::min(nodes.ready(), too_few)
                     : UsableNodes(state_),
        .being_checked = nodes.being_checked(),
@@ -605,18 +655,13 @@ void Job::ConsiderGathering() {
         return;
       }
       FormWorld();
-      if (state_.phase == JobPhase::kGathering &&
-          state_.now >= state_.gathering.Limit(spec, state_.clock)) {
-        Finish(NewVerdict(Outcome::kTimedOut, 1,
-                          NoMajority(state_, spec.join_timeout)));
-      }
       break;
     case Gathering::Decision::kTimeOut: {
       if (state_.told_end.has_value()) {
         FinishAsTold(spec.join_timeout);
         break;
       }
-      if (LackingWorld(state_, Among::kReady) != nullptr) {
+      if (may_run || LacksElectors(state_, Among::kReady)) {
         Finish(NewVerdict(Outcome::kTimedOut, 1,
                           NoMajority(state_, spec.join_timeout)));
         break;
@@ -638,7 +683,7 @@ void Job::ConsiderGathering() {
         FinishAsTold(spec.rejoin_timeout);
         break;
       }
-      if (LackingWorld(state_, Among::kAll) != nullptr) {
+      if (may_run || LacksElectors(state_, Among::kAll)) {
         Finish(NewVerdict(Outcome::kTimedOut, 1,
                           NoMajority(state_, spec.rejoin_timeout)));
         break;
@@ -654,30 +699,22 @@ void Job::ConsiderGathering() {
   }
 }
 
-void Job::SetAside(std::vector<Candidate>& candidates,
-                   const std::vector<Electors>& needed) const {
+void Job::SetAside(std::vector<Candidate>& candidates) const {
   if (state_.hosts == nullptr) return;
   const auto judgement_of =
       [&](const Candidate& candidate) -> const HostJudgement& {
     return state_.nodes.Find(candidate.identity->node_id)->judgement;
   };
-  // For each world in `needed`, the number of candidates that belong to this
-  // world. Enough of them must remain (AreHalf), or enough candidates in all
-  // (OthersAreTooFew).
-  std::vector<int> here;
-  for (const Electors& world : needed) {
-    here.push_back(static_cast<int>(
-        std::ranges::count_if(candidates, [&](const Candidate& candidate) {
-          return world.RankOf(*candidate.identity, state_.spec) >= 0;
-        })));
-  }
+  const auto is_elector = [&](const Candidate& candidate) {
+    return state_.electors.RankOf(*candidate.identity, state_.spec) >= 0;
+  };
+  // The number of candidates that are electors. Enough of them must remain
+  // (AreHalf), or enough candidates in all (OthersAreTooFew).
+  auto electors =
+      static_cast<int>(std::ranges::count_if(candidates, is_elector));
   const auto is_needed = [&](const Candidate& candidate) {
-    bool lacks = false;
-    for (size_t i = 0; i < needed.size(); ++i) {
-      const int rank = needed[i].RankOf(*candidate.identity, state_.spec);
-      lacks = lacks ||
-              !needed[i].AreHalf(here[i] - (rank >= 0 ? 1 : 0), state_.spec);
-    }
+    const bool lacks = !state_.electors.AreHalf(
+        electors - (is_elector(candidate) ? 1 : 0), state_.spec);
     if (!lacks || state_.spec.takeover != Takeover::kAuto) return lacks;
     std::vector<const Node*> others;
     for (const Candidate& other : candidates) {
@@ -700,9 +737,7 @@ void Job::SetAside(std::vector<Candidate>& candidates,
     for (const Candidate& worst : worst_first) {
       if (std::ssize(candidates) <= least) return;
       if (is_needed(worst)) continue;
-      for (size_t i = 0; i < needed.size(); ++i) {
-        here[i] -= needed[i].RankOf(*worst.identity, state_.spec) >= 0 ? 1 : 0;
-      }
+      electors -= is_elector(worst) ? 1 : 0;
       std::erase_if(candidates, [&](const Candidate& candidate) {
         return candidate.identity == worst.identity;
       });
@@ -716,14 +751,10 @@ void Job::FormWorld() {
   std::map<std::string, int> previous;
   if (state_.electors.nodes > 0) {
     // Take the previous ranks from the electors' world. It is the newest world
-    // that began on all of its nodes, and only in such a world may nodes claim
+    // that is known to have begun, and only in such a world may nodes claim
     // their previous ranks.
     for (const auto& [id, elector] : state_.electors.known) {
       previous[id] = elector.rank;
-    }
-    // Nodes that may be in the electors' world, but have not learned of it.
-    for (const auto& [id, elector] : state_.former.known) {
-      previous.emplace(id, elector.rank);
     }
   } else {
     for (int i = 0; i < state_.world.size(); ++i) {
@@ -739,24 +770,22 @@ void Job::FormWorld() {
     }
     candidates.push_back(candidate);
   }
-  std::vector<Electors> needed = state_.unsettled;
-  needed.push_back(state_.electors);
-  SetAside(candidates, needed);
-  if (!state_.unsettled.empty() || state_.former.nodes > 0) {
-    // If more nodes are ready than can get a rank, prefer the members of the
-    // worlds in `needed`: at least half of each of these worlds must be in the
-    // new world.
-    const auto is_needed = [&](const Candidate& candidate) {
-      return state_.former.Has(*candidate.identity) ||
-             std::ranges::any_of(needed, [&](const Electors& world) {
-               return world.RankOf(*candidate.identity, state_.spec) >= 0;
-             });
-    };
-    const auto others =
-        std::stable_partition(candidates.begin(), candidates.end(), is_needed);
-    const size_t most =
-        std::max<size_t>(others - candidates.begin(), state_.spec.max_nodes);
-    if (candidates.size() > most) candidates.resize(most);
+  SetAside(candidates);
+  if (state_.electors.nodes > 0 &&
+      std::ssize(candidates) > state_.spec.max_nodes) {
+    // More nodes are ready than can get a rank. Prefer the electors, then the
+    // nodes that are certainly no spares, in the order of joining. At least
+    // half of the electors must be in the world, or few nodes that are no
+    // spares elsewhere (OthersAreTooFew).
+    std::ranges::stable_sort(candidates, {}, [&](const Candidate& candidate) {
+      const std::string& id = candidate.identity->node_id;
+      const bool is_elector =
+          state_.electors.RankOf(*candidate.identity, state_.spec) >= 0;
+      const bool is_no_spare =
+          state_.no_spares.contains(id) || state_.electors.known.contains(id);
+      return std::pair(is_elector ? 0 : is_no_spare ? 1 : 2, candidate.joined);
+    });
+    candidates.resize(state_.spec.max_nodes);
   }
   std::vector<Node*> nodes;
   for (const Candidate& candidate : candidates) {
@@ -764,18 +793,17 @@ void Job::FormWorld() {
   }
   const Assignment assignment = AssignRanks(candidates, state_.spec.max_nodes);
   MUSTER_CHECK(!assignment.order.empty());
-  // The new world must contain at least half of each world in `needed` (the
-  // worlds whose nodes elect a coordinator). Otherwise it forms only if the
-  // nodes outside of it are too few to form a world. This half may be missing
-  // although enough nodes are ready, because AssignRanks chooses at most
-  // max_nodes nodes.
   std::vector<const Node*> members;
   for (const size_t i : assignment.order) members.push_back(nodes[i]);
-  for (const Electors& world : needed) {
-    const bool lacks =
-        !world.AreHalf(NodesOf(state_, world, members), state_.spec);
-    if (lacks && !OthersAreTooFew(state_, members)) return;
-  }
+  // At least half of the electors are ready (LacksElectors). They have previous
+  // ranks, so that AssignRanks chooses them first.
+  const auto electors =
+      static_cast<int>(std::ranges::count_if(members, [&](const Node* member) {
+        return state_.electors.RankOf(member->identity, state_.spec) >= 0;
+      }));
+  MUSTER_CHECK(state_.electors.AreHalf(electors, state_.spec) ||
+               OthersAreTooFew(state_, members))
+      << "a world without half of the electors";
   ++state_.changes;
 
   std::vector<const NodeIdentity*> ordered;
@@ -804,10 +832,14 @@ void Job::FormWorld() {
       static_cast<int>(std::ranges::count_if(members, [&](const Node* member) {
         return state_.electors.Has(member->identity);
       }));
+  state_.world.electorate = state_.electors.world;
   state_.world.reached_step = state_.reached_step;
   state_.world.began = state_.now;
   state_.world.unstarted = state_.world.size();
-  state_.round = std::max(state_.round, state_.claimed_round) + 1;
+  // Nodes without a place may know of a later round than those with one.
+  state_.round = std::max({state_.round, state_.claimed_round,
+                           state_.newest_reported.round}) +
+                 1;
   state_.earlier = {};
   state_.gathering.End();
   state_.is_check_due = false;
@@ -816,6 +848,21 @@ void Job::FormWorld() {
   state_.signals.clear();
   state_.lost_host.reset();
   ChooseStandbys();
+  if (!state_.own_endpoint.empty()) {
+    // The job's first world elects from the moment it forms: there is no older
+    // one whose nodes could.
+    if (state_.electors.nodes == 0) {
+      Elect();
+      state_.electors.is_forming = true;
+    } else if (!state_.spec.RestartedAgentsElect()) {
+      state_.later = {.world = {.epoch = state_.epoch, .round = state_.round},
+                      .needed = 1};
+      for (const Node* member : members) {
+        state_.later.members[member->identity.node_id] =
+            member->identity.incarnation;
+      }
+    }
+  }
   state_.rendezvous_times.Add(state_.now - state_.clock.since);
   state_.Enter(JobPhase::kRunning);
   state_.why = absl::StrCat(Counted(state_.world.size(), "node"), ", ",
@@ -848,16 +895,6 @@ void Job::FormWorld() {
     }
     outbox_.Tell(node);
   }
-  if (!state_.own_endpoint.empty()) {
-    Electors& unsettled = state_.unsettled.emplace_back();
-    unsettled.world = {.epoch = state_.epoch, .round = state_.round};
-    unsettled.nodes = state_.world.size();
-    for (size_t rank = 0; rank < assignment.order.size(); ++rank) {
-      const NodeIdentity& node = nodes[assignment.order[rank]]->identity;
-      unsettled.Add(node.node_id, {.rank = static_cast<int>(rank),
-                                   .incarnation = node.incarnation});
-    }
-  }
 }
 
 void Job::ConsiderRunning() {
@@ -867,6 +904,7 @@ void Job::ConsiderRunning() {
     state_.recovery_times.Add(state_.now - *state_.broken_at);
     state_.broken_at.reset();
   }
+  if (has_begun) state_.electors.is_forming = false;
   if (!state_.own_endpoint.empty() && has_begun &&
       state_.electors.world !=
           WorldId{.epoch = state_.world.epoch, .round = state_.round}) {
@@ -929,7 +967,7 @@ void Job::ConsiderRunning() {
 }
 
 void Job::Conclude(const Verdict& verdict) {
-  if (WorldsThatElect(state_).empty()) {
+  if (state_.electors.nodes == 0) {
     Finish(verdict);
     return;
   }
@@ -1155,13 +1193,6 @@ void Job::ConsiderStopping() {
     state_.is_check_due = IsSuspicious(state_);
     const Duration delay = DelayOfNextRound();
     ++state_.changes;
-    // The last world in `unsettled` is the one that has just stopped. If a node
-    // stopped before it began this world, the world never began on all of its
-    // nodes. Then drop the world, unless its nodes may still elect a
-    // coordinator (LastNeedNotElect).
-    if (state_.world.never_began && LastNeedNotElect(state_)) {
-      state_.unsettled.pop_back();
-    }
     state_.Enter(JobPhase::kGathering);
     state_.gathering.Begin(state_.now + delay);
     outbox_.Reword();

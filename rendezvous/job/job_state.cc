@@ -116,138 +116,72 @@ bool Electors::AreHalf(int present, int left, const JobSpec& spec) const {
   return 2 * (present + (others_may_begin ? 0 : left)) >= nodes;
 }
 
-int NodesOf(const JobState& state, const Electors& world,
-            const std::vector<const Node*>& nodes) {
-  int known = 0;
-  int unaware = 0;
-  for (const Node* const node : nodes) {
-    if (world.RankOf(node->identity, state.spec) >= 0) {
-      ++known;
-    } else if (world.electors > 0 && state.former.Has(node->identity) &&
-               (world.members.empty() ||
-                RankIn(world.members, node->identity.node_id) >= 0)) {
-      ++unaware;
-    }
-  }
-  return known +
-         UnawareMembers(unaware, world.electors,
-                        CandidatesOf(state.former.nodes, state.former.members,
-                                     world.members));
+int ElectorsHere(const JobState& state, Among among) {
+  return among == Among::kAll ? state.nodes.electors()
+                              : state.nodes.ready_electors();
 }
 
-int NodesHere(const JobState& state, const Electors& world, Among among) {
-  std::vector<const Node*> here;
-  for (const auto& [id, node] : state.nodes.nodes()) {
-    if (among == Among::kAll || node.ready()) here.push_back(&node);
-  }
-  return NodesOf(state, world, here);
-}
-
-const Electors* LackingWorld(const JobState& state, Among among) {
-  const int electors = state.former.nodes > 0
-                           ? NodesHere(state, state.electors, among)
-                       : among == Among::kAll ? state.nodes.electors()
-                                              : state.nodes.ready_electors();
-  const Electors* lacking = nullptr;
-  if (!state.electors.AreHalf(electors, state.spec)) {
-    lacking = &state.electors;
-  }
-  for (const Electors& world : state.unsettled) {
-    if (lacking != nullptr) break;
-    if (!world.AreHalf(NodesHere(state, world, among), state.spec)) {
-      lacking = &world;
-    }
+bool LacksElectors(const JobState& state, Among among) {
+  if (state.electors.AreHalf(ElectorsHere(state, among), state.spec)) {
+    return false;
   }
   const auto most = static_cast<int>(state.nodes.size());
-  if (lacking == nullptr || !OthersAreTooFew(state.spec, most, {})) {
-    return lacking;
-  }
+  if (!OthersAreTooFew(state.spec, most, {})) return true;
   std::vector<const Node*> here;
   for (const auto& [id, node] : state.nodes.nodes()) {
     if (among == Among::kAll || node.ready()) here.push_back(&node);
   }
-  return OthersAreTooFew(state, here) ? nullptr : lacking;
+  return !OthersAreTooFew(state, here);
 }
 
 bool OthersAreTooFew(const JobState& state,
                      const std::vector<const Node*>& here) {
-  const std::vector<const Electors*> worlds = WorldsThatElect(state);
+  const Electors& electors = state.electors;
   std::vector<Constituency> constituencies;
-  for (const Electors* world : worlds) {
-    constituencies.push_back({.world = world->world, .nodes = world->nodes});
+  if (electors.nodes > 0) {
+    constituencies.push_back(
+        {.world = electors.world, .nodes = electors.nodes});
   }
   // Count only nodes that are certainly no spares: spares run in addition to
   // the max_nodes nodes.
   const auto known = std::ranges::count_if(here, [&](const Node* node) {
     const std::string& id = node->identity.node_id;
-    return state.no_spares.contains(id) ||
-           std::ranges::any_of(worlds, [&](const Electors* world) {
-             return world->known.contains(id);
-           });
+    return state.no_spares.contains(id) || electors.known.contains(id);
   });
   return OthersAreTooFew(state.spec, static_cast<int>(known), constituencies);
 }
 
-bool LastNeedNotElect(const JobState& state) {
-  const std::vector<Electors>& unsettled = state.unsettled;
-  if (unsettled.empty()) return false;
-  if (state.electors.nodes > 0) return true;
-  const Electors& last = unsettled.back();
-  return std::any_of(
-      unsettled.begin(), std::prev(unsettled.end()), [&](const auto& earlier) {
-        return std::equal(
-            earlier.known.begin(), earlier.known.end(), last.known.begin(),
-            last.known.end(),
-            [](const auto& a, const auto& b) { return a.first == b.first; });
-      });
-}
-
-std::vector<const Electors*> WorldsThatElect(const JobState& state) {
-  std::vector<const Electors*> worlds;
-  if (state.electors.nodes > 0) worlds.push_back(&state.electors);
-  for (const Electors& world : state.unsettled) worlds.push_back(&world);
-  return worlds;
-}
-
-Witnesses WitnessesOf(const JobState& state, const Electors& world) {
-  Witnesses witnesses{.left = world.gone};
-  std::vector<const Node*> stay;
+Witnesses WitnessesOf(const JobState& state) {
+  const Electors& electors = state.electors;
+  Witnesses witnesses{.left = electors.gone};
   for (const auto& [id, node] : state.nodes.nodes()) {
     const bool knows = node.told.kind == DirectiveKind::kStop &&
                        node.told.round == state.round &&
                        node.seen >= node.revision;
     if (!knows) continue;
-    const auto elector = world.known.find(id);
+    const auto elector = electors.known.find(id);
     // A node that leaves stays connected until the job has ended.
     const bool leaves =
-        elector != world.known.end() && elector->second.is_gone &&
+        elector != electors.known.end() && elector->second.is_gone &&
         elector->second.incarnation == node.identity.incarnation;
-    if (leaves) {
-      --witnesses.left;
+    if (leaves) --witnesses.left;
+    if (leaves || electors.RankOf(node.identity, state.spec) >= 0) {
       ++witnesses.here;
-    } else {
-      stay.push_back(&node);
     }
   }
-  witnesses.here += NodesOf(state, world, stay);
   return witnesses;
 }
 
 std::optional<Instant> AwaitsWitnesses(const JobState& state) {
   const std::optional<Verdict>& verdict = state.stopping.consequence.verdict();
   const bool is_ending = verdict.has_value() || state.preemption.has_value();
-  if (!is_ending) return std::nullopt;
-  bool is_known = true;
-  bool may_come = false;  // whether the nodes that have not left would suffice
-  for (const Electors* const world : WorldsThatElect(state)) {
-    const Witnesses found = WitnessesOf(state, *world);
-    is_known = is_known && world->AreHalf(found.here, found.left, state.spec);
-    may_come =
-        may_come ||
-        (!world->AreHalf(found.here, found.left, state.spec) &&
-         world->AreHalf(world->nodes - found.left, found.left, state.spec));
-  }
-  if (is_known) return std::nullopt;
+  if (!is_ending || state.electors.nodes == 0) return std::nullopt;
+  const Electors& electors = state.electors;
+  const Witnesses found = WitnessesOf(state);
+  if (electors.AreHalf(found.here, found.left, state.spec)) return std::nullopt;
+  // Whether the nodes that have not left would suffice.
+  const bool may_come =
+      electors.AreHalf(electors.nodes - found.left, found.left, state.spec);
   // A cancelled or preempted job must end soon. It waits for lost nodes only
   // for the time of a lease, not for the rejoin time-out.
   const bool waits = may_come && verdict.has_value() &&
@@ -337,8 +271,8 @@ int MissingNodes(const JobState& state) {
   const Membership& nodes = state.nodes;
   const int soon = nodes.ready() + nodes.being_checked() + nodes.broken() +
                    nodes.unanswered();
-  const bool lacks_majority = LackingWorld(state, Among::kReady) != nullptr &&
-                              LackingWorld(state, Among::kAll) == nullptr;
+  const bool lacks_majority =
+      LacksElectors(state, Among::kReady) && !LacksElectors(state, Among::kAll);
   const int missing = state.spec.min_nodes - soon;
   return lacks_majority ? std::max(missing, 1) : missing;
 }
@@ -446,6 +380,14 @@ std::string BackoffText(const JobState& state, Instant now) {
       "the next round begins in ", tenths / 10, " s, because ",
       state.backoff.failures(), " rounds in a row failed within ",
       ToSeconds(RestartBackoff::kHealthyRound), " s of their start");
+}
+
+std::string MayRunText(const JobState& state) {
+  const JobState::LaterWorld& later = state.later;
+  return absl::StrCat("round ", later.world.round,
+                      " may run elsewhere: ", later.stopped.size(),
+                      " of its nodes came and stopped their workers, and ",
+                      later.needed, " must before another round begins");
 }
 
 std::string PreemptionReason(const JobState& state) {

@@ -39,10 +39,15 @@ struct Successor {
   std::string host;     // host of the agent that waits
 };
 
-// The electors: the nodes of a world that has begun, or may have begun, on all
-// of its nodes. They elect the coordinator's successor. If nodes may take over,
-// a new world forms only with half of the electors, so that no other
-// coordinator can have a majority of them.
+// The electors: the nodes of the newest world that is known to have begun on
+// all of its nodes, or else of the job's first world. They elect the
+// coordinator's successor. If nodes may take over, a new world forms only with
+// half of the electors, so that no other coordinator can have a majority of
+// them.
+//
+// A newer world may have begun on all of its nodes although this coordinator
+// does not know it yet. Half of the electors belong to that world, so at least
+// one node of each majority of the electors knows it.
 struct Electors {
   WorldId world;
   int nodes = 0;  // number of the world's nodes; 0: no world has begun
@@ -57,13 +62,9 @@ struct Electors {
   std::set<int> ranks;               // group ranks of the electors in `known`
   int gone = 0;                      // number of electors with `is_gone`
   std::vector<std::string> members;  // node ids by rank; empty: not listed
-  // Place::electors of a world that an earlier coordinator formed and this one
-  // has not adopted; else 0. Some nodes of the world may be known only as nodes
-  // of JobState::former.
-  int electors = 0;
-  // If true, each node of JobState::former whose id is in `members` belongs to
-  // this world. If false, its agent may have been started again since then.
-  bool lists_former = false;
+  // Whether the world is the job's first one and is not known to have begun on
+  // all of its nodes. Few of them may know that they elect.
+  bool is_forming = false;
 
   // Adds an elector. Returns false if the node is in the list already, even if
   // its agent has left. Also returns false if its rank is out of range or
@@ -99,26 +100,43 @@ struct JobState {
   // The endpoint of this coordinator, if it runs in the process of a node and
   // other nodes can take over from it. Empty: no takeover is possible.
   std::string own_endpoint;
-  // The nodes of the newest world that is known to have begun on all of its
-  // nodes, or that this coordinator has adopted or given up. They elect the
-  // coordinator's successor.
-  Electors electors;
-  // Empty, unless this coordinator has given up a world of an earlier
-  // coordinator (`electors`) that may not have begun on all of its nodes. Then
-  // it is the electorate that the earlier coordinator has told the nodes. Nodes
-  // of it may belong to the given-up world without knowing it (UnawareMembers).
-  Electors former;
-  // Worlds that formed after the world of `electors`. It is unknown whether
-  // they have begun on all of their nodes, because reports of nodes are
-  // missing. Until these reports arrive, the nodes of such a world may elect
-  // the coordinator's successor, too. While there are no electors, worlds that
-  // are known not to have begun are kept as well, but only one for each set of
-  // nodes.
-  std::vector<Electors> unsettled;
-  // Ids of the nodes that have reported to this coordinator before it formed a
-  // world, except known spares (IsKnownSpare). With Takeover::kAuto, a job has
-  // at most max_nodes nodes besides its spares. Each node of this set that is
-  // connected here therefore leaves one node less for another coordinator.
+  Electors electors;  // empty: no world is known
+  // The newest world, if another one had elected before it. It may have begun
+  // on all of its nodes, and run there out of reach of this coordinator. If an
+  // earlier coordinator formed it, that one may even have told its nodes that
+  // they are the electorate. So no other world forms before enough of its nodes
+  // have stopped.
+  struct LaterWorld {
+    WorldId world;  // round 0: there is none
+    // The number of nodes that must have stopped: one if this coordinator has
+    // formed the world, else more than half, so that the others cannot elect.
+    int needed = 0;
+    // Group ranks of the nodes that have stopped, and know this coordinator.
+    std::set<int> stopped;
+    // Only if this coordinator has formed the world: the incarnations of its
+    // nodes, by node id.
+    std::map<std::string, uint64_t> members;
+    // The nodes that run no worker of the world and never will, and know this
+    // coordinator, without those that may be spares. With Takeover::kAuto: if
+    // too few other nodes can exist (OthersAreTooFew), the world neither runs
+    // on all of its nodes nor elects.
+    std::set<std::string> reached;
+    // Only if an earlier coordinator has formed the world: a place in it; the
+    // electors that have not learned of it (UnawareRank), by their ranks; and
+    // the number of electors that may be its nodes (CandidatesOf). nullopt: it
+    // formed under another electorate.
+    Place place;
+    std::set<int> unaware;
+    std::optional<int> candidates;
+  };
+  // None where two worlds can never run at once
+  // (JobSpec::RestartedAgentsElect).
+  LaterWorld later;
+  // Ids of the nodes that have reported to this coordinator before it formed or
+  // continued a world, except known spares (IsKnownSpare). With
+  // Takeover::kAuto, a job has at most max_nodes nodes besides its spares. Each
+  // node of this set that is connected here therefore leaves one node less for
+  // another coordinator.
   std::set<std::string> no_spares;
   // standbys: HOST:PORT of the processes that may take over
   // (Directive::standbys): those of the newest world or, before this
@@ -282,56 +300,34 @@ bool SpareWaits(const JobState& state);
 // The nodes that a count includes: all nodes of the job, or only the ready
 // ones.
 enum class Among { kAll, kReady };
-// Returns a world that prevents a new world from forming: less than half of its
-// nodes are present or have left for good (Electors::AreHalf). Null: there is
-// no such world, or the nodes that are not connected are too few to form a
-// world (OthersAreTooFew). `among`: which nodes count as present.
-//
-// O(1), but O(n log n) if there are unsettled worlds, or JobState::former is
-// not empty, or OthersAreTooFew must be checked.
-const Electors* LackingWorld(const JobState& state, Among among);
+// The number of electors that are present. O(1).
+int ElectorsHere(const JobState& state, Among among);
+// Whether no new world may form: less than half of the electors are present or
+// have left for good (Electors::AreHalf), and the nodes that are not connected
+// are enough to form a world (OthersAreTooFew). `among`: which nodes count as
+// present. O(1), but O(n log n) if OthersAreTooFew must be checked.
+bool LacksElectors(const JobState& state, Among among);
 // Whether the nodes that are not in `here` are too few to form a world under
 // another coordinator. `here`: the nodes that are connected to this
 // coordinator. Nodes are counted by their ids, so a node with a restarted agent
 // is the same node.
 bool OthersAreTooFew(const JobState& state,
                      const std::vector<const Node*>& here);
-// Returns how many of `nodes` belong to `world`, even if they have not learned
-// of it (UnawareMembers). O(n log n).
-int NodesOf(const JobState& state, const Electors& world,
-            const std::vector<const Node*>& nodes);
-// The number of nodes of `world` that are present. O(n log n).
-int NodesHere(const JobState& state, const Electors& world, Among among);
 
-// Whether the newest world in JobState::unsettled may be dropped: it is certain
-// that its nodes elect no coordinator on their own. Call this only if that
-// world did not begin on all of its nodes.
-//
-// True if one of these holds:
-// - There are electors. No coordinator is elected without a majority of them.
-// - An earlier unsettled world has the same nodes. It stays in the list.
-bool LastNeedNotElect(const JobState& state);
-
-// Returns the worlds whose nodes elect a coordinator: `electors`, unless it is
-// empty, and `unsettled`.
-std::vector<const Electors*> WorldsThatElect(const JobState& state);
-
-// The witnesses of the job's end in a world. `here`: number of the world's
-// nodes that are connected and have seen the stop order, which contains the
-// exit code. `left`: number of those that have left, without nodes counted in
-// `here`.
+// The witnesses of the job's end. `here`: number of electors that are connected
+// and have seen the stop order, which contains the exit code. `left`: number of
+// electors that have left, without nodes counted in `here`.
 struct Witnesses {
   int here = 0;
   int left = 0;
 };
-// Counts the witnesses in `world`. O(n).
-Witnesses WitnessesOf(const JobState& state, const Electors& world);
+Witnesses WitnessesOf(const JobState& state);  // O(n)
 // Returns the latest time until which the end of the job waits for witnesses;
 // nullopt: it need not wait.
 //
-// If other nodes may take over, the witnesses in each of WorldsThatElect must
-// be half of its nodes, together with those that have left (Electors::AreHalf).
-// A coordinator that takes over then ends the job in the same way. The wait
+// If other nodes may take over, the witnesses must be half of the electors,
+// together with those that have left (Electors::AreHalf). A coordinator that
+// takes over then ends the job in the same way. The wait
 // lasts for a lease only if the nodes that have not left cannot be enough:
 // nodes that have left do not come back. O(n).
 std::optional<Instant> AwaitsWitnesses(const JobState& state);
@@ -375,6 +371,9 @@ std::string ReasonOfBreak(const JobState& state, const Failure& failure);
 // and when the round begins. "" if the back-off is over.
 std::string BackoffText(const JobState& state, Instant now);
 
+// Says that JobState::later may run, how many of its nodes have stopped, and
+// how many must.
+std::string MayRunText(const JobState& state);
 std::string PreemptionReason(const JobState& state);
 // The verdict of a preempted job. A failure during a preemption changes neither
 // outcome nor exit code: the cluster may have caused it, and the job is to be

@@ -39,6 +39,7 @@ Place World::PlaceOf(int group_rank, int round) const {
   // other directives omit it.
   if (group_rank == 0) place.store_clients = store_clients;
   place.members = ListedMembers();
+  place.electorate = electorate;
   place.electors = electors;
   return place;
 }

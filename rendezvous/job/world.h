@@ -44,16 +44,15 @@ struct World {
   // loss is known.
   std::string nccl_root_lost;
   int restart_count = 0;
-  int electors = 0;  // Place::electors; not stored in a job's record
+  // Place::electorate and Place::electors; not stored in a job's record.
+  WorldId electorate;
+  int electors = 0;
   // Highest training step that a worker has reached in earlier rounds; -1:
   // none.
   int64_t reached_step = -1;
   Instant began;
 
   int unstarted = 0;  // number of members that have not started their workers
-  // Whether a member has stopped without having started its workers of this
-  // round.
-  bool never_began = false;
   int succeeded = 0;
   int lost = 0;  // number of members that were lost with their workers
   // while stopping: number of members that have not confirmed the stop

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "rendezvous/protocol/electorate.h"
+
 namespace muster::rendezvous {
 
 // Maximum number of Place::store_clients.
@@ -44,10 +46,11 @@ struct Place {
   // world has more than kMaxListedElectors nodes. With the list, a member is
   // recognised even if its agent was restarted and has forgotten the world.
   std::vector<std::string> members;
-  // Number of the world's nodes that, when it formed, were in the electorate
-  // that is sent with this place (Electorate::world). An agent that
-  // was started again since it ran the electorate's world does not count. 0:
-  // none, or unknown.
+  // The world of the electorate when this world formed (Electorate::world).
+  WorldId electorate;
+  // Number of the world's nodes that were in that electorate. An agent that was
+  // started again since it ran the electorate's world does not count. 0: none,
+  // or unknown.
   int electors = 0;
   // With Encryption::kWorkers: the round's secret key, kChannelKeyBytes random
   // bytes, the same on all nodes. Empty: encryption is off, or the coordinator

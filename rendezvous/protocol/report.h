@@ -118,6 +118,9 @@ enum class Health {
 
 // The order with which a coordinator ended a round.
 struct RoundEnd {
+  // StopOrder::round. Higher than Report::round if the order ended a round that
+  // this node has not begun.
+  int round = 0;
   StopCause cause = StopCause::kBroken;
   // The job's exit code if the job ended with this round; nullopt: another
   // round followed (StopOrder::exit_code).
@@ -166,8 +169,8 @@ struct Report {
   // coordinator without a record of the job needs the places to continue the
   // round.
   std::optional<Place> place;
-  // The order with which the coordinator ended `round`; nullopt: the node has
-  // received no such order.
+  // The order with which the coordinator ended `round` or a later round;
+  // nullopt: the node has received no such order.
   std::optional<RoundEnd> round_end;
   // Ordinal of the newest signal in Directive::signals that was sent to the
   // workers of `round`.

@@ -302,6 +302,14 @@ std::vector<std::pair<StreamId, Report>> Standby::Replay() const {
     const std::optional<Place>& place = one.second.place;
     return place.has_value() ? WorldId{place->epoch, place->round} : WorldId();
   });
+  const auto newest =
+      std::ranges::max_element(replayed, {}, [](const auto& one) {
+        const Electorate& electorate = one.second.electorate;
+        return std::pair(electorate.epoch, electorate.world);
+      });
+  if (newest != replayed.end()) {
+    std::rotate(replayed.begin(), newest, newest + 1);
+  }
   return replayed;
 }
 

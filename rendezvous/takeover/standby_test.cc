@@ -561,55 +561,7 @@ TEST(StandbyTest, ANodeThatWasStartedAgainVotesInARoundThatMayHaveBegun) {
   }
 }
 
-// Round 2 begins without node 0, the host of the coordinator, which is killed
-// before node 2 has learned of round 2. Node 1 knows that node 2 belongs to it.
-// Node 2 votes if its place shows that it has not learned of round 2, and if
-// two worlds can never run at once.
-TEST(StandbyTest, ANodeThatHasNotLearnedOfANewRoundVotesInIt) {
-  struct Case {
-    bool is_listed = true;
-    uint64_t epoch = 0;
-    int round = 1;
-    Takeover takeover = Takeover::kAuto;
-    bool votes = false;
-  };
-  const uint64_t epoch = Cluster(3).report(2).place->epoch;
-  for (const Case& one :
-       {Case{.epoch = epoch, .votes = true},
-        Case{.is_listed = false, .epoch = epoch}, Case{.epoch = epoch - 1},
-        Case{.epoch = epoch, .round = 3},
-        Case{.epoch = epoch, .takeover = Takeover::kMajority}}) {
-    Cluster nodes(3);
-    for (const int rank : {1, 2}) {
-      nodes.report(rank).spec.takeover = one.takeover;
-      nodes.report(rank).spec.min_nodes = 2;
-    }
-    Place& place = *nodes.report(1).place;
-    place.round = 2;
-    place.group_rank = 0;
-    place.group_world_size = 2;
-    if (one.is_listed) place.members = {"n1", "n2"};
-    Place& other = *nodes.report(2).place;
-    other.epoch = one.epoch;
-    other.round = one.round;
-    if (one.round == 3) {
-      // Round 3 has only this node.
-      other.group_rank = 0;
-      other.group_world_size = 1;
-    }
-    nodes.Come(1);
-    nodes.Come(2);
-    EXPECT_EQ(nodes.told(1).epoch != 0, one.votes)
-        << one.is_listed << one.epoch << one.round;
-  }
-}
-
-TEST(UnawareMembersTest, AreThoseThatMustBeAmongTheMembers) {
-  EXPECT_EQ(UnawareMembers(2, 4, 4), 2) << "all are members";
-  EXPECT_EQ(UnawareMembers(2, 3, 4), 1) << "one may be no member";
-  EXPECT_EQ(UnawareMembers(2, 2, 4), 0);
-  EXPECT_EQ(UnawareMembers(1, 2, 4), 0) << "not fewer than none";
-  EXPECT_EQ(UnawareMembers(1, 4, 2), 1) << "not more than are here";
+TEST(CandidatesOfTest, AreTheNodesOfBothLists) {
   const std::vector<std::string> electorate = {"a", "b", "c", "d"};
   EXPECT_EQ(CandidatesOf(4, electorate, {"b", "x", "a"}), 2);
   EXPECT_EQ(CandidatesOf(4, electorate, {}), 4) << "the world is not listed";
@@ -619,24 +571,26 @@ TEST(UnawareMembersTest, AreThoseThatMustBeAmongTheMembers) {
 }
 
 // The coordinator was lost while it began round 2 of an elastic job. Only node
-// 1 has got the order to begin. Nodes 2 and 3 know round 1, the electorate.
-// As many of them vote in round 2 as must be its members.
-TEST(StandbyTest, ElectorsThatAreCertainlyInANewRoundVoteInIt) {
+// 1 has got the order to begin. Nodes 2 and 3 know round 1, the electorate. If
+// one of them must be a member of round 2, this round can never begin on all of
+// its nodes, and the three nodes of the electorate elect. Otherwise a majority
+// of round 2 is needed, too, and is not here.
+TEST(StandbyTest, ARoundThatAMemberHasNotLearnedOfDoesNotElect) {
+  const std::vector<std::string> listed = {"n0", "n1", "n2", "n3"};
   struct Case {
-    int electors = 4;
+    int electors;
     std::vector<std::string> electorate;
     std::vector<std::string> world;
-    bool elect = true;
+    bool elect;
   };
   for (const Takeover takeover : {Takeover::kMajority, Takeover::kAuto}) {
-    for (const Case& one : {Case{}, Case{.electors = 3, .elect = false},
-                            Case{.electors = 3,
-                            .electorate = {"n0", "n1", "n2", "n3"},
-                            .world = {"n4", "n1", "n2", "n3"}},
-                            Case{.electors = 2,
-                            .electorate = {"n0", "n1", "n2", "n3"},
-                            .world = {"n0", "n1", "n4", "n5"},
-                            .elect = false}}) {
+    for (const Case& one :
+         {Case{4, {}, {}, true}, Case{3, {}, {}, true}, Case{2, {}, {}, false},
+          Case{3, listed, {"n4", "n1", "n2", "n3"}, true},
+          // Nodes 2 and 3 are no members.
+          Case{2, listed, {"n0", "n1", "n4", "n5"}, false},
+          // One of the nodes 0, 1 and 2 was started again after round 1.
+          Case{2, listed, {"n0", "n1", "n2", "n5"}, false}}) {
       Cluster nodes(4);
       for (const int rank : {1, 2, 3}) {
         Report& report = nodes.report(rank);
@@ -649,27 +603,67 @@ TEST(StandbyTest, ElectorsThatAreCertainlyInANewRoundVoteInIt) {
       place.round = 2;
       place.members = one.world;
       place.electors = one.electors;
-      for (const int rank : {1, 2, 3}) nodes.Come(rank);
+      Report spare = nodes.report(0);
+      spare.node.node_id = "n9";
+      spare.electorate.rank = -1;
+      spare.place.reset();
+      const int other = nodes.Add(spare);
+      for (const int rank : {other, 1, 2, 3}) nodes.Come(rank);
       EXPECT_EQ(nodes.told(3).epoch != 0, one.elect)
           << one.electors << one.world.size();
     }
   }
 }
 
-// Nodes 0 and 2 have the same rank, as only a fault can bring about. They count
-// as one member of round 2, which has five nodes of the electorate and two new
-// ones.
-TEST(StandbyTest, TwoUnawareNodesOfOneRankAreOneMember) {
+// Place::electors counts nodes of an electorate that nobody here knows.
+TEST(StandbyTest, ARoundWhoseElectorateIsUnknownElects) {
+  Cluster nodes(3);
+  for (const int rank : {1, 2}) {
+    nodes.report(rank).electorate = Electorate();
+    nodes.report(rank).place->electors = 3;
+  }
+  nodes.Come(1);
+  EXPECT_EQ(nodes.told(1).reason,
+            "nodes that have come to this standby: 1; 1 of the 3 nodes of "
+            "round 1");
+  nodes.Come(2);
+  EXPECT_NE(nodes.told(2).epoch, 0u);
+}
+
+// Nodes 0 and 2 have the same rank, as only a fault can bring about, so at
+// least one of them is no elector. Three of the five electors are in round 2,
+// and nodes 0, 2 and 3 have not learned of it.
+TEST(StandbyTest, TwoUnawareNodesOfOneRankAreOneElector) {
   Cluster nodes(5);
   Place& place = *nodes.report(1).place;
   place.round = 2;
   place.group_world_size = 7;
-  place.electors = 5;
+  place.electors = 3;
   nodes.report(0).place->group_rank = nodes.report(0).electorate.rank = 2;
   for (const int rank : {0, 1, 2, 3}) nodes.Come(rank);
-  EXPECT_EQ(nodes.told(3).epoch, 0u) << "three of seven";
+  EXPECT_EQ(nodes.told(3).epoch, 0u) << "these two may be no members";
   nodes.Come(4);
   EXPECT_NE(nodes.told(4).epoch, 0u);
+}
+
+// Node 1 alone is in round 3. Node 4 knows round 2, which the same coordinator
+// had formed before. The electorate is still that of round 1.
+TEST(StandbyTest, OnlyTheNewestRoundAfterTheElectorateElects) {
+  Cluster nodes(4);
+  for (const int rank : {1, 2, 3}) nodes.report(rank).spec.min_nodes = 1;
+  Report older = nodes.report(1);
+  older.node.node_id = "n4";
+  older.electorate.rank = -1;
+  older.place->round = 2;
+  older.place->group_rank = 0;
+  older.place->group_world_size = 3;
+  Place& place = *nodes.report(1).place;
+  place.round = 3;
+  place.group_rank = 0;
+  place.group_world_size = 1;
+  const int other = nodes.Add(older);
+  for (const int rank : {other, 1, 2, 3}) nodes.Come(rank);
+  EXPECT_NE(nodes.told(3).epoch, 0u);
 }
 
 TEST(StandbyTest, ASpareThatKnowsTheElectorateDoesNotVote) {
@@ -995,6 +989,14 @@ TEST(StandbyTest, NodesOfTheNewestRoundAreReplayedFirst) {
     order.push_back(report.node.node_id);
   }
   EXPECT_THAT(order, ElementsAre("n2", "n1", "n0", "n3", "n4"));
+}
+
+TEST(StandbyTest, TheNewestElectorateIsReplayedFirst) {
+  Cluster cluster(3);
+  cluster.report(0).place->round = 2;
+  cluster.report(2).electorate.world.round = 2;
+  for (int rank : {0, 1, 2}) cluster.Come(rank);
+  EXPECT_EQ(cluster.standby().Replay().front().second.node.node_id, "n2");
 }
 
 }  // namespace

@@ -441,6 +441,8 @@ void ToWire(const Place& place, v1::Place* wire) {
   if (place.reached_step >= 0) wire->set_reached_step(place.reached_step);
   for (const std::string& member : place.members) wire->add_members(member);
   wire->set_electors(place.electors);
+  wire->set_electorate_epoch(place.electorate.epoch);
+  wire->set_electorate_round(place.electorate.round);
 }
 
 namespace {
@@ -492,6 +494,9 @@ void FromWire(const v1::Place& wire, BoundedReader* reader, Place* place) {
   }
   MembersFromWire(wire.members(), reader, &place->members);
   reader->Integer("electors", wire.electors(), 0, kMaxNodes, &place->electors);
+  place->electorate.epoch = wire.electorate_epoch();
+  reader->Integer("electorate_round", wire.electorate_round(), 0, kAnyInt32,
+                  &place->electorate.round);
   const int clients = wire.store_clients_size();
   if (reader->Count("store_clients", clients, kMaxStoreClients)) {
     place->store_clients.resize(clients);
@@ -578,6 +583,7 @@ void ToWire(const Report& report, v1::Report* wire) {
     end->set_cancelled(report.round_end->cancelled);
     end->set_epoch(report.round_end->epoch);
     end->set_revision(report.round_end->revision);
+    end->set_round(report.round_end->round);
   }
   wire->set_forwarded_signal(report.forwarded_signal);
   wire->set_restarts_used(report.restarts_used);
@@ -686,6 +692,7 @@ absl::Status FromWire(const v1::Report& wire, Report* report) {
     end.cancelled = wire.round_end().cancelled() && end.exit_code.has_value();
     end.epoch = wire.round_end().epoch();
     end.revision = wire.round_end().revision();
+    reader.Integer("round", wire.round_end().round(), 0, kAnyInt32, &end.round);
   }
   report->forwarded_signal = wire.forwarded_signal();
   report->job_age = AgeFromWire(wire.job_age());

@@ -39,7 +39,8 @@ _NETWORK_CHECK = ('rendezvous/network_check/gpu_judgement.cc',
 
 _SUITES = (
     _Suite('tests of jobs',
-           ('rendezvous/job/*.cc', 'rendezvous/protocol/job_spec_test.cc'),
+           ('rendezvous/job/*.cc', 'rendezvous/protocol/job_spec_test.cc',
+            'rendezvous/takeover/*.cc'),
            (*_PROTOCOL, *_QUARANTINE,
             'rendezvous/stragglers/link_watch.cc',
             'rendezvous/stragglers/straggler_watch.cc',
@@ -127,8 +128,6 @@ _SUITES = (
             'rendezvous/protocol/state_names.cc',
             'rendezvous/protocol/time_ledger.cc',
             'rendezvous/quarantine/node_memory.cc'), []),
-    _Suite('tests of standbys', ('rendezvous/takeover/*.cc',),
-           ('rendezvous/job/constituency.cc',), []),
     _Suite('tests of the election', ('rendezvous/etcd/leadership*.cc',), (),
            []),
     _Suite('tests of connections',

@@ -338,12 +338,19 @@ class TakeoverTimeCheckerTest : public TakeoverCheckersTest {
     Use(NewTakeoverTimeChecker);
     for (AgentName agent : {kZero, kOne}) checker_->OnAgentStarted(agent);
     Begins(1, 1);
-    Sent told{.to = kZero};
-    told.directive.electorate = {
-        .epoch = 1, .world = {.epoch = 1, .round = 1}, .nodes = 2, .rank = 0};
-    step_.sent = {told};
-    checker_->OnStep(step_);
+    Knows(kZero, 1, 2);
     checker_->OnCoordinatorCrashed();
+  }
+  // Reports to the checker that the agent knows an electorate: the world of
+  // `round`, which has `nodes` nodes.
+  void Knows(AgentName agent, int round, int nodes) {
+    agent::LifecycleStep step;
+    step.report = ReportOf(agent, 1);
+    step.report->electorate = {.epoch = 1,
+                               .world = {.epoch = 1, .round = round},
+                               .nodes = nodes,
+                               .rank = agent.slot};
+    checker_->OnAgentStepped(agent, step, now_);
   }
 };
 
@@ -391,19 +398,16 @@ TEST_F(TakeoverTimeCheckerTest, AWorldThatMayHaveBegunNeedsItsOwnMajority) {
   // Both nodes of the world of round 2 have now started their workers. So these
   // two nodes can elect a coordinator, and must do so in time.
   Starts(kOne, 1, 2, 1);
-  Sent told{.to = kZero};
-  told.directive.electorate = {
-      .epoch = 1, .world = {.epoch = 1, .round = 2}, .nodes = 2, .rank = 0};
-  step_.sent = {told};
-  checker_->OnStep(step_);
+  Knows(kZero, 2, 2);
   checker_->OnCoordinatorCrashed();
   Tick(seconds(60));
   EXPECT_THAT(checker_->breach(), HasSubstr("nobody has taken over within"));
 }
 
-// Only node 0 has started round 2. Node 1, of the electorate, is certainly in
-// this round if the round has both nodes of the electorate.
-TEST_F(TakeoverTimeCheckerTest, ANodeThatIsCertainlyInANewRoundElects) {
+// Only node 0 has started round 2. If that round has both nodes of the
+// electorate, node 1 belongs to it, and the round can never begin on all of its
+// nodes. Then the electorate's majority is enough.
+TEST_F(TakeoverTimeCheckerTest, ARoundThatCannotBeginDoesNotElect) {
   for (const int electors : {1, 2}) {
     LoseCoordinator(rendezvous::Takeover::kMajority, 1, 2);
     checker_->OnWorkersStarted(
@@ -461,9 +465,6 @@ TEST_F(TakeoverTimeCheckerTest,
 TEST_F(TakeoverTimeCheckerTest, AWorldIsNotNeededIfTooFewOfItAreElsewhere) {
   for (const int max_nodes : {4, 3}) {
     LoseCoordinator(rendezvous::Takeover::kAuto, 2, max_nodes);
-    Sent told{.to = kZero};
-    told.directive.electorate = {
-        .epoch = 1, .world = {.epoch = 1, .round = 1}, .nodes = 3, .rank = 0};
     const AgentName lost = {.slot = 2, .incarnation = 3};
     checker_->OnAgentStarted(lost);
     rendezvous::Place place = {.round = 1, .group_world_size = 3};
@@ -471,8 +472,7 @@ TEST_F(TakeoverTimeCheckerTest, AWorldIsNotNeededIfTooFewOfItAreElsewhere) {
       place.group_rank = agent.slot;
       checker_->OnWorkersStarted(agent, 1, place);
     }
-    step_.sent = {told};
-    checker_->OnStep(step_);
+    Knows(kZero, 1, 3);
     checker_->OnAgentEnded(lost);
     Starts(kZero, 1, 2, 0);
     Starts(kOne, 1, 2, 1);

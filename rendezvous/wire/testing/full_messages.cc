@@ -96,6 +96,7 @@ Place FullPlace(int round) {
           .run_tag = "3d4e",
           .store_clients = {"10.0.0.1", "10.0.0.7"},
           .members = {"n1", "n2", "n3"},
+          .electorate = {.epoch = 20, .round = 21},
           .electors = 2,
           .channel_key = "sixteen bytes \xff\n of 32"};
 }
@@ -205,7 +206,7 @@ Report FullReport() {
   report.round = 14;
   report.place = FullPlace(14);
   report.round_end =
-      RoundEnd{StopCause::kCancelled, 130, "Ctrl-C\xff", true, 17, 18};
+      RoundEnd{19, StopCause::kCancelled, 130, "Ctrl-C\xff", true, 17, 18};
   report.forwarded_signal = 15;
   report.restarts_used = 16;
   report.job_age = hours(24 * 800);

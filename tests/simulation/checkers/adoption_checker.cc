@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -33,6 +34,7 @@ class AdoptionChecker : public Checker {
             .job_age = std::max(come.job_age, report.job_age),
             .elects = report.electorate.world,
             .node_id = report.node.node_id,
+            .electors = report.electorate.members,
             .followed = report.electorate.epoch};
     if (!report.place.has_value()) return;
     come.world = {.epoch = report.place->epoch, .round = report.place->round};
@@ -58,10 +60,15 @@ class AdoptionChecker : public Checker {
         std::sscanf(decision.reason.c_str(), "round %d goes on: %d", &round,
                     &counted);
         Count(round, counted, step.status);
+        if (IsAfterTheElectorate(round) && !IsWhole(round, step.status)) {
+          Fail(absl::StrCat("round ", round,
+                            " goes on, but may not have begun on all nodes"));
+        }
         CheckAge(step.status);
         continue;
       }
-      if (now() < started_ + plan().spec.lease() && !AllAreHere()) {
+      if (now() < started_ + plan().spec.lease() && !AllAreHere() &&
+          !IsAfterTheElectorate(round)) {
         Fail(absl::StrCat("round ", round, " is given up too early"));
       }
       gave_up_over_ = JobIsOver(step.status);
@@ -82,6 +89,7 @@ class AdoptionChecker : public Checker {
     // number of nodes of the world that the agent reported; 0: none reported
     int nodes = 0;
     std::string node_id;
+    std::vector<std::string> electors;  // the node ids of the electorate
     // the node ids of the world, if the agent reported them
     std::vector<std::string> members;
     // the order that ended this world; epoch 0: it has not ended
@@ -113,19 +121,53 @@ class AdoptionChecker : public Checker {
     return std::ranges::count_if(come_, counts) >= most;
   }
 
+  // Whether all nodes of the world of `round` are in the job and know it.
+  bool IsWhole(int round, const rendezvous::JobStatus& status) {
+    std::map<rendezvous::WorldId, int> missing;
+    for (const rendezvous::NodeStatus& node : status.nodes) {
+      const Come& come = come_[node.node.incarnation];
+      if (come.world.round != round) continue;
+      --missing.try_emplace(come.world, come.nodes).first->second;
+    }
+    return !missing.empty() && missing.rbegin()->second <= 0;
+  }
+
+  // Whether the world of `round` is newer than the newest electorate that an
+  // agent has reported. It is then given up even if a majority of its nodes is
+  // here: its coordinator did not know yet that it had begun on all of them.
+  bool IsAfterTheElectorate(int round) const {
+    if (!plan().takeover) return false;
+    uint64_t epoch = 0;
+    rendezvous::WorldId newest;
+    for (const auto& [incarnation, come] : come_) {
+      if (std::tie(epoch, newest) >= std::tie(come.followed, come.elects)) {
+        continue;
+      }
+      epoch = come.followed;
+      newest = come.elects;
+    }
+    return newest.round > 0 && std::ranges::any_of(come_, [&](const auto& one) {
+             const rendezvous::WorldId& world = one.second.world;
+             return world.round == round && world > newest;
+           });
+  }
+
   // Whether an agent of every node of some world has reported. The nodes of a
-  // world are known once an agent has reported the world with its node ids. A
+  // world are known once an agent has reported the world, or the electorate,
+  // with its node ids. A
   // restarted agent counts for its node, although it does not report the world
   // itself.
   bool AWholeWorldIsHere() const {
     std::set<std::string> here;
     for (const auto& [incarnation, come] : come_) here.insert(come.node_id);
-    return std::ranges::any_of(come_, [&here](const auto& one) {
-      const std::vector<std::string>& members = one.second.members;
+    const auto are_here = [&here](const std::vector<std::string>& members) {
       return !members.empty() &&
              std::ranges::all_of(members, [&here](const std::string& id) {
                return here.contains(id);
              });
+    };
+    return std::ranges::any_of(come_, [&](const auto& one) {
+      return are_here(one.second.members) || are_here(one.second.electors);
     });
   }
 

@@ -127,10 +127,12 @@ class AttributionChecker : public Checker {
                                   std::string::npos) {
       CheckLostHost(why, decision.round);
     } else if (is_adopted_ &&
-               (why.find("a new coordinator does not know it") == 0 ||
+               (why.find("the earlier coordinator was lost before") == 0 ||
+                why.find("a new coordinator does not know it") == 0 ||
                 why.find("the job went on without this node") == 0)) {
-      // Accept these two reasons without a fault of the node. They are the
-      // texts with which an earlier coordinator told the agent to stop.
+      // Accept these reasons without a fault of the node. The first one blames
+      // a coordinator that has no place in the round. The others are the texts
+      // with which an earlier coordinator told the agent to stop.
     } else if (!Troubled(SlotOf(why)) && now() > resumed_ + kMaxLate) {
       Fail("nothing had happened to it: " + why);
     }

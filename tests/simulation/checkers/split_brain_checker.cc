@@ -12,8 +12,8 @@ namespace {
 using rendezvous::WorldId;
 
 // Checks two rules:
-// * Worlds of two coordinators never run on all of their nodes at the same
-//   time.
+// * Two worlds never run on all of their nodes at the same time. Without
+//   takeovers, two worlds of one coordinator may.
 // * No world of an older coordinator begins on all of its nodes after a world
 //   of a newer coordinator has run on all of its own. This holds while a
 //   majority of the newer world's agents is alive.
@@ -40,11 +40,12 @@ class SplitBrainChecker : public Checker {
       world.has_forgotten = true;
     }
     if (!world.IsComplete()) return;
-    // Do not compare worlds of the same coordinator. A coordinator may start a
-    // new world while lost nodes still run the old one. Lost nodes stop once a
-    // message of the coordinator reaches them.
     for (const auto& [other, state] : worlds_) {
-      if (other.epoch != id.epoch && state.IsComplete()) {
+      // Without takeovers, a coordinator may start a new world while lost nodes
+      // still run the old one. Lost nodes stop once a message of the
+      // coordinator reaches them.
+      const bool may_run_both = !plan().takeover && other.epoch == id.epoch;
+      if (other != id && !may_run_both && state.IsComplete()) {
         Fail(absl::StrCat(Named(id), " and ", Named(other),
                           " run on all of their nodes"));
       }

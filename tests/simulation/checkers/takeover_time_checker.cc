@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -36,9 +37,6 @@ class TakeoverTimeChecker : public Checker {
     world.electors = place.electors;
     world.started[place.group_rank] = agent;
     places_[agent.incarnation] = id;
-    if (static_cast<int>(world.started.size()) == world.nodes) {
-      newest_ = std::max(newest_, id);
-    }
   }
   void OnCoordinatorCrashed() override { lost_since_ = now(); }
   void OnTrouble(int) override { troubled_ = now(); }
@@ -51,6 +49,7 @@ class TakeoverTimeChecker : public Checker {
     alive_.erase(agent.incarnation);
     leaving_.erase(agent.incarnation);
     places_.erase(agent.incarnation);
+    electorates_.erase(agent.incarnation);
     standbys_.erase(agent.incarnation);
     spares_.erase(agent.incarnation);
     troubled_ = now();
@@ -62,6 +61,7 @@ class TakeoverTimeChecker : public Checker {
     }
     if (!step.report.has_value()) return;
     const rendezvous::Electorate& electorate = step.report->electorate;
+    electorates_[agent.incarnation] = electorate;
     const bool is_spare =
         electorate.nodes > 0 && electorate.rank < 0 &&
         !step.report->place.has_value() &&
@@ -86,12 +86,6 @@ class TakeoverTimeChecker : public Checker {
     // take over.
     if (step.status.phase == rendezvous::JobPhase::kFinished) over_ = true;
     if (lost_since_.has_value()) lost_since_ = now();
-    for (const Sent& sent : step.sent) {
-      const rendezvous::Electorate& electorate = sent.directive.electorate;
-      if (electorate.nodes > 0 && electorate.epoch >= electorate_.epoch) {
-        electorate_ = electorate;
-      }
-    }
   }
   void OnTick() override {
     // With the faults straggle, clog and drop, any message may be late. So no
@@ -139,36 +133,37 @@ class TakeoverTimeChecker : public Checker {
            newest->second != member.incarnation && Votes(newest->second) &&
            !places_.contains(newest->second);
   }
-  // Whether the node of group rank `rank` of this world has a voting agent that
-  // has not started the world, but an older world of the same coordinator. Such
-  // an agent votes like one that was started again.
-  bool HasNotLearned(const rendezvous::WorldId& id, const World& world,
-                     int rank) const {
-    if (!plan().spec.RestartedAgentsElect() || world.started.contains(rank) ||
-        rank >= static_cast<int>(world.members.size())) {
-      return false;
+  // Returns the newest electorate (the world whose nodes elect a coordinator)
+  // that a voting agent knows; 0 nodes: none.
+  rendezvous::Electorate NewestElectorate() const {
+    rendezvous::Electorate newest;
+    for (const auto& [agent, one] : electorates_) {
+      const bool is_newer =
+          std::tie(one.epoch, one.world) > std::tie(newest.epoch, newest.world);
+      if (Votes(agent) && one.nodes > 0 && is_newer) newest = one;
     }
-    const auto agent = newest_agents_.find(HostOf(world.members[rank]));
-    if (agent == newest_agents_.end() || !Votes(agent->second)) return false;
-    const auto place = places_.find(agent->second);
-    return place != places_.end() && place->second.epoch == id.epoch &&
-           place->second.round < id.round;
+    return newest;
   }
-  // Returns the least number of voting agents that belong to the world `id`
-  // without having started it. It follows from World::electors: so many nodes
-  // of the electorate belong to this world.
-  int Unaware(const rendezvous::WorldId& id, const World& world) const {
-    const auto electorate = worlds_.find(electorate_.world);
-    if (electorate == worlds_.end() || id <= electorate_.world ||
-        plan().spec.RestartedAgentsElect()) {
-      return 0;
-    }
-    int present = 0;
-    for (const auto& [rank, member] : electorate->second.started) {
+  // Whether the world `id` cannot begin on all of its nodes any more: of the
+  // agents that belong to it, one that votes has not started it. It follows
+  // from World::electors: so many agents of the electorate's world belong to
+  // this world.
+  bool CannotBegin(const rendezvous::WorldId& id,
+                   const rendezvous::Electorate& electorate) const {
+    const World& world = worlds_.at(id);
+    const auto found = worlds_.find(electorate.world);
+    if (found == worlds_.end()) return false;
+    int unaware = 0;
+    for (const auto& [rank, member] : found->second.started) {
       const auto place = places_.find(member.incarnation);
-      present += Votes(member.incarnation) && place->second < id ? 1 : 0;
+      const bool may_belong =
+          world.members.empty() ||
+          rendezvous::RankIn(world.members, absl::StrCat("n", member.slot)) >=
+              0;
+      const bool is_unaware = place == places_.end() || place->second != id;
+      unaware += Votes(member.incarnation) && may_belong && is_unaware ? 1 : 0;
     }
-    return std::max(0, present + world.electors - electorate->second.nodes);
+    return unaware > 0 && unaware + world.electors > electorate.nodes;
   }
   bool HasMajority(rendezvous::WorldId id) const {
     const auto found = worlds_.find(id);
@@ -180,16 +175,12 @@ class TakeoverTimeChecker : public Checker {
       remember += Votes(member.incarnation) ? 1 : 0;
       returned += HasReturned(world, member) ? 1 : 0;
     }
-    for (int rank = 0; rank < world.nodes; ++rank) {
-      returned += HasNotLearned(id, world, rank) ? 1 : 0;
-    }
-    remember += Unaware(id, world);
     return 2 * remember >= world.nodes &&
            2 * (remember + returned) > world.nodes;
   }
   // Whether the living agents must elect a coordinator. They must if they have
-  // a majority of each of these worlds: the electorate, `newest_`, and every
-  // newer world that a living agent has begun.
+  // a majority of the electorate and of the newest world after it that a voting
+  // agent has begun, unless that world cannot begin on all of its nodes.
   //
   // With Takeover::kAuto, a world without such a majority does not matter if
   // few other agents can exist. `here`: the number of living agents that can
@@ -206,11 +197,17 @@ class TakeoverTimeChecker : public Checker {
                return Votes(agent) && KnowsAStandby(agent);
              }));
     }
-    std::set<rendezvous::WorldId> worlds = {newest_, electorate_.world};
+    const rendezvous::Electorate electorate = NewestElectorate();
+    if (electorate.nodes == 0) return false;
+    rendezvous::WorldId after;
     for (const auto& [agent, world] : places_) {
       const bool is_void =
-          world <= electorate_.world || world.epoch < electorate_.epoch;
-      if (!is_void) worlds.insert(world);
+          world <= electorate.world || world.epoch < electorate.epoch;
+      if (!is_void && Votes(agent)) after = std::max(after, world);
+    }
+    std::set<rendezvous::WorldId> worlds = {electorate.world};
+    if (after.round > 0 && !CannotBegin(after, electorate)) {
+      worlds.insert(after);
     }
     const auto here = std::ranges::count_if(alive_, [&](uint64_t agent) {
       return Votes(agent) && !spares_.contains(agent) && IsIn(worlds, agent);
@@ -273,9 +270,8 @@ class TakeoverTimeChecker : public Checker {
   std::map<uint64_t, rendezvous::WorldId> places_;
   // the standbys' endpoints that each living agent knows, by incarnation
   std::map<uint64_t, std::vector<std::string>> standbys_;
-  rendezvous::WorldId newest_;  // newest world that all its nodes have started
-  // newest group of nodes that elect a coordinator, as sent in a directive
-  rendezvous::Electorate electorate_;
+  // the electorate that each living agent knows, by incarnation
+  std::map<uint64_t, rendezvous::Electorate> electorates_;
   std::set<uint64_t> alive_;
   std::map<int, uint64_t> newest_agents_;  // newest incarnation by slot
   std::set<uint64_t> paused_;
