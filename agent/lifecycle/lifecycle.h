@@ -346,9 +346,10 @@ class Lifecycle {
   // coordinator with a lower one.
   uint64_t promised_epoch_ = 0;
   rendezvous::Electorate electorate_;
-  // The world that this agent began before that of `place_`, and the group rank
-  // of this node in it; -1: none. A coordinator that was elected without this
-  // node may return to that world as the electorate, and not know this node.
+  // The world that this agent began before the world of `place_`, and the group
+  // rank of this node in it; -1: none. This world may be the electorate of a
+  // coordinator that does not know that this node belongs to it. The agent then
+  // reports its rank.
   rendezvous::WorldId previous_world_;
   int previous_rank_ = -1;
   int host_rank_ = -1;

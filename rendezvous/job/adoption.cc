@@ -23,7 +23,8 @@ WorldKey KeyOf(const Place& place) {
 
 // Returns the reports of the nodes in the newest world, by group rank. The
 // newest world has the highest epoch and, within it, the highest round. Ignores
-// worlds that can no longer begin (IsVoid). `electorate`: the newest one.
+// worlds that can no longer begin (IsVoid). `electorate`: the newest electorate
+// that any node knows.
 //
 // Several worlds may have this epoch and round if their epochs are unknown
 // (Place::epoch is 0): a coordinator without a record of the job may use a

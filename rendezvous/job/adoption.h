@@ -22,10 +22,10 @@ namespace muster::rendezvous {
 // A minority is not enough. It may be left over from a world that the job has
 // already replaced by a world without these nodes.
 //
-// If other nodes may take over, only a round of which it is known that it has
-// begun on all nodes goes on: that of the electorate (the nodes that elect a
-// coordinator), or a later one of which all nodes have come. Another later
-// round is adopted only to be stopped.
+// If other nodes may take over, a round goes on only if it has certainly begun
+// on all of its nodes. This is so for the round of the electorate (the nodes
+// that elect a coordinator), and for a later round if all of its nodes have
+// reported. Another later round is adopted, but stopped at once.
 class Adoption {
  public:
   enum class Decision {
@@ -114,10 +114,10 @@ bool IsSameWorld(const Place& a, const Place& b);
 // cancel counts instead of every order after which another round follows,
 // because it is the wish of a user.
 bool Replaces(const RoundEnd& a, const RoundEnd& b);
-// Whether the report contains a stop order that ended the round of `world`. The
-// node may have no place in that world, or only one in an older world: an
-// elector is told how the job ends. The order may also have ended a later
-// round.
+// Whether the report contains a stop order that ended the round of `world`, or
+// a later round. The node need not belong to that world. A coordinator tells
+// each elector how the job ends, also an elector that has no place, or one in
+// an older world.
 bool TellsEndOf(const WorldId& world, const Report& report);
 // Several reports may contain a stop order that ended the round of `world`.
 // Returns the report whose order counts: the newest order. But if another round

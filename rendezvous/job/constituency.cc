@@ -24,8 +24,8 @@ bool KnowsNothing(const Electorate& electorate) {
 
 // Adds the votes of the nodes to the constituency.
 void CountVotes(const std::vector<const Report*>& voting, Constituency& one) {
-  // Whether a node that claims this rank remembers the world. Several nodes may
-  // claim one rank.
+  // Key: a rank that at least one node claims. Value: whether a node with this
+  // rank remembers the world. Several nodes with one rank are one voter.
   std::map<int, bool> remembers;
   for (const Report* report : voting) {
     const bool has_forgotten = !report->place.has_value() &&
@@ -101,10 +101,17 @@ int CandidatesOf(int nodes, const std::vector<std::string>& electorate,
 
 int UnawareRank(const Report& report, const Place& place,
                 const WorldId& electorate) {
+  const WorldId world = IdOf(place);
   const bool can_belong =
       place.members.empty() || RankIn(place.members, report.node.node_id) >= 0;
-  const bool is_aware = RankOf(report, IdOf(place)) >= 0;
-  return can_belong && !is_aware ? RankOf(report, electorate) : -1;
+  const bool is_past_it =
+      report.place.has_value() && world < IdOf(*report.place);
+  if (!can_belong || is_past_it || RankOf(report, world) >= 0) return -1;
+  return RankOf(report, electorate);
+}
+
+bool IsMemberUnaware(int unaware, int in_world, int candidates) {
+  return unaware > 0 && unaware + in_world > candidates;
 }
 
 bool CannotBegin(const Place& place, const Electorate& newest,
@@ -114,9 +121,9 @@ bool CannotBegin(const Place& place, const Electorate& newest,
     const int rank = UnawareRank(*report, place, newest.world);
     if (rank >= 0) unaware.insert(rank);
   }
-  const int candidates =
-      CandidatesOf(newest.nodes, newest.members, place.members);
-  return !unaware.empty() && std::ssize(unaware) + place.electors > candidates;
+  return IsMemberUnaware(
+      static_cast<int>(unaware.size()), place.electors,
+      CandidatesOf(newest.nodes, newest.members, place.members));
 }
 
 std::vector<Constituency> ConstituenciesOf(

@@ -41,21 +41,25 @@ const Place* WorldAfter(const Electorate& newest,
 int CandidatesOf(int nodes, const std::vector<std::string>& electorate,
                  const std::vector<std::string>& world);
 
-// Returns the rank in the world `electorate` of a node that may be a member of
-// the newer world of `place`, and has not learned of that world. -1: the node
-// is no such node.
+// The search for a node that belongs to a newer world and has not learned of
+// it. The coordinator that formed the world was lost before its order to begin
+// reached this node. If the node has promised to obey no older coordinator, the
+// world never begins on all of its nodes.
+//
+// Returns the node's group rank in the world `electorate` if the node may
+// belong to the newer world of `place`, has not learned of it, and has begun no
+// world after it; else -1.
 int UnawareRank(const Report& report, const Place& place,
                 const WorldId& electorate);
-// Whether a world that formed after the electorate `newest` has not begun on
-// all of its nodes, and never will: a node that votes is a member of it, but
-// has not learned of it. The coordinator that formed the world was lost before
-// its order to begin reached this node, and the node has promised to obey no
-// such order any more.
-//
-// `place`: a place in that world. It says how many of the electorate's nodes
-// are members (Place::electors). If more voting nodes of the electorate do not
-// know the world than there are nodes that are no members, one of them is a
-// member. O(n log n).
+// Whether one of the nodes with a rank from UnawareRank must belong to the
+// newer world. `unaware`: the number of these nodes. `in_world`: the number of
+// nodes of the electorate that belong to the newer world (Place::electors).
+// `candidates`: the number of those that may (CandidatesOf). So `candidates` -
+// `in_world` of them do not belong to it.
+bool IsMemberUnaware(int unaware, int in_world, int candidates);
+// Whether the world of `place`, which formed after the electorate `newest`,
+// never begins on all of its nodes, because a voting node belongs to it and has
+// not learned of it. O(n log n).
 bool CannotBegin(const Place& place, const Electorate& newest,
                  const std::vector<const Report*>& voting);
 
@@ -81,13 +85,17 @@ struct Constituency {
 };
 
 // Returns the worlds whose majorities are needed to elect a coordinator, in
-// ascending order: at most two. One is the world of the newest electorate in
-// the reports `known`, if a report has an electorate. The other is the newest
-// world that formed later (WorldAfter), unless it cannot begin (CannotBegin):
-// its coordinator may have learned that it has begun on all of its nodes, and
-// then needs no other nodes. An older one of these worlds does not count,
-// because the same coordinator has formed the newest one while it had another
-// electorate.
+// ascending order. There are at most two:
+// - The world of the newest electorate in the reports `known`, if a report has
+// an
+//   electorate.
+// - The newest later world (WorldAfter), unless it never begins on all of its
+//   nodes (CannotBegin). The coordinator that formed it may know that it has
+//   begun on all of them. That coordinator then needs only these nodes for
+//   another world.
+//
+// A world between these two does not count. It had not become the electorate
+// when the same coordinator formed the next world, and so it never did.
 //
 // `voting`: the reports of the nodes that vote. A node that was restarted votes
 // in the worlds that list its node id (Electorate::members, Place::members),

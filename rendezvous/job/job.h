@@ -224,10 +224,11 @@ class Job {
   // Chooses the electors (the nodes that elect a coordinator): the newest
   // electorate in the reports. The newest round does not go on.
   void KeepElectors(const std::vector<const Report*>& all);
-  // Sets JobState::later if a node knows such a world.
+  // Sets JobState::later if one of the reports has a place in a world that
+  // formed after the electors' world.
   void KeepLaterWorld(const std::vector<const Report*>& all);
-  // Counts the node among those of JobState::later that have stopped, if its
-  // report shows this. Forgets that world once enough have.
+  // Updates what is known of JobState::later from a node's report. Resets it
+  // once the report shows that this world does not run on all of its nodes.
   void FollowLaterWorld(const Node& node, const Report& report);
   // Records that this elector's agent has left for good and will not vote for a
   // coordinator any more.

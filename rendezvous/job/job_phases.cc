@@ -340,15 +340,14 @@ void Job::KeepLaterWorld(const std::vector<const Report*>& all) {
 void Job::FollowLaterWorld(const Node& node, const Report& report) {
   JobState::LaterWorld& later = state_.later;
   if (later.world.round == 0) return;
-  // A node that has promised to obey no older coordinator will not begin that
-  // world any more. If it belongs to it, the world never runs on all its nodes.
+  // This node has promised to obey no older coordinator. If it belongs to the
+  // later world and has not begun it, it never will, and the world never runs
+  // on all of its nodes.
   if (later.candidates.has_value() && report.promised_epoch >= state_.epoch) {
     const int rank = UnawareRank(report, later.place, state_.electors.world);
     if (rank >= 0) later.unaware.insert(rank);
-    const bool cannot_begin =
-        !later.unaware.empty() &&
-        std::ssize(later.unaware) + later.place.electors > *later.candidates;
-    if (cannot_begin) {
+    const auto unaware = static_cast<int>(later.unaware.size());
+    if (IsMemberUnaware(unaware, later.place.electors, *later.candidates)) {
       later = {};
       return;
     }
@@ -362,13 +361,14 @@ void Job::FollowLaterWorld(const Node& node, const Report& report) {
   const auto member = later.members.find(id);
   const bool is_member = member != later.members.end() &&
                          member->second == node.identity.incarnation;
-  // A member that was lost, and has returned without having begun that world,
-  // never will once it has seen a newer directive.
+  // A node of a world that this coordinator has formed was lost, and has
+  // returned. If it had not begun the world before, it begins it no more once
+  // it has seen a newer directive.
   const bool is_out =
       is_member && node.part == Part::kNone && node.seen >= node.must_have_seen;
   const bool is_no_spare =
       state_.no_spares.contains(id) || state_.electors.known.contains(id);
-  // A member may still begin the world.
+  // A node that belongs to a world of this coordinator may still begin it.
   if (is_no_spare && !is_member) later.reached.insert(id);
   const bool have_stopped = std::ssize(later.stopped) >= later.needed;
   const auto reached = static_cast<int>(later.reached.size());
@@ -617,9 +617,10 @@ void Job::ConsiderGathering() {
   const JobSpec& spec = state_.spec;
   const Membership& nodes = state_.nodes;
   const int present = static_cast<int>(nodes.size());
-  // A world must not form without half of the electors (the nodes that elect a
-  // coordinator), nor beside a later world that may run. Then tell Gathering
-  // that fewer than min_nodes nodes are here. It then forms no world.
+  // No world may form in two cases: less than half of the electors (the nodes
+  // that elect a coordinator) are here, or a later world may run. In these
+  // cases tell Gathering that fewer than min_nodes nodes are here. It then
+  // forms none.
   const bool may_run = state_.later.world.round > 0;
   const int too_few = spec.min_nodes - 1;
   const Gathering::Decision decision = state_.gathering.Decide(
@@ -795,8 +796,8 @@ void Job::FormWorld() {
   MUSTER_CHECK(!assignment.order.empty());
   std::vector<const Node*> members;
   for (const size_t i : assignment.order) members.push_back(nodes[i]);
-  // At least half of the electors are ready (LacksElectors). They have previous
-  // ranks, so that AssignRanks chooses them first.
+  // This holds for the ready nodes (LacksElectors). SetAside keeps it, and
+  // above the nodes that count here come first.
   const auto electors =
       static_cast<int>(std::ranges::count_if(members, [&](const Node* member) {
         return state_.electors.RankOf(member->identity, state_.spec) >= 0;

@@ -62,8 +62,9 @@ struct Electors {
   std::set<int> ranks;               // group ranks of the electors in `known`
   int gone = 0;                      // number of electors with `is_gone`
   std::vector<std::string> members;  // node ids by rank; empty: not listed
-  // Whether the world is the job's first one and is not known to have begun on
-  // all of its nodes. Few of them may know that they elect.
+  // Whether this is the job's first world, and this coordinator does not know
+  // yet that it has begun on all of its nodes. Most of its nodes may then have
+  // no directive that says that they elect.
   bool is_forming = false;
 
   // Adds an elector. Returns false if the node is in the list already, even if
@@ -101,35 +102,39 @@ struct JobState {
   // other nodes can take over from it. Empty: no takeover is possible.
   std::string own_endpoint;
   Electors electors;  // empty: no world is known
-  // The newest world, if another one had elected before it. It may have begun
-  // on all of its nodes, and run there out of reach of this coordinator. If an
-  // earlier coordinator formed it, that one may even have told its nodes that
-  // they are the electorate. So no other world forms before enough of its nodes
-  // have stopped.
+  // A world that formed after the electors' world. This coordinator has lost
+  // sight of it: the world may have begun on all of its nodes, and may still
+  // run there. An earlier coordinator that formed it may even have told its
+  // nodes that they are the electorate now. So no other world forms until
+  // enough nodes of this world have stopped.
   struct LaterWorld {
-    WorldId world;  // round 0: there is none
-    // The number of nodes that must have stopped: one if this coordinator has
-    // formed the world, else more than half, so that the others cannot elect.
+    WorldId world;  // round 0: there is no such world
+    // How many nodes of the world must have stopped. If this coordinator has
+    // formed the world: one, because the world then no longer runs on all of
+    // its nodes. Otherwise more than half: the remaining nodes are then too few
+    // to elect another coordinator.
     int needed = 0;
-    // Group ranks of the nodes that have stopped, and know this coordinator.
+    // Group ranks of the nodes that have stopped, and have got a directive with
+    // the electorate of this coordinator.
     std::set<int> stopped;
-    // Only if this coordinator has formed the world: the incarnations of its
-    // nodes, by node id.
+    // The incarnations of the world's agents by node id, if this coordinator
+    // has formed the world; else empty.
     std::map<std::string, uint64_t> members;
-    // The nodes that run no worker of the world and never will, and know this
-    // coordinator, without those that may be spares. With Takeover::kAuto: if
-    // too few other nodes can exist (OthersAreTooFew), the world neither runs
-    // on all of its nodes nor elects.
+    // Ids of all nodes, of this world or not, for which three things hold: they
+    // run no worker of the world and never will; they have got a directive with
+    // the electorate of this coordinator; they are certainly no spares. With
+    // Takeover::kAuto, few other nodes may be left (OthersAreTooFew). The world
+    // then neither runs on all of its nodes nor elects.
     std::set<std::string> reached;
-    // Only if an earlier coordinator has formed the world: a place in it; the
-    // electors that have not learned of it (UnawareRank), by their ranks; and
-    // the number of electors that may be its nodes (CandidatesOf). nullopt: it
-    // formed under another electorate.
+    // The next three are only for a world of an earlier coordinator. `place`: a
+    // place in it. `unaware`: the electors that have not learned of it, by
+    // their ranks (UnawareRank). `candidates`: the number of electors that may
+    // belong to it (CandidatesOf); nullopt: it formed under another electorate.
     Place place;
     std::set<int> unaware;
     std::optional<int> candidates;
   };
-  // None where two worlds can never run at once
+  // Round 0 if two worlds can never run at once
   // (JobSpec::RestartedAgentsElect).
   LaterWorld later;
   // Ids of the nodes that have reported to this coordinator before it formed or
@@ -314,9 +319,9 @@ bool LacksElectors(const JobState& state, Among among);
 bool OthersAreTooFew(const JobState& state,
                      const std::vector<const Node*>& here);
 
-// The witnesses of the job's end. `here`: number of electors that are connected
-// and have seen the stop order, which contains the exit code. `left`: number of
-// electors that have left, without nodes counted in `here`.
+// The witnesses of the job's end are the electors that have seen the stop order
+// with the job's exit code. `here`: the number of witnesses that are connected.
+// `left`: the number of other electors that have left the job.
 struct Witnesses {
   int here = 0;
   int left = 0;
@@ -371,8 +376,8 @@ std::string ReasonOfBreak(const JobState& state, const Failure& failure);
 // and when the round begins. "" if the back-off is over.
 std::string BackoffText(const JobState& state, Instant now);
 
-// Says that JobState::later may run, how many of its nodes have stopped, and
-// how many must.
+// Explains why no round begins: the round of JobState::later may run elsewhere.
+// Says how many of its nodes have stopped, and how many must.
 std::string MayRunText(const JobState& state);
 std::string PreemptionReason(const JobState& state);
 // The verdict of a preempted job. A failure during a preemption changes neither

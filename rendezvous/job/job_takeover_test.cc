@@ -228,11 +228,10 @@ TEST(JobTakeoverTest, AJobOfADaemonNamesNoStandbys) {
   EXPECT_EQ(job.told("a").electorate.nodes, 0);
 }
 
-// Returns a job whose round 2 has nodes a and b of the
-// electorate, the nodes a to d of round 1, and nodes x and y. The coordinator
-// is lost before it knows of any node that it has begun the round. Then the
-// process of node c coordinates, and nodes c and d connect to it. `began`: the
-// nodes that have begun round 2.
+// Returns a job whose electorate is round 1 with the nodes a to d. Round 2 has
+// nodes a, b, x and y. The coordinator is lost before it knows of any node that
+// it has begun round 2. Then the process of node c coordinates, and nodes c and
+// d connect to it. `began`: the nodes that have begun round 2.
 JobFixture AfterALaterRound(const std::vector<std::string>& began,
                             Takeover takeover = Takeover::kMajority) {
   JobSpec spec = QuickSpec(2, 4);
@@ -1702,31 +1701,6 @@ TEST(JobTakeoverTest, ALostNodeMayKnowThatTheNewestRoundHasBegun) {
   EXPECT_THAT(job.Decided("adopt"), HasSubstr("round 2 goes on: 3 of its"));
 }
 
-// As above, but two worlds can never run at once. Nodes a, b and f are enough
-// for a round, so round 2 cannot run on nodes c, d and e, of which too few
-// would be elsewhere.
-TEST(JobTakeoverTest, WhereTwoWorldsNeverRunNoneIsAwaited) {
-  JobSpec spec = QuickSpec(3, 4);
-  JobFixture job = AfterLastCall(spec, {"a", "b", "c", "d"});
-  for (const char* name : {"a", "b"}) job.BreakStream(name);
-  job.Lose("a");
-  job.Join("e");
-  job.AllStop();
-  job.Wait(seconds(10));
-  ASSERT_EQ(job.round(), 2);
-  for (const char* name : {"c", "d"}) job.Runs(name);
-  for (const char* name : {"d", "e"}) job.BreakStream(name);
-  job.Lose("c");
-  for (const char* name : {"a", "b"}) {
-    job.Reconnect(name);
-    job.Stopping(name);
-    job.Idle(name);
-  }
-  job.Join("f");
-  job.Wait(seconds(10));
-  EXPECT_EQ(job.round(), 3);
-}
-
 // Node b is the only elector here; the electorate has three nodes. With three
 // other nodes here, only one of at most five nodes can be elsewhere. That is
 // less than half of the electorate. A node that is not ready does not count.
@@ -2124,29 +2098,38 @@ TEST(JobTakeoverTest, AFailureBreaksARoundThatIsToBeStopped) {
   }
 }
 
-// The coordinator has lost all nodes of round 2 before it knew that the round
-// had begun on them. So the round may run there.
+// Returns a job whose electorate is round 1 with the nodes a to d. Nodes a and
+// b are cut off, and round 2 is to begin on nodes c, d and e. The coordinator
+// loses these before it knows that the round has begun on all of them. Then
+// nodes a and b, half of the electorate, come back. `began`: the nodes that
+// report that they have begun round 2, before they are lost.
+JobFixture AfterALostRound(const JobSpec& spec,
+                           const std::vector<std::string>& began) {
+  JobFixture job = AfterLastCall(spec, {"a", "b", "c", "d"});
+  for (const char* name : {"a", "b"}) job.BreakStream(name);
+  job.Lose("a");
+  job.Join("e");
+  job.AllStop();
+  job.Wait(seconds(10));
+  EXPECT_EQ(job.round(), 2);
+  for (const std::string& name : began) job.Runs(name);
+  for (const char* name : {"d", "e"}) job.BreakStream(name);
+  job.Lose("c");
+  for (const char* name : {"a", "b"}) {
+    job.Reconnect(name);
+    job.Stopping(name);
+    job.Idle(name);
+  }
+  return job;
+}
+
+// Round 2 may run on the nodes that the coordinator has lost.
 TEST(JobTakeoverTest, NoRoundBeginsBesideOneThatMayRun) {
   JobSpec spec = QuickSpec(2, 4);
   spec.join_timeout = seconds(30);
   for (const bool comes_back : {true, false}) {
     spec.takeover = comes_back ? Takeover::kAuto : Takeover::kMajority;
-    JobFixture job = AfterLastCall(spec, {"a", "b", "c", "d"});
-    // Nodes a and b are cut off, so nodes c and d begin round 2 with node e.
-    for (const char* name : {"a", "b"}) job.BreakStream(name);
-    job.Lose("a");
-    job.Join("e");
-    job.AllStop();
-    job.Wait(seconds(10));
-    ASSERT_EQ(job.round(), 2);
-    for (const char* name : {"d", "e"}) job.BreakStream(name);
-    job.Lose("c");
-    // Half of the electorate is here, but has no part in round 2.
-    for (const char* name : {"a", "b"}) {
-      job.Reconnect(name);
-      job.Stopping(name);
-      job.Idle(name);
-    }
+    JobFixture job = AfterALostRound(spec, {});
     job.Wait(seconds(10));
     ASSERT_EQ(job.phase(), JobPhase::kGathering);
     EXPECT_THAT(job.status().reason, HasSubstr("round 2 may run elsewhere"));
@@ -2170,6 +2153,16 @@ TEST(JobTakeoverTest, NoRoundBeginsBesideOneThatMayRun) {
                 HasSubstr("1 must before another round begins; no more did "
                           "within 30 s"));
   }
+}
+
+// As in NoRoundBeginsBesideOneThatMayRun, but two worlds can never run at once.
+// Nodes a, b and f are enough for a round, so round 2 cannot run on nodes c, d
+// and e, of which too few would be elsewhere.
+TEST(JobTakeoverTest, WhereTwoWorldsNeverRunNoneIsAwaited) {
+  JobFixture job = AfterALostRound(QuickSpec(3, 4), {"c", "d"});
+  job.Join("f");
+  job.Wait(seconds(10));
+  EXPECT_EQ(job.round(), 3);
 }
 
 TEST(JobTakeoverTest, AnAdoptedEndNamesTheCauseOnceANodeReportsIt) {

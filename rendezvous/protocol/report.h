@@ -118,8 +118,8 @@ enum class Health {
 
 // The order with which a coordinator ended a round.
 struct RoundEnd {
-  // StopOrder::round. Higher than Report::round if the order ended a round that
-  // this node has not begun.
+  // The round that was ended (StopOrder::round). It is higher than
+  // Report::round if this node has not begun that round.
   int round = 0;
   StopCause cause = StopCause::kBroken;
   // The job's exit code if the job ended with this round; nullopt: another

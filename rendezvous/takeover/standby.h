@@ -130,10 +130,12 @@ class Standby {
   // The newest report of each connected node.
   const std::map<StreamId, Report>& reports() const { return reports_; }
   // Returns reports() in the order in which an elected coordinator must pass
-  // them to its Job: the one with the newest electorate, then those of nodes
-  // with a place in the newest round, and last those without a place. So the
-  // Job judges rounds by the newest electorate from the start, and continues
-  // the newest round, even if a majority of an older round is connected, too.
+  // them to its Job:
+  //   1. The report with the newest electorate. The Job needs it to judge
+  //      whether a round may go on.
+  //   2. Reports with a place in the newest round. The Job then continues this
+  //      round, even if a majority of an older round is connected, too.
+  //   3. Reports with places in older rounds, and those without a place.
   std::vector<std::pair<StreamId, Report>> Replay() const;
 
  private:

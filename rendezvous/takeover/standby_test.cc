@@ -615,6 +615,29 @@ TEST(StandbyTest, ARoundThatAMemberHasNotLearnedOfDoesNotElect) {
   }
 }
 
+TEST(UnawareRankTest, IsThatOfAnElectorThatMayBelongToALaterWorld) {
+  const Place world = {.round = 3,
+                       .epoch = kOld,
+                       .group_world_size = 2,
+                       .members = {"n0", "n1"}};
+  Cluster nodes(2);
+  const Report& unaware = nodes.report(1);
+  EXPECT_EQ(UnawareRank(unaware, world, kWorld), 1);
+  Report other = unaware;
+  other.node.node_id = "n9";
+  EXPECT_EQ(UnawareRank(other, world, kWorld), -1) << "it is not listed";
+  other = unaware;
+  other.place->round = 3;
+  EXPECT_EQ(UnawareRank(other, world, kWorld), -1) << "it knows the world";
+  other.place->round = 4;
+  EXPECT_EQ(UnawareRank(other, world, kWorld), -1)
+      << "it has begun a newer one";
+  other = unaware;
+  other.place.reset();
+  other.electorate.rank = -1;
+  EXPECT_EQ(UnawareRank(other, world, kWorld), -1) << "it is no elector";
+}
+
 // Place::electors counts nodes of an electorate that nobody here knows.
 TEST(StandbyTest, ARoundWhoseElectorateIsUnknownElects) {
   Cluster nodes(3);

@@ -280,6 +280,22 @@ JobSpec SpecOf(int min_nodes, int max_nodes, Takeover takeover) {
   return spec;
 }
 
+// Lets the nodes run the job's first round, with the coordinator in `process`.
+void RunRoundOne(Succession& job, Names names, const std::string& process) {
+  job.Connect(names, process);
+  job.Wait(seconds(6));
+  for (const char* name : {"a", "b"}) ASSERT_EQ(job.report(name).round, 1);
+}
+
+// The nodes `lost` are cut off from the coordinator in `process`. The nodes
+// `others` are there to take part in the next round.
+void ReplaceNodes(Succession& job, Names lost, Names others,
+                  const std::string& process) {
+  job.Connect(others, process);
+  job.Wait(seconds(2));
+  job.Cut(lost);
+}
+
 // Nodes a, b, c and d run round 1, then nodes a, b and f round 2. Node f, whose
 // process coordinates, is cut off once it has learned that the nodes of round 2
 // are the electorate. Node c is elected, knows round 2 from node a, and stops
@@ -290,12 +306,8 @@ TEST(SuccessionTest, TwoElectoratesNeverBeginWorldsBesideEachOther) {
     const int max_nodes = takeover == Takeover::kAuto ? 5 : 4;
     Succession job(SpecOf(2, max_nodes, takeover), "f",
                    {"a", "b", "c", "d", "f"});
-    job.Connect({"a", "b", "c", "d"}, "f");
-    job.Wait(seconds(6));
-    ASSERT_EQ(job.report("a").round, 1);
-    job.Connect({"f"}, "f");
-    job.Wait(seconds(2));
-    job.Cut({"c", "d"});
+    RunRoundOne(job, {"a", "b", "c", "d"}, "f");
+    ReplaceNodes(job, {"c", "d"}, {"f"}, "f");
     job.WaitForRound("a", 2);
     ASSERT_EQ(job.report("b").round, 2);
     ASSERT_EQ(job.report("f").round, 2);
@@ -330,12 +342,8 @@ TEST(SuccessionTest, TwoElectoratesNeverBeginWorldsBesideEachOther) {
 TEST(SuccessionTest, AVoidRoundThatRunsElsewhereIsAwaited) {
   Succession job(SpecOf(2, 4, Takeover::kMajority), "z",
                  {"a", "b", "c", "d", "e", "f"});
-  job.Connect({"a", "b", "c", "d"}, "z");
-  job.Wait(seconds(6));
-  ASSERT_EQ(job.report("a").round, 1);
-  job.Connect({"e", "f"}, "z");
-  job.Wait(seconds(1));
-  job.Cut({"c", "d"});
+  RunRoundOne(job, {"a", "b", "c", "d"}, "z");
+  ReplaceNodes(job, {"c", "d"}, {"e", "f"}, "z");
   job.WaitForRound("a", 2);
   for (const char* name : {"b", "e", "f"}) {
     ASSERT_EQ(job.report(name).round, 2);
@@ -399,12 +407,8 @@ TEST(SuccessionTest, ElectorsWithoutAPlaceElect) {
 TEST(SuccessionTest, NodesThatHaveNotHeardOfTheElectorateMayBeElsewhere) {
   Succession job(SpecOf(3, 6, Takeover::kAuto), "z",
                  {"a", "b", "p", "q", "x", "r"});
-  job.Connect({"a", "b", "p", "q"}, "z");
-  job.Wait(seconds(6));
-  ASSERT_EQ(job.report("a").round, 1);
-  job.Connect({"x", "r"}, "z");
-  job.Wait(seconds(1));
-  job.Cut({"a", "b"});
+  RunRoundOne(job, {"a", "b", "p", "q"}, "z");
+  ReplaceNodes(job, {"a", "b"}, {"x", "r"}, "z");
   job.WaitForRound("p", 2);
   for (const char* name : {"q", "x", "r"}) {
     ASSERT_EQ(job.report(name).round, 2);
@@ -441,12 +445,8 @@ TEST(SuccessionTest, AVoidRoundThatNeverBeganDelaysNoOther) {
   JobSpec spec = SpecOf(2, 4, Takeover::kMajority);
   spec.wait_for_replacement = seconds(6);
   Succession job(spec, "z", {"a", "b", "c", "d", "e", "f"});
-  job.Connect({"a", "b", "c", "d"}, "z");
-  job.Wait(seconds(6));
-  ASSERT_EQ(job.report("a").round, 1);
-  job.Connect({"e", "f"}, "z");
-  job.Wait(seconds(1));
-  job.Cut({"c", "d"});
+  RunRoundOne(job, {"a", "b", "c", "d"}, "z");
+  ReplaceNodes(job, {"c", "d"}, {"e", "f"}, "z");
   job.Deafen({"b", "e", "f"});
   job.Wait(seconds(1));
   job.agent("b").report.phase = NodePhase::kIdle;
@@ -472,9 +472,7 @@ TEST(SuccessionTest, AVoidRoundThatNeverBeganDelaysNoOther) {
 // s, a spare, knows the electorate.
 TEST(SuccessionTest, AFounderDoesNotAwaitElectorsThatHaveForgotten) {
   Succession job(SpecOf(2, 3, Takeover::kMajority), "z", {"a", "b", "c", "s"});
-  job.Connect({"a", "b", "c"}, "z");
-  job.Wait(seconds(6));
-  ASSERT_EQ(job.report("a").round, 1);
+  RunRoundOne(job, {"a", "b", "c"}, "z");
   job.Connect({"s"}, "z");
   job.Wait(seconds(1));
   job.Cut({"a", "b", "c", "s"});
@@ -488,9 +486,7 @@ TEST(SuccessionTest, AFounderDoesNotAwaitElectorsThatHaveForgotten) {
 // Only node z, a spare, knows that round 2 has begun on all of its nodes.
 TEST(SuccessionTest, ARoundThatASpareKnowsToHaveBegunGoesOn) {
   Succession job(SpecOf(2, 3, Takeover::kAuto), "y", {"a", "b", "c", "z"});
-  job.Connect({"a", "b", "c", "z"}, "y");
-  job.Wait(seconds(6));
-  ASSERT_EQ(job.report("a").round, 1);
+  RunRoundOne(job, {"a", "b", "c", "z"}, "y");
   job.agent("a").report.failures = {ExitedWith(0, 3)};
   job.Send("a");
   job.WaitForRound("a", 2);

@@ -133,8 +133,8 @@ class AdoptionChecker : public Checker {
   }
 
   // Whether the world of `round` is newer than the newest electorate that an
-  // agent has reported. It is then given up even if a majority of its nodes is
-  // here: its coordinator did not know yet that it had begun on all of them.
+  // agent has reported. Its coordinator then did not know that it had begun on
+  // all of its nodes. So it may be stopped even if a majority of them is here.
   bool IsAfterTheElectorate(int round) const {
     if (!plan().takeover) return false;
     uint64_t epoch = 0;

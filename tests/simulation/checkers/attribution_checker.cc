@@ -130,9 +130,9 @@ class AttributionChecker : public Checker {
                (why.find("the earlier coordinator was lost before") == 0 ||
                 why.find("a new coordinator does not know it") == 0 ||
                 why.find("the job went on without this node") == 0)) {
-      // Accept these reasons without a fault of the node. The first one blames
-      // a coordinator that has no place in the round. The others are the texts
-      // with which an earlier coordinator told the agent to stop.
+      // These reasons name no node of the round, so no fault can be checked.
+      // The first one blames the earlier coordinator. The other two are what an
+      // earlier coordinator gave as the reason when it stopped a node.
     } else if (!Troubled(SlotOf(why)) && now() > resumed_ + kMaxLate) {
       Fail("nothing had happened to it: " + why);
     }

@@ -144,10 +144,11 @@ class TakeoverTimeChecker : public Checker {
     }
     return newest;
   }
-  // Whether the world `id` cannot begin on all of its nodes any more: of the
-  // agents that belong to it, one that votes has not started it. It follows
-  // from World::electors: so many agents of the electorate's world belong to
-  // this world.
+  // Whether the world `id` can never begin on all of its nodes, because a
+  // voting agent belongs to it and has not started it. World::electors is the
+  // number of the electorate's agents that belong to this world. If more agents
+  // of the electorate have not started it than do not belong to it, one of them
+  // belongs to it.
   bool CannotBegin(const rendezvous::WorldId& id,
                    const rendezvous::Electorate& electorate) const {
     const World& world = worlds_.at(id);
@@ -179,8 +180,9 @@ class TakeoverTimeChecker : public Checker {
            2 * (remember + returned) > world.nodes;
   }
   // Whether the living agents must elect a coordinator. They must if they have
-  // a majority of the electorate and of the newest world after it that a voting
-  // agent has begun, unless that world cannot begin on all of its nodes.
+  // a majority of two worlds: the electorate, and the newest later world that a
+  // voting agent has begun. The later world does not matter if it can never
+  // begin on all of its nodes (CannotBegin).
   //
   // With Takeover::kAuto, a world without such a majority does not matter if
   // few other agents can exist. `here`: the number of living agents that can
