@@ -26,10 +26,9 @@ WorldKey KeyOf(const Place& place) {
 // worlds that can no longer begin (IsVoid). `electorate`: the newest electorate
 // that any node knows.
 //
-// Several worlds may have this epoch and round if their epochs are unknown
-// (Place::epoch is 0): a coordinator without a record of the job may use a
-// round number again. Then returns the reports of the world that most nodes
-// report.
+// If epochs are unknown (Place::epoch is 0), several worlds may have this epoch
+// and round, because a coordinator without a record of the job may use a round
+// number again. Then returns the reports of the world that most nodes report.
 std::map<int, const Report*> NewestWorld(const Reports& reports,
                                          const Electorate& electorate) {
   std::map<WorldKey, std::map<int, const Report*>> worlds;

@@ -41,14 +41,13 @@ const Place* WorldAfter(const Electorate& newest,
 int CandidatesOf(int nodes, const std::vector<std::string>& electorate,
                  const std::vector<std::string>& world);
 
-// The search for a node that belongs to a newer world and has not learned of
-// it. The coordinator that formed the world was lost before its order to begin
-// reached this node. If the node has promised to obey no older coordinator, the
+// Finds a node that belongs to a newer world, but does not know this: the
+// coordinator that formed the world was lost before its order to begin reached
+// the node. If this node has promised to obey no older coordinator, the newer
 // world never begins on all of its nodes.
 //
-// Returns the node's group rank in the world `electorate` if the node may
-// belong to the newer world of `place`, has not learned of it, and has begun no
-// world after it; else -1.
+// Returns the node's group rank in the world `electorate` if it may be such a
+// node for the world of `place`, and has begun no later world; else -1.
 int UnawareRank(const Report& report, const Place& place,
                 const WorldId& electorate);
 // Whether one of the nodes with a rank from UnawareRank must belong to the
@@ -89,13 +88,14 @@ struct Constituency {
 // - The world of the newest electorate in the reports `known`, if a report has
 // an
 //   electorate.
-// - The newest later world (WorldAfter), unless it never begins on all of its
-//   nodes (CannotBegin). The coordinator that formed it may know that it has
-//   begun on all of them. That coordinator then needs only these nodes for
-//   another world.
+// - The newest later world (WorldAfter), if it can still begin, or may have
+// begun,
+//   on all of its nodes (not CannotBegin). The coordinator that formed it may
+//   know that it has begun there. That coordinator then needs only nodes of
+//   this world to form another one.
 //
-// A world between these two does not count. It had not become the electorate
-// when the same coordinator formed the next world, and so it never did.
+// Worlds that formed after the electorate and before this later world do not
+// count: their coordinator replaced them before they became the electorate.
 //
 // `voting`: the reports of the nodes that vote. A node that was restarted votes
 // in the worlds that list its node id (Electorate::members, Place::members),

@@ -192,8 +192,9 @@ void Job::On(const ReportArrived& event) {
     // record of the earlier coordinator. So do not end the job with the
     // recorded verdict.
     if (report.knows_round()) state_.recalled.reset();
-    // A first coordinator is not elected, so it need not find the electors of a
-    // round of which no node has a place any more.
+    // An elected coordinator must learn which nodes are the electors, even if
+    // no node has a place in their round any more. A first coordinator is not
+    // elected by these nodes, and may begin the job without them.
     const bool is_elected = is_hosted && !IsFounding(state_.epoch);
     if (report.place.has_value() || (is_elected && report.knows_round())) {
       state_.adoption.Begin(state_.now + state_.spec.lease());

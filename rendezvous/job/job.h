@@ -221,8 +221,8 @@ class Job {
   void AdoptRound(Adoption::Decision decision,
                   const std::map<std::string, Report>& reports,
                   const std::vector<const Report*>& all);
-  // Chooses the electors (the nodes that elect a coordinator): the newest
-  // electorate in the reports. The newest round does not go on.
+  // Takes the newest electorate in the reports as the electors (the nodes that
+  // elect a coordinator). Called if the newest round does not go on.
   void KeepElectors(const std::vector<const Report*>& all);
   // Sets JobState::later if one of the reports has a place in a world that
   // formed after the electors' world.

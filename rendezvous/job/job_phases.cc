@@ -191,7 +191,8 @@ void Job::ConsiderAdoption() {
     JoinElectors(*node, report);
     Apply(*node, report);
   }
-  // A failure that a node reports has broken the round already.
+  // Stop the round here only if it still runs: if a node has reported a
+  // failure, this has broken the round already.
   if (decision == Adoption::Decision::kStop &&
       state_.phase == JobPhase::kRunning) {
     if (state_.lost_host.has_value()) {
@@ -775,9 +776,9 @@ void Job::FormWorld() {
   if (state_.electors.nodes > 0 &&
       std::ssize(candidates) > state_.spec.max_nodes) {
     // More nodes are ready than can get a rank. Prefer the electors, then the
-    // nodes that are certainly no spares, in the order of joining. At least
-    // half of the electors must be in the world, or few nodes that are no
-    // spares elsewhere (OthersAreTooFew).
+    // nodes that are certainly no spares, each in the order of joining. The
+    // world must contain at least half of the electors. Or the nodes outside of
+    // it that are no spares must be too few for a world (OthersAreTooFew).
     std::ranges::stable_sort(candidates, {}, [&](const Candidate& candidate) {
       const std::string& id = candidate.identity->node_id;
       const bool is_elector =

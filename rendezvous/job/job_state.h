@@ -134,8 +134,8 @@ struct JobState {
     std::set<int> unaware;
     std::optional<int> candidates;
   };
-  // Round 0 if two worlds can never run at once
-  // (JobSpec::RestartedAgentsElect).
+  // `later.world.round` is 0 if there is no such world, and always if two
+  // worlds can never run at once (JobSpec::RestartedAgentsElect).
   LaterWorld later;
   // Ids of the nodes that have reported to this coordinator before it formed or
   // continued a world, except known spares (IsKnownSpare). With
@@ -330,10 +330,10 @@ Witnesses WitnessesOf(const JobState& state);  // O(n)
 // Returns the latest time until which the end of the job waits for witnesses;
 // nullopt: it need not wait.
 //
-// If other nodes may take over, the witnesses must be half of the electors,
-// together with those that have left (Electors::AreHalf). A coordinator that
-// takes over then ends the job in the same way. The wait
-// lasts for a lease only if the nodes that have not left cannot be enough:
+// If other nodes may take over, the witnesses and the electors that have left
+// must together be half of the electors (Electors::AreHalf). A coordinator that
+// takes over then ends the job in the same way. If so many electors have left
+// that the others can never be enough, the wait ends after a lease, because
 // nodes that have left do not come back. O(n).
 std::optional<Instant> AwaitsWitnesses(const JobState& state);
 

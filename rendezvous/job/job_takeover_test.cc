@@ -229,7 +229,7 @@ TEST(JobTakeoverTest, AJobOfADaemonNamesNoStandbys) {
 }
 
 // Returns a job whose electorate is round 1 with the nodes a to d. Round 2 has
-// nodes a, b, x and y. The coordinator is lost before it knows of any node that
+// nodes a, b, x and y. The coordinator is lost before any node has told it that
 // it has begun round 2. Then the process of node c coordinates, and nodes c and
 // d connect to it. `began`: the nodes that have begun round 2.
 JobFixture AfterALaterRound(const std::vector<std::string>& began,
@@ -303,8 +303,9 @@ TEST(JobTakeoverTest, SparesDoNotShowThatARoundCannotRun) {
   EXPECT_THAT(job.status().reason, HasSubstr("round 2 may run elsewhere"));
 }
 
-// A coordinator between these two has told nodes c and d another epoch, so that
-// round 2 is void. Still it may run.
+// After the coordinator of round 2, another coordinator has given nodes c and d
+// its epoch, and was lost, too. So round 2 is void for the third coordinator.
+// But it may still run on its nodes.
 TEST(JobTakeoverTest, AVoidRoundMayRun) {
   for (const bool is_of_another : {true, false}) {
     JobFixture job = AfterALaterRound({"b", "x", "y"});
@@ -319,7 +320,9 @@ TEST(JobTakeoverTest, AVoidRoundMayRun) {
     job.agent("b").report.phase = NodePhase::kRunning;
     job.Reconnect("b");
     job.Lose("b");
-    // Node a has not learned of round 2. That proves nothing if the round has
+    // Node a has not learned of round 2. This shows that round 2 never begins
+    // on
+    // all of its nodes, but not if the round has
     // formed under another electorate.
     job.agent("a").report.round = 1;
     job.agent("a").report.place = job.agent("c").report.place;
@@ -1230,7 +1233,8 @@ TEST(JobTakeoverTest, TheFirstWorldElectsEvenIfItNeverBegan) {
 
 // The job's first three worlds form one after another, but none of them begins
 // on all of its nodes. Each contains nodes a and b, and two other nodes. The
-// first one elects, so the fourth world must contain half of its nodes.
+// nodes of the first world stay the electors. So the fourth world must contain
+// half of the first world's nodes.
 TEST(JobTakeoverTest, OfSeveralWorldsThatNeverBeganTheFirstElects) {
   JobSpec spec = QuickSpec(1, 4);
   spec.takeover = Takeover::kMajority;
@@ -1725,8 +1729,8 @@ TEST(JobTakeoverTest, OnlyReadyNodesAreNotElsewhere) {
   }
 }
 
-// Nodes e and f are in the last round, but only nodes a to d elect. So they
-// must know of the end before the job can end.
+// Nodes e and f are in the last round, but only nodes a to d are electors. The
+// job ends only once half of nodes a to d know how it ends.
 TEST(JobTakeoverTest, OnlyElectorsAreWitnesses) {
   JobSpec spec = QuickSpec(2, 4);
   spec.takeover = Takeover::kMajority;
@@ -1804,9 +1808,9 @@ TEST(JobTakeoverTest, NodesBesideARoundMayBeSpares) {
   }
 }
 
-// Spares come before the nodes of the electorate, whose agents were started
-// again. With only spares and one of these nodes, too many nodes could be
-// elsewhere.
+// Spares connect first. Then the nodes of the electorate connect; their agents
+// were started again. A world of the spares and only one of these nodes must
+// not form: the other nodes could form another world elsewhere.
 TEST(JobTakeoverTest, NodesThatAreNoSparesGetTheirPlacesFirst) {
   const JobSpec spec = QuickSpec(3, 6);
   JobFixture job = AfterLastCall(spec, {"a", "b", "c", "d", "e", "f"});
@@ -1928,8 +1932,9 @@ TEST(JobTakeoverTest, TheLostHostIsFoundByTheRanksOfItsRound) {
               HasSubstr("(h) is lost, which coordinated"));
 }
 
-// A node that knows of a round, but has no place in it, is heard before another
-// round begins: round 1 is the electorate.
+// Node b has no place in round 1, but knows that round 1 is the electorate. The
+// elected coordinator learns this from node b, and begins no round without half
+// of the nodes of round 1.
 TEST(JobTakeoverTest, AnElectorWithoutAPlaceKnowsTheElectorate) {
   JobSpec spec = QuickSpec(2, 4);
   spec.takeover = Takeover::kMajority;
@@ -2015,8 +2020,9 @@ TEST(JobTakeoverTest, AfterARoundThatMayHaveBegunTheElectorateIsNeeded) {
   }
 }
 
-// Round 2 has begun on nodes b and c, but its coordinator, on node a, was lost
-// before it knew that. The third node of the round is a or d.
+// Round 2 has begun on nodes b and c. Its coordinator, on node a, is lost
+// before it knows this. The third node of the round is node a in the first
+// case, and node d in the second one.
 TEST(JobTakeoverTest, ARoundThatMayNotHaveBegunIsStopped) {
   for (const bool is_host_a_member : {true, false}) {
     const JobSpec spec = QuickSpec(2, 3);
@@ -2089,7 +2095,8 @@ TEST(JobTakeoverTest, AFailureBreaksARoundThatIsToBeStopped) {
     job.ReconnectAll({"b", "c"});
     ASSERT_THAT(job.Decided("adopt"), HasSubstr("round 2 is stopped"));
     EXPECT_THAT(job.Decided("break"), HasSubstr("rank 2 on b: exit code 4"));
-    // The loss of the host, a member, explains the failure.
+    // If node a, the coordinator's host, belongs to the round, its loss
+    // explains the failure.
     EXPECT_EQ(job.Count("blame"), is_host_a_member ? 1 : 0);
     EXPECT_EQ(job.status().restarts_used, 1) << "for the failure of round 1";
     // No restart is left for the failure of round 2.
@@ -2133,7 +2140,8 @@ TEST(JobTakeoverTest, NoRoundBeginsBesideOneThatMayRun) {
     job.Wait(seconds(10));
     ASSERT_EQ(job.phase(), JobPhase::kGathering);
     EXPECT_THAT(job.status().reason, HasSubstr("round 2 may run elsewhere"));
-    // Another agent of node d proves nothing about the one in round 2.
+    // Node d is started again. Its old agent, which belongs to round 2, may
+    // still run somewhere.
     job.Restart("d");
     job.Report("d");
     job.Wait(seconds(5));
@@ -2666,7 +2674,8 @@ TEST(AdoptionTest, TheEndThatCountsIsTheNewestOfTheWorldOrACancel) {
   const WorldId world = IdOf(*report.place);
   EXPECT_EQ(EndThatCounts(world, all), &reports[1]);
   EXPECT_EQ(EndThatCounts(world, {&reports[3], &report}), nullptr);
-  // An elector with a place in an older world is told the end, too.
+  // A coordinator tells all electors how a round has ended, also an elector
+  // that has a place only in an older world.
   reports[3].round_end->round = 2;
   EXPECT_EQ(EndThatCounts(world, all), &reports[3]);
   const WorldId newer = {.epoch = 4, .round = 2};

@@ -44,7 +44,8 @@ struct World {
   // loss is known.
   std::string nccl_root_lost;
   int restart_count = 0;
-  // Place::electorate and Place::electors; not stored in a job's record.
+  // As Place::electorate and Place::electors. Both are not stored in a job's
+  // record.
   WorldId electorate;
   int electors = 0;
   // Highest training step that a worker has reached in earlier rounds; -1:

@@ -653,9 +653,9 @@ TEST(StandbyTest, ARoundWhoseElectorateIsUnknownElects) {
   EXPECT_NE(nodes.told(2).epoch, 0u);
 }
 
-// Nodes 0 and 2 have the same rank, as only a fault can bring about, so at
-// least one of them is no elector. Three of the five electors are in round 2,
-// and nodes 0, 2 and 3 have not learned of it.
+// Nodes 0 and 2 report the same rank, which only a fault can cause. So at most
+// one of them is an elector. Three of the five electors are in round 2. Nodes
+// 0, 2 and 3 have not learned of it.
 TEST(StandbyTest, TwoUnawareNodesOfOneRankAreOneElector) {
   Cluster nodes(5);
   Place& place = *nodes.report(1).place;

@@ -1,5 +1,6 @@
-// Several coordinators and standbys of one job, whose nodes are cut off at the
-// worst moments. Two worlds must never run on all of their nodes.
+// Runs several coordinators and standbys of one job, and cuts nodes off at the
+// worst moments. Two worlds must never run on all of their nodes at the same
+// time.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -112,7 +113,8 @@ class Succession {
   void Deafen(Names names) {
     for (const char* name : names) agent(name).deaf = true;
   }
-  // The agents hear again. Answers that they owed are lost.
+  // The agents get directives again. Reports that they should have sent in the
+  // meantime are lost.
   void Hear(Names names) {
     for (const char* name : names) agent(name).deaf = false;
     due_.clear();
@@ -136,7 +138,8 @@ class Succession {
   void Wait(Duration duration) {
     for (const Instant end = now_ + duration; now_ < end;) Tick();
   }
-  // As Wait, until the agent has begun `round`; then nothing more is sent.
+  // Like Wait, but returns when the agent has begun `round`. Nothing more is
+  // sent after that moment.
   void WaitForRound(const std::string& name, int round) {
     stop_ = {name, round};
     for (int i = 0; i < 1000 && report(name).round < round; ++i) Tick();
@@ -296,11 +299,12 @@ void ReplaceNodes(Succession& job, Names lost, Names others,
   job.Cut(lost);
 }
 
-// Nodes a, b, c and d run round 1, then nodes a, b and f round 2. Node f, whose
-// process coordinates, is cut off once it has learned that the nodes of round 2
-// are the electorate. Node c is elected, knows round 2 from node a, and stops
-// it. Node a ends, and node b connects to node f: these are two of three nodes
-// of round 2. Nodes c and d are half of the electorate of round 1.
+// Round 1 runs on nodes a, b, c and d, and round 2 on nodes a, b and f. Node f
+// coordinates. It learns that round 2 is the electorate, and is then cut off.
+// Node c is elected, learns of round 2 from node a, and stops it. Then the
+// agent of node a ends, and node b connects to node f. Now node f has two of
+// the three nodes of round 2, and node c has half of the nodes of round 1. Only
+// one of them may begin a world.
 TEST(SuccessionTest, TwoElectoratesNeverBeginWorldsBesideEachOther) {
   for (const Takeover takeover : {Takeover::kMajority, Takeover::kAuto}) {
     const int max_nodes = takeover == Takeover::kAuto ? 5 : 4;
@@ -370,8 +374,9 @@ TEST(SuccessionTest, AVoidRoundThatRunsElsewhereIsAwaited) {
   EXPECT_THAT(job.split(), IsEmpty());
 }
 
-// Nodes b and c know that they are electors of the first round, but have not
-// begun it. They elect node b, and node c is cut off. Node a founds and begins.
+// Nodes b and c know that they are electors of round 1, but have not begun it.
+// They elect node b, and then node c is cut off. Nodes a and c elect node a.
+// Only one of the two coordinators may begin a world.
 TEST(SuccessionTest, ElectorsWithoutAPlaceElect) {
   Succession job(SpecOf(2, 4, Takeover::kMajority), "a", {"a", "b", "c", "g"});
   job.Connect({"a", "b", "c"}, "a");
@@ -400,10 +405,12 @@ TEST(SuccessionTest, ElectorsWithoutAPlaceElect) {
   EXPECT_THAT(job.split(), IsEmpty());
 }
 
-// With takeover=auto and six nodes. Nodes p, q, x and r run round 2, and only
-// node x learns that they are the electorate. The agent of node r is started
-// again. Node a is elected without node x, and gives round 2 up: five of six
-// nodes are here. Nodes p and q are cut off before they have heard of that.
+// The job has takeover=auto and six nodes. Nodes p, q, x and r run round 2.
+// Only node x learns that they are the electorate. The agent of node r is
+// started again. Node a is elected without node x. It gives round 2 up, because
+// five of the six nodes are connected to it. Nodes p and q are cut off before
+// they learn of this, and elect node x. Only one of the two coordinators may
+// begin a world.
 TEST(SuccessionTest, NodesThatHaveNotHeardOfTheElectorateMayBeElsewhere) {
   Succession job(SpecOf(3, 6, Takeover::kAuto), "z",
                  {"a", "b", "p", "q", "x", "r"});

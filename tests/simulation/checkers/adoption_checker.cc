@@ -133,8 +133,9 @@ class AdoptionChecker : public Checker {
   }
 
   // Whether the world of `round` is newer than the newest electorate that an
-  // agent has reported. Its coordinator then did not know that it had begun on
-  // all of its nodes. So it may be stopped even if a majority of them is here.
+  // agent has reported. If so, the coordinator that formed this world did not
+  // know that it had begun on all of its nodes. The next coordinator may then
+  // stop the world, even if most of the world's nodes are connected.
   bool IsAfterTheElectorate(int round) const {
     if (!plan().takeover) return false;
     uint64_t epoch = 0;

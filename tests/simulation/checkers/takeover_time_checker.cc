@@ -180,9 +180,9 @@ class TakeoverTimeChecker : public Checker {
            2 * (remember + returned) > world.nodes;
   }
   // Whether the living agents must elect a coordinator. They must if they have
-  // a majority of two worlds: the electorate, and the newest later world that a
-  // voting agent has begun. The later world does not matter if it can never
-  // begin on all of its nodes (CannotBegin).
+  // a majority of each of two worlds: the electorate, and the newest later
+  // world that a voting agent has begun. The later world does not matter if it
+  // can never begin on all of its nodes (CannotBegin).
   //
   // With Takeover::kAuto, a world without such a majority does not matter if
   // few other agents can exist. `here`: the number of living agents that can
