@@ -32,9 +32,6 @@ def _fuzzed_objects_impl(target, ctx):
     # The tests run a fuzzer for a second, and compiling takes much longer than
     # that. A longer search is worth a faster program: --config=opt.
     level = "-O1" if ctx.var["COMPILATION_MODE"] == "opt" else "-O0"
-    # The tests run a fuzzer for a second, and compiling takes much longer than
-    # that. A longer search is worth a faster program: --config=opt.
-    level = "-O1" if ctx.var["COMPILATION_MODE"] == "opt" else "-O0"
     objects = []
     for source in ctx.rule.files.srcs:
         if source.extension not in _ENDINGS:

@@ -682,6 +682,7 @@ void Job::On(const StreamClosed& event) {
   }
   Node* node = state_.nodes.FindByStream(event.stream);
   if (node == nullptr) return;
+  state_.later.reached.erase(node->identity.node_id);
   if (finished()) {
     state_.nodes.SetStream(*node, 0);
     return;
@@ -855,7 +856,8 @@ bool Job::HasMajority() const {
 bool Job::MayAnnounce() const {
   const bool is_elected =
       !state_.own_endpoint.empty() && !IsFounding(state_.epoch);
-  const bool before_any_world = state_.electors.nodes == 0;
+  const bool before_any_world =
+      state_.electors.nodes == 0 || state_.electors.is_forming;
   return !finished() && (HasMajority() || (is_elected && before_any_world));
 }
 
@@ -899,6 +901,7 @@ void Job::Lose(Node& node, const std::string& why, Membership::Memory memory) {
   const Node lost = node;
   ++state_.changes;
   state_.adoption.Forget(lost.identity.node_id);
+  state_.later.reached.erase(lost.identity.node_id);
   if (state_.check.has_value()) state_.check->Lose(lost.identity.node_id);
   outbox_.Reword();
   state_.nodes.Remove(node,

@@ -115,7 +115,8 @@ class Job {
   // Whether this coordinator may announce to others that it coordinates the
   // job. It may if so many electors are present that no other coordinator can
   // have a majority. (Electors are the nodes that elect a coordinator.) It also
-  // may if it was elected and knows no electors yet.
+  // may if it was elected and, as far as it knows, no world of the job has
+  // begun on all of its nodes.
   bool MayAnnounce() const;
   // Whether this coordinator should ask others whether a newer coordinator
   // exists. It should if too few electors are present, or if it may have been

@@ -120,11 +120,12 @@ struct JobState {
     // The incarnations of the world's agents by node id, if this coordinator
     // has formed the world; else empty.
     std::map<std::string, uint64_t> members;
-    // Ids of all nodes, of this world or not, for which three things hold: they
-    // run no worker of the world and never will; they have got a directive with
-    // the electorate of this coordinator; they are certainly no spares. With
-    // Takeover::kAuto, few other nodes may be left (OthersAreTooFew). The world
-    // then neither runs on all of its nodes nor elects.
+    // Ids of the connected nodes, of this world or not, for which three things
+    // hold: they run no worker of the world and never will; they have got a
+    // directive with the electorate of this coordinator; they are certainly no
+    // spares. With Takeover::kAuto, few other nodes may be left
+    // (OthersAreTooFew). The world then neither runs on all of its nodes nor
+    // elects, and stays so.
     std::set<std::string> reached;
     // The next three are only for a world of an earlier coordinator. `place`: a
     // place in it. `unaware`: the electors that have not learned of it, by
@@ -314,8 +315,7 @@ int ElectorsHere(const JobState& state, Among among);
 bool LacksElectors(const JobState& state, Among among);
 // Whether the nodes that are not in `here` are too few to form a world under
 // another coordinator. `here`: the nodes that are connected to this
-// coordinator. Nodes are counted by their ids, so a node with a restarted agent
-// is the same node.
+// coordinator.
 bool OthersAreTooFew(const JobState& state,
                      const std::vector<const Node*>& here);
 

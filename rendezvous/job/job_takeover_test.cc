@@ -656,7 +656,7 @@ TEST(JobTakeoverTest, TheEndThatTheNewestCoordinatorToldCounts) {
   EXPECT_EQ(job.status().verdict->exit_code, 3);
 }
 
-TEST(JobTakeoverTest, AnElectedCoordinatorWithoutAWorldAnnouncesItself) {
+TEST(JobTakeoverTest, AnElectedCoordinatorAnnouncesItselfBeforeAWorldHasBegun) {
   JobFixture job = JobFixture::HostedBy("a", QuickSpec(3, 3));
   job.Join("a");
   EXPECT_FALSE(job.job().MayAnnounce()) << "the first coordinator";
@@ -664,6 +664,10 @@ TEST(JobTakeoverTest, AnElectedCoordinatorWithoutAWorldAnnouncesItself) {
   job.ReconnectAll({"a"});
   EXPECT_TRUE(job.job().MayAnnounce());
   EXPECT_FALSE(job.job().MayAsk());
+  for (const char* name : {"b", "c"}) job.Join(name);
+  job.Wait(seconds(2));
+  ASSERT_EQ(job.round(), 1);
+  EXPECT_TRUE(job.job().MayAnnounce()) << "its first world forms";
   job.Step(CoordinatorTold{.epoch = job.job().epoch() + 1});
   EXPECT_TRUE(job.last_step().deposed) << "a newer one may know a world";
 }
