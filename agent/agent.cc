@@ -102,14 +102,14 @@ std::vector<LifecycleEvent> Inbox::TakeAll() {
   return std::exchange(events_, {});
 }
 
-// The longest time for which the agent's first report to the coordinator waits
-// for an NCCL id. The report offers this id, which a process of this node
-// makes, for the next round. Loading NCCL takes tens of milliseconds if its
-// file is cached in memory, hundreds of milliseconds from a disk.
+// The longest delay of the agent's first report to the coordinator while a
+// process of this node makes an NCCL id. The report offers this id for the next
+// round. Loading NCCL takes tens of milliseconds if its file is cached in
+// memory, hundreds of milliseconds from a disk.
 constexpr Duration kNcclIdTimeout = std::chrono::seconds(5);
 // The time limit for writing the job files at a round's start, and for removing
-// them at the end of the run. Their file system may hang. A job file names the
-// job that uses a GPU.
+// them at the end of the run: their file system may hang. A job file tells
+// dcgm-exporter which job uses a GPU.
 constexpr Duration kJobFilesTimeout = std::chrono::seconds(1);
 // The time limit at the end of the run for sending the last output to operators
 // that follow the workers' output (launch logs -f).
@@ -133,8 +133,9 @@ Lifecycle::Config ConfigOf(const AgentOptions& options, int check_port) {
     config.health_interval = options.health.interval;
   }
   config.check_port = check_port;
-  // The check by pairs measures GPUs, one for each worker, only if the workers'
-  // connections are not encrypted: NCCL cannot encrypt its connections.
+  // The check by pairs (--network-check) measures one GPU per worker, but only
+  // if the workers' connections are not encrypted: NCCL cannot encrypt its
+  // connections.
   if (!options.gpu_pair_program.empty() &&
       options.spec.encryption != rendezvous::Encryption::kWorkers) {
     config.check_gpus = options.node.slots;
@@ -144,8 +145,9 @@ Lifecycle::Config ConfigOf(const AgentOptions& options, int check_port) {
 
 // The program that measures this node's GPUs, and its environment. The
 // environment has the variables that otherwise only the workers get, such as
-// NCCL_SOCKET_IFNAME of a configuration file. It lacks NCCL_COMM_ID (a fixed
-// address of NCCL's root), because each pair of nodes has a root of its own.
+// NCCL_SOCKET_IFNAME of a configuration file, but not NCCL_COMM_ID: this
+// variable fixes the address of NCCL's root, and each pair of nodes has a root
+// of its own.
 GpuPairProgram GpuProgramOf(const AgentOptions& options) {
   std::vector<std::string> changes = {"CUDA_CACHE_DISABLE=1"};
   for (const auto& [name, value] : options.environment.more) {
@@ -188,8 +190,9 @@ PreemptionAnnouncer::Options AnnouncerOptions(
           .on_notice = on_notice};
 }
 
-// Returns OK if the workers' connections need no encryption, or the coordinator
-// has sent the key for it. Otherwise returns FailedPrecondition.
+// Returns OK if the workers' connections need no encryption, or if the
+// coordinator has sent the encryption key. Otherwise returns
+// FailedPrecondition.
 absl::Status CheckChannelKey(const AgentOptions& options,
                              const rendezvous::Place& place) {
   if (options.spec.encryption == rendezvous::Encryption::kNone ||
@@ -256,8 +259,8 @@ class Agent::Impl {
   AgentResult Run() {
     const absl::Status writable = logs_.CheckWritable();
     if (absl::IsDeadlineExceeded(writable)) {
-      // A log folder whose file system does not answer in time only causes a
-      // message to the user. The training starts nevertheless.
+      // A log folder whose file system does not answer in time is no error: the
+      // user gets a message, and the training starts.
       if (observer_.on_notice) {
         observer_.on_notice(absl::StrCat("log folder: ", writable.message()));
       }
@@ -351,10 +354,9 @@ class Agent::Impl {
                     {.fd = timers_.fd(), .events = POLLIN, .revents = 0}};
     ShowState();
     const int ready = PollUntil(fds, NextDeadline());
-    // Reads the workers' progress reports before this iteration reads the
-    // clock. If this process was suspended (SIGSTOP), workers may have reported
-    // in the meantime. If these reports were read later, the workers would seem
-    // to have been silent.
+    // Read the workers' progress reports before reading the clock. If this
+    // process was suspended (SIGSTOP), reports may have arrived in the
+    // meantime, and the workers that sent them must not count as silent.
     HearWorkers();
     timers_.Look();
     Tell(nccl_ids_.Look(MonotonicNow()));
@@ -365,9 +367,9 @@ class Agent::Impl {
       Step(ClockTicked());
       return;
     }
-    // Handles signals to this process before the exits of workers. A cluster
-    // may send the same signal to the workers and to this process. Then the
-    // signal explains the workers' exits.
+    // Handle signals to this process before the exits of workers: a cluster may
+    // send the same signal to the workers and to this process, and the signal
+    // then explains the exits.
     for (int signal : signals_.TakeAll()) {
       if (TakeTerminalSignal(signal)) continue;
       if (EndsJob(signal, options_.signals_to_handle,
@@ -468,10 +470,11 @@ class Agent::Impl {
 
   void Step(const LifecycleEvent& event) {
     LifecycleStep step = lifecycle_.Step(MonotonicNow(), event);
-    // First perform the action that announces a preemption to the workers in a
-    // file, if this step has one. The other actions and the report to the
-    // coordinator may block. But the cluster may already have sent its signal
-    // to the workers, and their signal handlers then look for this file.
+    // If this step announces a preemption, announce it before all other
+    // actions: the announcement writes a file for the workers. The cluster may
+    // already have sent its signal to the workers, and their signal handlers
+    // look for this file. The other actions and the report to the coordinator
+    // may block.
     for (const auto& action : step.actions) {
       const auto* const announce = std::get_if<AnnouncePreemption>(&action);
       if (announce != nullptr) Do(*announce);
@@ -482,9 +485,8 @@ class Agent::Impl {
     for (const std::string& line : step.losses) {
       if (observer_.on_loss) observer_.on_loss(line);
     }
-    // Writes the file about the workers' exits before the report is sent. As
-    // soon as the coordinator has the report, another node may read the file,
-    // so it must be complete by then.
+    // Write the file with the workers' exits before sending the report: as soon
+    // as the coordinator has the report, another node may read the file.
     if (!step.ends.empty()) Keep(step.ends);
     if (step.report.has_value()) link_->Send(*step.report);
     if (step.standbys.has_value()) link_->SetStandbys(*step.standbys);
@@ -671,11 +673,11 @@ class Agent::Impl {
   }
   void Do(const DropMeasurement&) { pair_meter_.Drop(); }
 
-  // Returns the address at which this node can connect to another node that
-  // reported `address`. This is `address` itself, with one exception. A node on
-  // the coordinator's host may report a loopback address, which is useless on
-  // other hosts. If this node reaches the coordinator at an address that is not
-  // loopback, that address replaces the reported one.
+  // Returns the address at which this node can connect to a node that reported
+  // `address`. Usually the result is `address`. Exception: a node on the
+  // coordinator's host may report a loopback address, which is useless on other
+  // hosts. If this node reaches the coordinator at an address that is not
+  // loopback, the result is the coordinator's address.
   std::string ReachableAddress(const std::string& address) {
     std::lock_guard<std::mutex> lock(peer_mutex_);
     const bool replaces = IsLoopback(address) && !peer_address_.empty() &&
@@ -686,10 +688,9 @@ class Agent::Impl {
   void Do(const CloseStore& action) { store_.Close(action.reason); }
 
   // Reserves a port for the next round's store and offers it to the
-  // coordinator. If no port can be reserved, offers nothing. This node may
-  // nevertheless become the master (the node of group rank 0, which serves the
-  // store). It then cannot serve the round, and its failure message gives the
-  // reason.
+  // coordinator. If no port can be reserved, offers none. If this node then
+  // becomes the master (the node of group rank 0, which serves the store), it
+  // cannot serve the round, and the failure message gives the reason.
   void OfferPort() {
     const absl::StatusOr<int> port = store_.Prepare();
     if (port.ok()) Step(PortHeld{*port});

@@ -23,8 +23,8 @@ namespace muster::agent {
 // kills this process, so the agent must not wait long for its console.
 enum class JobEnd { kByItself, kBySignal };
 // Returns the limits for the wait for the console at the end of the job. For
-// kByItself, these are `limits`. For kBySignal, the signal that ended the job
-// is added to end_signals, which makes the wait shorter.
+// kByItself, these are `limits`. For kBySignal, WaitLimits::end_signals also
+// counts the signal that ended the job, which makes the wait shorter.
 ConsoleWriter::WaitLimits WaitLimitsAtEnd(ConsoleWriter::WaitLimits limits,
                                           JobEnd end);
 

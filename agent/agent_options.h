@@ -69,7 +69,8 @@ struct AgentOptions {
   std::vector<std::string> store_clients;
   // The parent of the folder with the workers' progress sockets.
   std::string socket_parent = "/tmp";
-  // HOST:PORT of the coordinator, or several; only for messages
+  // HOST:PORT of the coordinator, or several endpoints of this form; only for
+  // messages
   std::string coordinator_endpoint;
   // The address (HOST:PORT) at which this process can act as coordinator;
   // empty: it cannot.

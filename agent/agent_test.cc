@@ -223,9 +223,9 @@ TEST_F(AgentTest, AnNcclIdWhoseProcessDiesDuringTheRoundIsReported) {
                [&](const rendezvous::Report& report)
                    -> std::optional<rendezvous::Directive> {
                  if (report.round == 0) {
-                   // The agent's first report may offer no NCCL id, because it
-                   // waits only a short time for one. A later report then
-                   // offers the id.
+                   // The agent's first report may offer no NCCL id, because the
+                   // agent waits only a short time for an id. A later report
+                   // then offers the id.
                    if (report.offered_nccl_id.empty()) return std::nullopt;
                    rendezvous::Directive directive = ToldToRun(1);
                    directive.place.nccl_id = report.offered_nccl_id;

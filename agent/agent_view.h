@@ -35,8 +35,9 @@ inline constexpr Duration kLongestTurn = std::chrono::seconds(5);
 // The answers to Kubernetes-style probes. An error contains one line with the
 // reason.
 //
-// Ready: this node takes part in a round, or is healthy and connected and waits
-// for one. Not ready: the node leaves the job, or stops a round's workers.
+// Ready: this node takes part in a round, or waits for a round while it is
+// healthy and connected. Not ready: the node leaves the job, or stops a round's
+// workers.
 absl::Status IsReady(const AgentState& state);
 // Live: the newest iteration of the agent's loop began a short time ago.
 absl::Status IsLive(const AgentState& state, Instant now);

@@ -38,8 +38,8 @@ TEST(AgentState, IsReadyWhileItWaitsFitAndConnected) {
 }
 
 // An agent that runs a round is ready even if its last health check failed,
-// because a failed check has no effect until the round ends. It is also ready
-// if it has lost its coordinator.
+// because a failed check has no effect until the round ends. A lost connection
+// to the coordinator has no effect on readiness either.
 TEST(AgentState, IsReadyWhileItHasAWorld) {
   AgentState state;
   state.phase = rendezvous::NodePhase::kRunning;

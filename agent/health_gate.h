@@ -29,9 +29,9 @@ class HealthGate {
 
   // Starts a check, and cancels an earlier one. Another thread calls `found`
   // with the result. `unhealthy` is one line that says why the node is
-  // unhealthy; "" means healthy. The call comes at the latest two seconds after
-  // the time limit of the built-in checks plus that of the command. After Drop
-  // or another Check, `found` is not called.
+  // unhealthy; "" means healthy. The call comes at most 2 * Options::timeout +
+  // 2 s after the start, because the built-in checks and the command have this
+  // time limit each. After Drop or another Check, `found` is not called.
   void Check(std::function<void(std::string unhealthy)> found);
 
   // Cancels a running check; its result is discarded.

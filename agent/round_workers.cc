@@ -200,9 +200,9 @@ void RoundWorkers::GiveInput(int rank, LogRelay::Pipes& pipes,
     terminal_->Forward(
         OwnedFd(fcntl(pipes.stdout_terminal.get(), F_DUPFD_CLOEXEC, 3)));
   } else if (reads && stdin_is != Stdin::kBackground) {
-    // The worker gets the agent's stdin, except if the agent runs in the
-    // background of its terminal. The keys typed there are for the shell. The
-    // kernel would not prevent the worker from reading them, because this
+    // The worker gets the agent's stdin, unless the agent runs in the
+    // background of its terminal: keys typed there are for the shell. The
+    // kernel would not keep the worker from reading these keys, because the
     // terminal is not the worker's controlling terminal.
     spec.stdin_fd = STDIN_FILENO;
   }

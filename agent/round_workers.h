@@ -30,11 +30,12 @@ class RoundWorkers {
                const ProgressSockets* progress, TerminalBridge* terminal,
                std::function<void(const std::string&)> on_notice);
 
-  // Asks the guardian (the workers' parent process) to start each worker of the
-  // round in which this node has `place`. Returns the failures of workers whose
-  // start could not be requested, for instance because no descriptor is free.
-  // The guardian reports later failures. `common` has the paths that all
-  // workers share; Start adds each worker's own paths.
+  // Asks the guardian (the workers' parent process) to start each of this
+  // node's workers. `place`: this node's place in the round. Returns the
+  // failures of workers whose start could not be requested, for instance
+  // because no descriptor is free. The guardian reports later failures.
+  // `common` has the paths that all workers share; Start adds each worker's own
+  // paths.
   std::vector<WorkerDown> Start(const rendezvous::Place& place,
                                 const WorkerPaths& common);
 

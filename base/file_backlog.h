@@ -37,10 +37,9 @@ class FileBacklog {
   struct WaitLimits {
     // A wait for all queued work ends if no work is completed for this long.
     Duration without_progress = std::chrono::seconds(5);
-    // Time limits of a wait for all queued work, however much work is
-    // completed. `in_all` applies as long as no signal has asked this process
-    // to end, `after_signal` after one such signal. A second signal ends the
-    // wait.
+    // Maximum duration of a wait for all queued work, even if work is being
+    // completed. `in_all` applies if no signal has asked this process to end,
+    // `after_signal` if one signal has. After a second signal the wait ends.
     Duration in_all = std::chrono::seconds(60);
     Duration after_signal = std::chrono::seconds(5);
   };

@@ -12,8 +12,8 @@ namespace muster {
 
 // The functions below open a file or folder below `root`, a folder that the
 // user has given and in which other users may write, too. Links in the path
-// `root` itself are followed. Below it, another user may have placed a link to
-// a file that only this user can write. Therefore, below `root`,
+// `root` itself are followed. Below `root`, another user may have placed a link
+// to a file that only this user can write. Therefore, below `root`,
 //   - a symbolic link is followed only if this user or the superuser owns it,
 //   - a folder or file is used only if one of three users owns it: this user,
 //     the owner of the folder `root`, or the user whom the file system makes

@@ -120,8 +120,8 @@ TEST_F(FileBelowTest, AFolderOrFileOfAnotherUserIsRefused) {
   GiveAway(root_ + "/run");
   EXPECT_TRUE(absl::IsPermissionDenied(Append(root_ + "/run/file")));
   EXPECT_TRUE(fs::is_empty(root_ + "/run"));
-  // Give the root folder to the owner of the files below it. This is the case
-  // if the superuser continues another user's job. The files are then accepted.
+  // Now the owner of these files also owns the root folder, as when the
+  // superuser continues another user's job. The files are then accepted.
   GiveAway(root_);
   EXPECT_TRUE(Append(root_ + "/file").ok());
   EXPECT_TRUE(Append(root_ + "/run/file").ok());

@@ -53,8 +53,8 @@ struct FileQueue::State {
   // Calls `tell`, unless the queue was abandoned or destroyed.
   void Tell(const std::function<void()>& tell);
 
-  // Held while a callback of the queue's owner runs, and while the callback
-  // on_trouble is destroyed after the queue was abandoned. (Otherwise
+  // Held while a callback of the queue's owner runs, and while on_trouble is
+  // destroyed. (An abandoned queue destroys on_trouble at once. Otherwise
   // on_trouble would live as long as the queue's thread, which hangs.)
   std::mutex tell_mutex;
   // whether no callback may run any more; guarded by tell_mutex

@@ -22,7 +22,7 @@ std::string OwnFile() {
       map != nullptr && map->l_name[0] != '\0') {
     return map->l_name;
   }
-  return OwnProgram();  // the linker names the main program ""
+  return OwnProgram();  // the main program's name in its link_map is ""
 }
 
 // Returns the folder of the program or shared library into which this function

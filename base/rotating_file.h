@@ -34,8 +34,9 @@ class RotatingFile {
   // OnTrouble reports the number of missing bytes.
   enum class GapNote { kWritten, kLeftOut };
   struct Limits {
-    int64_t rotate_bytes = 0;  // size at which the file is rotated; 0: never
-    int keep = 0;              // number of rotated files to keep
+    // Size in bytes at which the file is rotated; 0: never.
+    int64_t rotate_bytes = 0;
+    int keep = 0;  // number of rotated files to keep
     GapNote gap_note = GapNote::kWritten;
     // A folder given by the user, in which other users may write. The file lies
     // below this folder and is opened as base/file_below.h says. Empty: the

@@ -180,7 +180,7 @@ TEST_F(RotatingFileTest, FollowsARotationByAnotherProcess) {
   mine.Write("m234\n");  // `mine` counts only the 8 bytes that it has written
   other.Write("o234\n");
   mine.Write("m5\n");  // this write rotates the file: path.1 gets the old bytes
-  other.Write("o5\n");  // writes to the new file, without a second rotation
+  other.Write("o5\n");  // `other` writes to the new file and does not rotate
   EXPECT_EQ(Read(path() + ".1"), "m1\no1\nm234\no234\n");
   EXPECT_EQ(Read(path()), "m5\no5\n");
 }

@@ -44,8 +44,8 @@ struct Child {
   std::vector<char*> environment = ExecPointers(plan.environment);
   pid_t parent = getpid();
   int null_fd;
-  // Where the child stores the step that failed and the errno: in memory that
-  // it shares with the parent.
+  // Memory that the parent shares with the child. The child stores here which
+  // step failed, and the errno.
   volatile Failure* failure;
 };
 

@@ -74,7 +74,7 @@ std::vector<std::string> EnvironmentWith(
     const std::vector<std::string>& changes,
     const std::vector<std::string>& unset = {});
 
-// Returns a descriptor, closed on exec, that is readable once process `pid` has
+// Returns a close-on-exec descriptor that is readable once process `pid` has
 // exited. The result owns no descriptor if there is no such process (ESRCH), or
 // if the kernel is older than 5.3.
 OwnedFd OpenPidFd(pid_t pid);

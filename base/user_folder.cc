@@ -23,7 +23,8 @@ bool IsOwn(const std::string& path) {
          info.st_uid == geteuid() && (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-// Returns the folders of this user in `parent` that have random names, sorted.
+// Returns the sorted paths of this user's folders in `parent` whose names end
+// with random characters.
 std::vector<std::string> RandomlyNamed(const std::string& parent) {
   const std::string prefix = FirstName() + "_";
   const size_t size = FirstName().size() + sizeof(kPattern) - 1;

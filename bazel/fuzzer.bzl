@@ -29,8 +29,9 @@ def _fuzzed_objects_impl(target, ctx):
         for source in ctx.rule.files.srcs
         if source.extension not in _ENDINGS
     ]
-    # The tests run a fuzzer for a second, and compiling takes much longer than
-    # that. A longer search is worth a faster program: --config=opt.
+    # Do not optimise by default: a test runs the fuzzer for only one second,
+    # and optimised compilation would take longer than that. For longer
+    # searches, build with --config=opt.
     level = "-O1" if ctx.var["COMPILATION_MODE"] == "opt" else "-O0"
     objects = []
     for source in ctx.rule.files.srcs:

@@ -355,8 +355,9 @@ absl::Status Perform(rendezvous::AdminClient& client,
 
 namespace {
 
-// The threads that the name resolver and gRPC start. Without a free thread both
-// wait forever, so AdminCommand checks the limit of threads first.
+// Number of threads that the name resolver and gRPC start. If the limit on
+// threads is reached, the resolver and gRPC wait forever, so AdminCommand
+// checks the limit first.
 constexpr ResourceNeed kNeed = {.threads = 8};
 
 // Replaces this process by srun, which runs the same subcommand on the

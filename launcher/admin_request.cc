@@ -106,7 +106,7 @@ absl::StatusOr<std::string> ReadPattern(const std::string& text) {
       absl::StrCat("is no regular expression of RE2: ", pattern.error()));
 }
 
-// A flag that only some subcommands take, and those subcommands.
+// A flag that only some subcommands accept, with the list of these subcommands.
 struct VerbFlag {
   const char* name;
   std::vector<AdminVerb> verbs;

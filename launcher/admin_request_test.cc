@@ -123,9 +123,9 @@ TEST(AdminRequest, InASlurmJobSlurmKnowsTheEndpoint) {
     EXPECT_EQ(other.slurm_job, "5_3");
     EXPECT_EQ(other.slurm_step, std::nullopt);
   }
-  // The environment of a worker names the worker's own coordinator in
-  // MUSTER_COORDINATOR. This coordinator takes precedence over that of the
-  // Slurm job.
+  // In a worker, MUSTER_COORDINATOR names the coordinator of the worker's own
+  // job. This variable takes precedence over the Slurm job in which the worker
+  // runs.
   Environment worker = step;
   worker["MUSTER_COORDINATOR"] = "n1:7";
   EXPECT_EQ(Request({"status"}, worker).slurm_job, "");

@@ -77,19 +77,18 @@ void ShowReason(const Voice& voice, const agent::AgentResult& result) {
 void Show(const Voice& voice, const agent::AgentResult& result,
           agent::JobMessages job_messages, const std::string& program_name) {
   if (!result.verdict || result.never_ran) return ShowReason(voice, result);
-  // True if the outputs of all nodes are merged on one stderr: only one node
-  // should then print the verdict. False, for example, if this agent was
-  // started over ssh and writes its verdict to a descriptor of its own: every
-  // node then writes its verdict, and the `launch` that started the agents uses
-  // the first one.
+  // Whether the stderr of all nodes is merged, so that only one node should
+  // print the verdict. False, for example, for an agent that was started over
+  // ssh: each such agent writes the verdict to a separate descriptor, and the
+  // `launch` that started the agents uses the first verdict that arrives.
   const bool is_shared = job_messages != agent::JobMessages::kAll &&
                          voice.verdict_fd() == STDERR_FILENO;
   if (is_shared && !result.acts_for_job) {
-    // Do not print the verdict: only the node that acts for the job
-    // (AgentResult::acts_for_job) prints it. But if the job ended before this
-    // node joined, there may be no such node. So the node that prints the
-    // general messages (kAssignedAndGeneral; in a Slurm step, task 0) prints at
-    // least the reason.
+    // Only the node that acts for the job (AgentResult::acts_for_job) prints
+    // the verdict. It is possible that no node acts for the job, because the
+    // job ended before some nodes joined. So the node that prints the general
+    // messages (kAssignedAndGeneral; in a Slurm step, task 0) prints at least
+    // the reason.
     if (job_messages == agent::JobMessages::kAssignedAndGeneral) {
       ShowReason(voice, result);
     }

@@ -126,8 +126,8 @@ refuse 1 'coordinator 127.0.0.1:1: *refused*coordinator 127.0.0.2:1: *refused*' 
 PET_NNODES=3:2 refuse 2 'PET_NNODES=3:2: *' true
 PYTHON_EXEC=/nosuch/python refuse 2 'PYTHON_EXEC=/nosuch/python: *' -m x
 
-# A flag that needs --hostfile is refused without --hostfile: the program must
-# not run on this machine instead.
+# A flag that needs --hostfile is refused without --hostfile. Otherwise the
+# program would run on this machine, although the user means other hosts.
 refuse 2 '--include: is for --hostfile, *' --include=h1 true
 refuse 2 '--export: is for --hostfile, *' --export=KEY=hush true
 

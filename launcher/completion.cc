@@ -57,9 +57,9 @@ std::string FirstSentence(const std::string& help) {
   return sentence;
 }
 
-// Puts `text` into single quotes, for a POSIX shell or fish. The quoted text is
-// later read a second time, by a parser in which the characters of `special`
-// need a backslash, so each of them gets one.
+// Escapes `text` for use inside single quotes of a POSIX shell or fish. Also
+// puts a backslash before each character of `special`, because a second parser,
+// which needs these backslashes, reads the text after the shell.
 std::string Quoted(const std::string& text, const std::string& special) {
   std::string quoted;
   for (const char c : text) {

@@ -74,8 +74,8 @@ absl::StatusOr<Meeting> DecideMeeting(const RunOptions& options,
 // - In a static job (--master-addr) whose nodes have a --node-rank, node rank 0
 //   hosts the coordinator.
 // - The machine that has one of the addresses of the endpoint's host hosts the
-//   coordinator. If the endpoint's host does not resolve, this is the machine
-//   that has its name.
+//   coordinator. If the name of the endpoint's host does not resolve, the
+//   machine with this host name hosts the coordinator.
 //
 // `resolved` is not used for a lone node, nor if several endpoints are given.
 //

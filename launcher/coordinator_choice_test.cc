@@ -132,9 +132,9 @@ TEST(CoordinatorChoice, DaemonsHostAtSeveralEndpoints) {
     std::vector<std::string> args = {"--nnodes=2",
                                      "--rdzv-endpoint=node1,node2:80"};
     args.insert(args.end(), more.begin(), more.end());
-    // This machine is node1, the host of the first endpoint. Still it does not
-    // host the coordinator: if a user gives several endpoints, rendezvousd
-    // daemons (separate programs) at these endpoints host it.
+    // This machine is node1, the host of the first endpoint. It does not host
+    // the coordinator, because several endpoints mean that the user runs
+    // rendezvousd daemons (separate programs) at these endpoints.
     const CoordinatorChoice choice = Choice(args, {});
     EXPECT_EQ(choice.place, CoordinatorPlace::kElsewhere);
     EXPECT_EQ(rendezvous::EndpointsText(choice.endpoints),

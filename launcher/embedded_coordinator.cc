@@ -170,9 +170,9 @@ absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> EmbeddedCoordinator::Start(
   if (!options.token.empty()) serving.tokens = {options.token};
   serving.tls = options.tls;
   serving.set_up = options.set_up;
-  // Open the journal only after the port is bound. Other nodes of this machine
-  // may have the same --state-dir, and only the owner of the port may use the
-  // journal in it.
+  // Bind the port before opening the journal. Several `launch` processes on
+  // this machine may have the same --state-dir, and only the one that owns the
+  // port may use the journal in this folder.
   absl::StatusOr<std::unique_ptr<rendezvous::GrpcServer>> server =
       rendezvous::GrpcServer::Listen(serving);
   if (!server.ok()) return server.status();

@@ -53,9 +53,9 @@ class EmbeddedCoordinator {
     std::function<std::string(const std::string& run_tag)> event_log;
     // folder of --log-dir, below which the event log lies
     std::string log_directory;
-    // Settings for a job whose coordinator can be replaced by that of another
-    // node. This coordinator starts as a standby, and writes an event log only
-    // while it coordinates the job.
+    // Settings for a job in which a coordinator on another node can replace
+    // this coordinator. This coordinator starts as a standby, and writes an
+    // event log only while it coordinates the job.
     struct Takeover {
       rendezvous::Standby::Kind kind = rendezvous::Standby::Kind::kSuccessor;
       // host name or address at which other nodes reach this process

@@ -12,10 +12,10 @@
 
 namespace muster::launcher {
 
-// A local token is a coordinator's token, stored on one node in a file that
-// only its user can read. Other processes of that user on this machine, such as
-// `launch status` or the agent of another node of the same job, find the token
-// by the coordinator's endpoint. The file's name has the network namespace, the
+// A local token is a coordinator's token, stored in a file that only its user
+// can read. Other processes of this user on this machine, such as `launch
+// status` or the agent of another node of the same job, find the token by the
+// coordinator's endpoint: the file's name contains the network namespace, the
 // address and the port. The file is locked while its coordinator lives, so that
 // the file of a killed process can be recognized as stale.
 

@@ -157,7 +157,8 @@ struct OwnCoordinator {
   bool hosts() const { return here != nullptr && role == Role::kHost; }
 };
 
-// Starts the coordinator of this process, if it hosts one or runs a standby.
+// Starts the coordinator of this process, if this process hosts the coordinator
+// or runs a standby.
 absl::StatusOr<OwnCoordinator> StartCoordinator(
     const CoordinatorChoice& choice, EmbeddedCoordinator::Options hosting,
     const rendezvous::NodeIdentity& node, const Voice& voice) {
@@ -184,9 +185,9 @@ absl::StatusOr<OwnCoordinator> StartCoordinator(
                         OwnCoordinator::Role::kStandby};
 }
 
-// Creates the agent's link to the coordinator in this process. If there is
-// none, creates the link to the coordinator at the configured endpoints. Stores
-// the coordinator's address in `agent`.
+// Creates the agent's link to the coordinator, which is in this process or at
+// the configured endpoints. Stores the address of this process's coordinator or
+// standby, if any, in `agent`.
 std::unique_ptr<rendezvous::CoordinatorLink> MakeLink(
     const CoordinatorChoice& choice, const OwnCoordinator& own,
     const rendezvous::TlsFiles& tls, const std::string& token,
@@ -314,10 +315,10 @@ int RunCommand(const std::string& name, const RunOptions& options,
     is_over = true;
     link.reset();
     node->guardian.reset();
-    // Whether the user's `launch`, which started this agent over ssh, now
-    // starts another one on this host, or ends the job. It does so because this
-    // agent has lost its guardian. No node needs this process's coordinator
-    // then.
+    // Whether this agent was started over ssh and has lost its guardian. The
+    // `launch` that started this agent then starts a new agent on this host, or
+    // ends the job. In both cases no node needs the coordinator in this
+    // process.
     const bool is_replaced =
         code == agent::kWorkersLostExitCode && options.remote.endpoint_fd >= 0;
     if (here != nullptr && !is_replaced) {
@@ -328,9 +329,9 @@ int RunCommand(const std::string& name, const RunOptions& options,
       voice, std::move(agent), options.program[0],
       options.log_dir.empty() ? LogFolder::kTemporary : LogFolder::kGiven,
       node->guardian.get(), link.get(), shown);
-  // Normally RunAgentSession has called `linger`, which waits until other nodes
-  // no longer need the coordinator in this process. After an early failure
-  // RunAgentSession has not called it, so call it here.
+  // RunAgentSession normally calls `linger`, which waits until other nodes no
+  // longer need the coordinator in this process. If RunAgentSession failed
+  // early, without this call, call `linger` here.
   if (!is_over) shown.linger(result.exit_code);
   return result.exit_code;
 }

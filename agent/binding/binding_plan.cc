@@ -81,7 +81,7 @@ size_t Spread(size_t i, size_t count, size_t size) { return i * size / count; }
 
 Seats SpreadWorkers(const std::vector<LogicalCpu>& allowed, size_t workers,
                     const std::string& why) {
-  // one pair (NUMA node, core) for each core that has a CPU in `allowed`
+  // the cores that have a CPU in `allowed`, as pairs (NUMA node, core)
   std::vector<std::pair<int, int>> cores;
   for (const LogicalCpu& cpu : allowed) {
     cores.emplace_back(cpu.numa_node, cpu.core);
@@ -111,9 +111,9 @@ const PciDevice* Find(const MachineLayout& layout, const std::string& address) {
   return found == layout.devices.end() ? nullptr : &*found;
 }
 
-// The NUMA nodes at which `device` may be. `nodes`: all NUMA nodes with CPUs.
-// `usable`: the NUMA nodes with CPUs that this process may use. If the device's
-// location is unknown, returns `usable`.
+// The NUMA nodes to which `device` may belong. `nodes`: all NUMA nodes with
+// CPUs. `usable`: the NUMA nodes with CPUs that this process may use. If the
+// device's location is unknown, returns `usable`.
 std::vector<int> MaybeAt(const PciDevice* device, const std::vector<int>& nodes,
                          const std::vector<int>& usable) {
   if (nodes.size() == 1) return nodes;
@@ -126,10 +126,10 @@ std::vector<int> MaybeAt(const PciDevice* device, const std::vector<int>& nodes,
     }
   }
   if (near.size() == 1) return near;
-  // The device's NUMA node is not certain. If the firmware names several nodes
-  // near the device, these are the candidates. If it names no node, all nodes
-  // are candidates. Keep only the candidates with CPUs that this process may
-  // use.
+  // It is not certain to which NUMA node the device belongs. The candidates are
+  // the nodes that the firmware names as near the device, or all nodes if the
+  // firmware names none. Keep only the candidates with CPUs that this process
+  // may use.
   std::vector<int> open;
   for (const int node : near.empty() ? usable : near) {
     if (std::count(usable.begin(), usable.end(), node) > 0) {
@@ -145,8 +145,8 @@ Seats SeatByGpu(const MachineLayout& layout,
   const std::vector<int> nodes = NodesOf(layout.cpus);
   const std::vector<int> usable = NodesOf(allowed);
   std::vector<std::vector<int>> at;
-  // The GPUs that may be at several NUMA nodes. Key: these nodes. Value: the
-  // number of GPUs that may be at exactly these nodes.
+  // For each list of candidate NUMA nodes: the number of GPUs that may belong
+  // to any node of this list.
   std::map<std::vector<int>, size_t> unsure;
   Seats result;
   for (const std::string& address : gpus) {

@@ -34,7 +34,7 @@ const char* BindingName(Binding mode);
 // interface. Pure.
 std::string NearNic(const PciDevice& device, const std::vector<Nic>& nics);
 
-// A GPU, or a worker whose GPU is unknown. It gets a set of cores of the NUMA
+// A GPU, or a worker whose GPU is unknown, that gets a set of cores of the NUMA
 // node `numa_node`.
 struct Seat {
   int numa_node = 0;
@@ -87,7 +87,7 @@ struct WorkerBinding {
   // 1.
   int threads = 1;
   // The preferred NUMA node. nullopt: no preference, because the machine has
-  // one node or the worker's CPUs belong to several.
+  // only one NUMA node, or the worker's CPUs belong to several NUMA nodes.
   std::optional<int> memory_node;
   std::string near_nic;  // network card near the worker's GPU, see NearNic
   std::string reason;

@@ -26,8 +26,9 @@ struct PciDevice {
   // The bridges above the device, the host bridge first. Two devices are nearer
   // to each other the more bridges they share.
   std::vector<std::string> bridges;
-  // The NUMA nodes with CPUs that the firmware names as near the device. With
-  // none or several, it is unknown at which node the device is.
+  // The NUMA nodes with CPUs that the firmware names as near the device. If
+  // there are none or several, it is unknown to which NUMA node the device
+  // belongs.
   std::vector<int> numa_nodes;
 };
 

@@ -100,9 +100,9 @@ absl::StatusOr<Topology> Load() {
   hwloc_topology* made = nullptr;
   if (hwloc_topology_init(&made) != 0) return Refused("init");
   Topology topology(made);
-  // INCLUDE_DISALLOWED makes hwloc list also the CPUs that this process may not
-  // use; AllowedCpus finds those that it may use. DONT_CHANGE_BINDING keeps
-  // hwloc from binding this thread to single cores to inspect them.
+  // With INCLUDE_DISALLOWED, hwloc also lists the CPUs that this process may
+  // not use; AllowedCpus returns the permitted CPUs. With DONT_CHANGE_BINDING,
+  // hwloc does not bind this thread to single cores to inspect them.
   hwloc_topology_set_flags(made, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED |
                                      HWLOC_TOPOLOGY_FLAG_DONT_CHANGE_BINDING);
   hwloc_topology_set_components(made, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST,

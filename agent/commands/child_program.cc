@@ -86,8 +86,8 @@ ChildProgram::ChildProgram(pid_t pid, OwnedFd input, OwnedFd output)
 ChildProgram::~ChildProgram() { Stop(kReapTimeout); }
 
 void ChildProgram::Stop(Duration limit) {
-  // A process whose end is known (end_) has been reaped. It must not be killed
-  // again, because another process may have its pid now.
+  // Once the process's end is known (end_), the process has been reaped, and
+  // another process may have its pid: send no signal.
   if (!end_.empty()) return;
   input_.Close();
   kill(pid_, SIGKILL);
@@ -105,8 +105,8 @@ std::optional<std::string> ChildProgram::End() {
     n = read(output_.get(), &byte, 1);
   } while (n > 0 || (n < 0 && errno == EINTR));
   if (n < 0) return std::nullopt;
-  // The process has closed its files and will exit soon: waits until it can be
-  // reaped.
+  // At end of file the process has exited or will exit soon. Wait until it can
+  // be reaped.
   end_ = InWords(Reap(pid_, kReapTimeout));
   SparedChildren::OfThisProcess().Remove(pid_);
   return end_;

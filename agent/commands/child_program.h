@@ -19,8 +19,8 @@ namespace muster::agent {
 // A child process for work that must not be done in the agent. An example is
 // loading NCCL, which starts threads. The agent and the child exchange lines
 // through the child's stdin and stdout. The destructor kills the child. The
-// child is not a worker, and the guardian's clean-up spares it. Not
-// thread-safe.
+// child is not a worker: the agent's clean-up after the guardian's death does
+// not kill it. Not thread-safe.
 class ChildProgram {
  public:
   // The maximum length of a line of output.

@@ -101,12 +101,11 @@ namespace {
 // line becomes part of an error message.
 constexpr size_t kKeptBytes = 4096;
 
-// A shell script that runs the command $0, and kills it when this process ends.
-// The shell's stdin is a pipe; only this process holds its write end. A
-// background job of the shell reads from the pipe. The write end is closed, at
-// the latest, when this process ends. The job's read then returns, and the job
-// kills the whole process group. The command itself replaces the shell, and its
-// stdin is /dev/null.
+// A shell script that runs the command $0 and kills it when this process ends.
+// The shell's stdin is a pipe whose write end only this process holds. A
+// background job of the shell reads from the pipe. When this process ends or
+// closes the write end, the read returns, and the job kills the whole process
+// group. The command replaces the shell, with /dev/null as its stdin.
 constexpr char kWatchedShell[] =
     "exec 3<&0 </dev/null; "
     "{ read -r _ <&3; kill -KILL 0; } >/dev/null 2>&1 & "

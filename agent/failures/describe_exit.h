@@ -18,8 +18,8 @@ struct WorkerRemains {
   // the last lines of stderr, oldest first
   std::vector<std::string> stderr_tail;
   std::string error_file_path;  // empty: the worker had no error file
-  // scope of the timer (FileTimers) whose expiry made the agent send a signal
-  // to the worker; empty: none
+  // name (scope) of the expired timer (FileTimers) because of which the agent
+  // sent a signal to the worker; empty: none
   std::string expired_timer;
   // the result of ReadErrorFile; NotFound: no file
   absl::StatusOr<ErrorFile> error_file = absl::NotFoundError("");

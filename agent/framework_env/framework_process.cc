@@ -26,9 +26,9 @@
 namespace muster::agent {
 namespace {
 
-// The longest time that a framework process waits for the addresses of other
-// workers, which these publish when they start. (A framework process prepares a
-// worker for TensorFlow or JAX.)
+// The longest time for which a framework process waits until all workers have
+// started and published their addresses. (A framework process prepares a worker
+// for TensorFlow or JAX.)
 constexpr Duration kWorkersStartTimeout = std::chrono::seconds(300);
 
 absl::StatusOr<int> Number(const char* name, int least, int most) {

@@ -14,8 +14,8 @@ complain() {
   failed=1
 }
 
-# A worker that writes its variables to a file named by its rank, and listens on
-# its address.
+# A worker that writes its variables to a file named after its rank, and listens
+# on its address.
 cat >worker.py <<'END'
 import json, os, socket, sys
 rank = int(os.environ['RANK'])
@@ -54,8 +54,8 @@ timeout 100 "$launch" --standalone --framework-env tf --worker-store true \
   >out 2>&1 </dev/null
 [[ $? == 2 ]] || complain "--worker-store: $(cat out)"
 
-# The hidden flag --framework-process of both programs fails with a message if
-# the variables of a round are missing.
+# The hidden flag --framework-process of launch and agent fails with a message
+# if the variables of a round are missing.
 for program in "$launch" "$agent"; do
   env -u RANK "$program" --framework-process jax true >out 2>&1 </dev/null
   [[ $? == 1 ]] || complain "no round: $(cat out)"

@@ -13,10 +13,10 @@
 namespace muster::agent {
 namespace {
 
-// The time limit for two actions. After the wait for all addresses has timed
-// out: finding out which ranks have published no address. After the wait has
-// succeeded: reading the addresses, if less than this time is left until the
-// deadline of the exchange.
+// A time limit for reading the addresses in the store. After a timed-out wait
+// for all addresses: the limit for finding the ranks that have published none.
+// After a successful wait: the least time for reading the addresses, even if
+// the deadline of the exchange is nearer.
 constexpr Duration kAbsentRanksTimeout = std::chrono::seconds(5);
 constexpr size_t kLongestAddress = 300;
 

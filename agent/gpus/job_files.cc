@@ -45,8 +45,8 @@ std::optional<Place> PlaceOf(const std::string& word,
     }
     return Place{static_cast<size_t>(index), std::nullopt};
   }
-  // `word` is no number. So it is the id of a GPU or of a MIG instance,
-  // possibly shortened to a unique prefix.
+  // `word` is not a number, but the id of a GPU or a MIG instance, possibly
+  // shortened to a unique prefix.
   std::optional<Place> found;
   const auto look = [&](const std::string& id, const Place& place) {
     if (word.empty() || !absl::StartsWith(id, word)) return true;

@@ -10,17 +10,18 @@
 namespace muster::agent {
 
 // The files that tell NVIDIA's dcgm-exporter which job uses a GPU. The exporter
-// adds the job to the GPU's metrics as the label hpc_job. It reads the files
-// each time it is scraped (internal/pkg/transformation/hpc.go of
+// adds the job to the GPU's metrics as the label hpc_job. The exporter reads
+// the files at each scrape (internal/pkg/transformation/hpc.go of
 // github.com/NVIDIA/dcgm-exporter, option --hpc-job-mapping-dir, variable
 // DCGM_HPC_JOB_MAPPING_DIR).
 //
-// There is one file for each GPU. Its name is DCGM's number of the GPU; for a
-// MIG instance, which newer versions of the exporter know, NUMBER.INSTANCE.
-// Files with other names are skipped. Each line of a file is the id of a job,
-// and the exporter repeats all metrics of the GPU for each line. If one file
-// cannot be read, the exporter drops the labels of all GPUs. Therefore each
-// file has one line, appears as a whole and can be read by everybody.
+// There is one file for each GPU or MIG instance. A GPU's file has DCGM's
+// number of the GPU as its name. A MIG instance's file has the name
+// NUMBER.INSTANCE, which only newer versions of the exporter know. The exporter
+// skips files with other names. Each line of a file is the id of a job, and the
+// exporter repeats all metrics of the GPU for each line. If one file cannot be
+// read, the exporter drops the labels of all GPUs. Therefore each file has one
+// line, appears as a whole and can be read by everybody.
 struct JobFiles {
   std::string folder;  // folder of the files; empty: no files are written
   // names of the files in `folder`, from JobFileNames

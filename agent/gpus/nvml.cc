@@ -100,9 +100,9 @@ absl::StatusOr<std::vector<Gpu>> ReadFrom(const NvmlLibrary& nvml) {
   for (unsigned i = 0; i < count && i < NvmlLibrary::kMaxGpus; ++i) {
     Device device = nullptr;
     result = nvml.Call("nvmlDeviceGetHandleByIndex_v2", i, &device);
-    // This call of NVML fails for a GPU that fell off the bus, which NVML still
-    // counts. Then the other GPUs are not listed either: the whole reading
-    // fails.
+    // This call fails for a GPU that has fallen off the bus, although
+    // nvmlDeviceGetCount still counts the GPU. The whole reading then fails,
+    // and the other GPUs are not listed either.
     if (result != kSuccess) {
       return Failed(nvml,
                     "nvmlDeviceGetHandleByIndex for GPU " + std::to_string(i),

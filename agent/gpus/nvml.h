@@ -69,9 +69,9 @@ class NvmlLibrary {
 // Reads the machine's GPUs and their MIG instances with NVIDIA's management
 // library. The library is loaded for the duration of the call. Empty if there
 // is no library or no driver. Internal, with the library's own message: the
-// library failed, for instance because the driver was updated while it was
-// loaded. The GPUs are in the library's order (by PCI bus), which equals CUDA's
-// order for GPUs of one model.
+// library failed, for instance because the driver's files were updated while
+// the old driver was loaded. The GPUs are in the library's order (by PCI bus),
+// which equals CUDA's order for GPUs of one model.
 absl::StatusOr<std::vector<Gpu>> ReadGpus(
     const std::string& library = "libnvidia-ml.so.1");
 

@@ -140,7 +140,7 @@ std::vector<ProcessEntry> KillDescendants(
   // The walk through /proc may miss the newest child of a process that forks
   // and exits again and again. Such a child is in the same process group as its
   // parent. So also kill the groups of the found processes. The caller's own
-  // group is left out. It contains no worker, because every worker leads a
+  // group is left out: it contains no worker, because every worker leads a
   // group of its own.
   groups.erase(getpgrp());
   for (const pid_t group : groups) {
@@ -154,8 +154,9 @@ void SignalProcess(const ProcessEntry& process, int signal) {
 #ifdef SYS_pidfd_open
   const OwnedFd handle = OpenPidFd(process.pid);
   if (!handle.open() && errno == ESRCH) return;
-  // The pidfd refers to the process that now has this pid. If its start time
-  // differs from that in `process`, the pid was reused, and no signal is sent.
+  // The pidfd refers to the process that now has this pid. If this process's
+  // start time differs from the one in `process`, the pid was reused, and no
+  // signal is sent.
   const auto now = ReadProcess(process.pid);
   if (!now || now->start_time != process.start_time) return;
   if (handle.open()) {

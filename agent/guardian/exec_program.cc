@@ -96,8 +96,9 @@ StartFailure ExecProgram(const std::vector<std::string>& argv,
     if (here || (!absent && error != EACCES)) return why;
     // A file without permission to execute (EACCES) does not end the search,
     // because a later directory of PATH may have an executable file of the same
-    // name. Record the failure for the first such file. It is returned if the
-    // search finds no executable file, because it says more than "not found".
+    // name. Keep the failure of the first such file: if the search finds no
+    // executable file, this failure is returned, because it says more than "not
+    // found".
     if (error == EACCES && !absent && failure.error == ENOENT) failure = why;
   }
   return failure;

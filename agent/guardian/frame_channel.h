@@ -15,8 +15,8 @@ namespace muster::agent {
 // and, with a frame, file descriptors. Never blocks. Not thread-safe.
 class FrameChannel {
  public:
-  // `socket` is non-blocking. A frame longer than `max_bytes` is refused at
-  // both ends.
+  // `socket` must be non-blocking. A frame longer than `max_bytes` is refused
+  // at both ends.
   FrameChannel(OwnedFd socket, size_t max_bytes);
 
   int fd() const { return socket_.get(); }

@@ -332,8 +332,8 @@ class Guardian::Impl {
 
 absl::Status Guardian::Impl::Watch() {
   absl::Status status = wake_.Open();
-  // The socket is watched beside the pidfd. On kernels without pidfd, only the
-  // socket's end of file shows the guardian's death.
+  // The socket is watched as well as the pidfd: on kernels without pidfd, only
+  // the socket's end of file shows the guardian's death.
   for (const int fd : {line_.fd(), pidfd_.get(), strangers_.get()}) {
     if (status.ok()) status = wake_.Watch(fd);
   }
@@ -347,8 +347,8 @@ absl::Status Guardian::Impl::Send(const std::string& command,
         "the guardian, which starts workers, is gone");
   }
   if (!line_.Send(command, std::move(descriptors))) {
-    // The connection is unusable, because a partly sent command cannot be
-    // withdrawn: the guardian is killed.
+    // A partly sent command cannot be withdrawn, so the connection is unusable.
+    // Kill the guardian.
     state_ = State::kBroken;
     broken_ = "took no command";
     kill(pid_, SIGKILL);
@@ -418,9 +418,9 @@ void Guardian::Impl::Append(Notice notice) {
                                      ended->wait_status, ended->signalled});
   } else if (auto* gone = std::get_if<AllGoneNotice>(&notice);
              gone != nullptr && gone->starts_taken == starts_sent_) {
-    // The notice is up to date: when the guardian found no process left, it had
-    // received all StartCommands of the agent. A notice that is out of date is
-    // ignored, because the guardian will send another one.
+    // The notice is current: the guardian found no process left after receiving
+    // all StartCommands of the agent. An outdated notice is ignored, because
+    // the guardian sends another one later.
     events_.emplace_back(AllGone{std::move(gone->left_behind)});
   }
 }

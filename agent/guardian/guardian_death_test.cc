@@ -28,9 +28,9 @@ const Acts kDaemonOfADeadWorker = {"fork-and-exit", "setsid", "fork-and-exit",
 const Acts kHopper = {"fork-and-exit", "setsid", "say-pid", "hop"};
 
 // Starts one test worker for each element of `workers`, the list of actions
-// that the worker performs. Waits until every worker has printed its pid. This
-// is the second to last action in each list, so the worker's earlier actions
-// are done then.
+// that the worker performs. Waits until every worker has printed its pid, which
+// is the second to last action of each list. All earlier actions are then
+// complete.
 void StartAll(Guardian* guardian, const std::vector<Acts>& workers,
               OutputPipe* out) {
   for (size_t i = 0; i < workers.size(); ++i) {
@@ -286,7 +286,7 @@ TEST(GuardianDeath, AllGoneWaitsForTheLastDescendant) {
   // The first worker has exited, but a daemon that it has forked is alive. So
   // the guardian must not have sent AllGone yet. To check this, start another
   // worker. Events arrive in the order in which they were sent, so the next
-  // event must be its WorkerStarted.
+  // event must be WorkerStarted of this other worker.
   ASSERT_TRUE(guardian->Start(Staged(1, {"exit", "0"}, out)).ok());
   EXPECT_TRUE(std::holds_alternative<WorkerStarted>(events.Next()));
   EXPECT_TRUE(std::holds_alternative<WorkerEnded>(events.Next()));

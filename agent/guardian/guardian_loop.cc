@@ -151,10 +151,10 @@ OwnedFd BecomeGuardianProcess(std::initializer_list<int> kept) {
 
 namespace {
 
-// While the guardian kills all descendants, it repeats the search for them at
-// intervals if no SIGCHLD arrives, because a process may have forked during the
-// last search. kSweepMilliseconds: the first interval.
-// kLongestSweepMilliseconds: the longest one.
+// The first and the longest interval, in milliseconds, between two searches for
+// descendants while the guardian kills all descendants. If no SIGCHLD arrives,
+// the guardian searches again after the interval, because a process may have
+// forked during the last search.
 constexpr int kSweepMilliseconds = 20;
 constexpr int kLongestSweepMilliseconds = 1000;
 // The guardian reads no commands while more than this number of bytes of
@@ -267,12 +267,12 @@ class GuardianLoop {
   }
   bool TakeCommands();
   void Handle(StartCommand start);
-  // Tries to start the worker. If it cannot be forked now for a temporary
+  // Tries to start the worker. If the worker cannot be forked for a temporary
   // reason (IsPassing), keeps the start in postponed_ for another attempt.
   void Attempt(int local_rank, Postponed start);
   void AttemptPostponed();
-  // Gives up the postponed starts of those workers to which `command` would
-  // send a signal that ends a process. Reports to the agent that the signal has
+  // If the signal of `command` ends processes, cancels the postponed starts of
+  // the workers that would get it, and reports to the agent that the signal has
   // killed these workers.
   void Withdraw(const SignalCommand& command);
   void Handle(const SignalCommand& command);
@@ -389,9 +389,9 @@ bool GuardianLoop::Turn() {
   Reap();
   if (fds[2].revents != 0) return false;
   if ((fds[0].revents & ~POLLOUT) != 0 && !channel_.Fill()) return false;
-  // Handle commands even if poll has reported no input now: commands that an
-  // earlier call of Turn has received may still be waiting in channel_, because
-  // commands are not taken while Listening() is false.
+  // Handle commands even if poll has reported no input. Commands that an
+  // earlier call of Turn has received may be waiting in channel_, because
+  // commands are not handled while Listening() is false.
   if (!TakeCommands()) return false;
   GiveSign();
   return channel_.Flush();
@@ -511,25 +511,25 @@ void GuardianLoop::Handle(const SignalCommand& command) {
   // are not reported as caused by the signal.
   Withdraw(command);
   Reap();
-  // There is no process to signal: since the guardian last reported that no
-  // process is left, no worker was started.
+  // No worker was started since the guardian last reported that no process is
+  // left, so there is no process to signal.
   if (!occupied_) return;
   for (auto& [local_rank, worker] : workers_) {
     if (command.local_rank.value_or(local_rank) != local_rank) continue;
     worker.signalled = true;
     SignalGroup(worker.pid, worker.outcome, command.signal);
     if (Ends(command.signal)) kill(-worker.pid, SIGCONT);
-    // SignalGroup waits up to a second for a worker that is starting. So a sign
-    // of life to the agent may be due now.
+    // SignalGroup may have waited up to a second for a worker that is starting,
+    // so a sign of life to the agent may be due.
     GiveSign();
     channel_.Flush();
   }
   if (command.local_rank) return;
-  // The running workers' process groups have got the signal. Now signal other
-  // descendants of the guardian. With `everything`, these are all others.
-  // Otherwise they are only the processes in the groups of workers that have
-  // ended. Each process is signalled by its pid, because the number of an empty
-  // group may be reused for another group.
+  // The running workers' process groups have got the signal. Now signal the
+  // guardian's other descendants: with `everything` all of them, else only
+  // those in process groups of workers that have ended. Each process is
+  // signalled by its pid, because the number of an empty group may be reused
+  // for another group.
   if (command.everything || !leaderless_groups_.empty()) {
     for (const ProcessEntry& process : Descendants(getpid())) {
       const bool told = std::any_of(
@@ -572,8 +572,8 @@ void GuardianLoop::RestoreTerminal() {
 
 // Reads from the worker's pipe whether its program was executed, and closes the
 // pipe. Does nothing if the pipe is already closed. If the program was
-// executed, reports this to the agent. If not, Reap reports the failure after
-// it has reaped the child, because only then is the local rank free again.
+// executed, reports this to the agent. Otherwise Reap reports the failure after
+// reaping the child: only then is the local rank free again.
 void GuardianLoop::Settle(int local_rank, Worker* worker) {
   if (!worker->outcome.open()) return;
   worker->failure = ReadStartFailure(worker->outcome);

@@ -339,9 +339,9 @@ TEST_F(GuardianTest, AWorkerLeadsASession) {
   EXPECT_EQ(session, std::to_string(events_.Await<WorkerStarted>().pid));
 }
 
-// The guardian gets the request to start the worker and the request to signal
-// it at the same time. So it sends the signal just after the worker's fork. The
-// signal must end the worker nevertheless.
+// The guardian gets two requests at the same time: to start the worker, and to
+// signal the worker. The guardian sends the signal just after the worker's
+// fork. The signal must end the worker nevertheless.
 TEST_F(GuardianTest, ASignalRightAfterTheStartIsNotLost) {
   for (int i = 0; i < 50; ++i) {
     Start(0, {"pause"});
@@ -355,10 +355,10 @@ TEST_F(GuardianTest, ExitSaysWhetherTheWorkerWasSignalled) {
   Start(0, {"say-pid", "pause"});
   const int pid = std::stoi(out_.Line());
   const OwnedFd process = OpenPidFd(pid);
-  // Stop the guardian with SIGSTOP. Meanwhile kill the worker, and request a
-  // signal to it. When the guardian continues, it finds the worker's exit and
-  // the request at the same time. It must not report that it has signalled the
-  // worker.
+  // While the guardian is stopped (SIGSTOP), kill the worker and request a
+  // signal to the worker. After SIGCONT the guardian finds the worker's exit
+  // and the request at the same time. The guardian must not report the worker
+  // as signalled.
   ASSERT_EQ(kill(guardian_->pid(), SIGSTOP), 0);
   ASSERT_EQ(kill(pid, SIGKILL), 0);
   EXPECT_TRUE(!process.open() || Ends(process));
@@ -514,8 +514,8 @@ TEST_F(GuardianTest, IsDeafToTheSignalsThatEndAnAgent) {
 TEST_F(GuardianTest, SignalsWithoutWorkersHaveNoEffect) {
   guardian_->SignalAll(SIGTERM, Guardian::Reach::kProcessGroups);
   guardian_->SignalAll(SIGKILL, Guardian::Reach::kEverything);
-  // SIGTERM and SIGKILL were sent while there was no worker. They must not
-  // reach a worker that starts later: it runs to its end.
+  // SIGTERM and SIGKILL were sent while there was no worker. A worker that
+  // starts later must not get these signals: it runs to its end.
   EXPECT_EQ(OutputOf({"say-stdin"}), "null");
 }
 

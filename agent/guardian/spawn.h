@@ -72,9 +72,9 @@ std::variant<Spawned, StartFailure> Spawn(const SpawnRequest& request);
 
 // Sends `signal` to the process group that a spawned child leads. The group
 // exists once the child has called setsid. While `outcome` (Spawned::outcome)
-// is open, this may not have happened yet. The function then waits up to a
-// second for the group, so that the signal is not lost. If there is still no
-// group, the signal goes to the child alone.
+// is open, the child may not have called setsid yet. The function then waits up
+// to a second for the group, so that the signal is not lost. If there is still
+// no group, only the child gets the signal.
 void SignalGroup(pid_t child, const OwnedFd& outcome, int signal);
 
 // The reason why the child could not execute its program; nullopt if the

@@ -49,9 +49,8 @@ void ExamineLoopback(const NodeFacts& facts, const std::string& setting,
                      const std::vector<std::string>& chosen,
                      std::vector<Finding>& findings) {
   const auto usable = Usable(facts.network);
-  // Reports the setting if it leaves only loopback interfaces (`chosen`),
-  // although the node has other interfaces. If the node has no others, nothing
-  // is reported.
+  // Reports a variable of NCCL or Gloo (`setting`) that selects only loopback
+  // interfaces (`chosen`) although the node has other usable interfaces.
   if (AllLoopback(facts.network, chosen) &&
       !AllLoopback(facts.network, usable)) {
     findings.push_back(

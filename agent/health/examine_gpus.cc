@@ -254,7 +254,7 @@ std::vector<Finding> ExamineGpus(const GpuFacts& gpus,
 std::vector<Finding> ExamineGpuCount(int needed, const GpuFacts& gpus) {
   // Without a driver (`absent`) the node counts as having 0 GPUs. If a driver
   // fails, hangs or lists no GPU, another finding reports this, and this
-  // function adds none.
+  // function returns an empty list.
   const bool absent = gpus.state == GpuFacts::State::kNoDriver;
   const bool counted =
       gpus.state == GpuFacts::State::kRead && !gpus.devices.empty();

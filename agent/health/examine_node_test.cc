@@ -130,8 +130,8 @@ TEST(ExamineNode, AHealthyNodeHasNoTrouble) {
               HasSubstr("a coordinator here takes 1048512 nodes"));
 }
 
-// A fault that `spoil` adds to the facts of a healthy node. It must cause
-// exactly one finding, with the id `id` and with `word` in its text.
+// A test case: `spoil` adds a fault to the facts of a healthy node. The fault
+// must cause exactly one finding, with the id `id` and with `word` in its text.
 struct Case {
   const char* id;
   const char* word;

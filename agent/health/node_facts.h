@@ -13,8 +13,8 @@
 namespace muster::agent {
 
 // The structs of this file contain facts about a node as they were read,
-// without a judgement. A field is nullopt or empty if the thing does not exist,
-// or if this user may not read it.
+// without a judgement. A field is nullopt or empty if the described object does
+// not exist, or if this user may not read the value.
 
 // Versions of the software that a training script uses: NVIDIA's driver, CUDA,
 // NCCL, PyTorch.

@@ -79,8 +79,8 @@ std::vector<FabricPort> ReadFabric(const std::string& root) {
   return ports;
 }
 
-// Tests whether a server of Muster could listen on the port: listens on it for
-// a moment, in the same way. Returns the error, or "" on success.
+// Tests whether a server of Muster could listen on the port: listens on the
+// port for a moment, as a server would. Returns the error, or "" on success.
 std::string ListenOnce(int port) {
   const OwnedFd fd(socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const OwnedFd fallback(

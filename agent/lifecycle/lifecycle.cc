@@ -125,9 +125,9 @@ void Lifecycle::On(const DirectiveCame& event) {
     Notice(absl::StrCat("round ", round_, " broke because ", directive.reason,
                         "; what was named before followed from it"));
   }
-  // Send a report at once (changed_), which confirms a stop order. On a node
-  // without workers the order changes nothing, so no other report would confirm
-  // it. Orders of other kinds have an effect, which the next report shows.
+  // Confirm a stop order by a report at once (changed_). On a node without
+  // workers the order changes nothing, so no other report would confirm it.
+  // Other orders need no such report: the next report shows their effect.
   if ((newer || was_due) &&
       directive.kind == rendezvous::DirectiveKind::kStop) {
     changed_ = true;
@@ -197,11 +197,10 @@ void Lifecycle::On(const WorkerDown& event) {
     pids_[event.local_rank] = 0;
   }
   if (IsEndOfHungWorker(event)) {
-    // This branch does nothing, because the worker was already reported as
-    // hung.
+    // Nothing to do: the worker was already reported as hung.
   } else if (!event.failure.has_value() || IsEndByPreemption(*event.failure)) {
-    // This branch does nothing, because the exit is no failure: the worker
-    // exited with 0, or the preemption explains the exit.
+    // Nothing to do: the exit is no failure, because the worker exited with 0
+    // or the preemption explains the exit.
   } else {
     rendezvous::Failure failure = *event.failure;
     const bool stopping = phase_ == rendezvous::NodePhase::kStopping;
@@ -216,8 +215,8 @@ void Lifecycle::On(const WorkerDown& event) {
     if (failures_.size() < rendezvous::kMaxFailuresPerReport) {
       failures_.push_back(failure);
     }
-    // If no signal of Muster caused the failure, it is reported at once. A
-    // failure caused by Muster's own signal is reported only at the end of the
+    // Report the failure at once, unless a signal of Muster caused it. Failures
+    // that Muster's own signal caused are reported only at the end of the
     // round.
     if (!by_us) {
       changed_ = true;
@@ -254,8 +253,9 @@ void Lifecycle::On(const WorkersGone& event) {
   }
   any_left_ = false;
   // All workers have succeeded and no process is left, so the SIGKILL that is
-  // planned for kill_at_ is cancelled. It would cut short the user's preemption
-  // command, which may still run and has its own deadline (announcing_until_).
+  // planned for kill_at_ is cancelled. SIGKILL would cut short the user's
+  // preemption command, which may still run and has its own deadline
+  // (announcing_until_).
   if (phase_ == rendezvous::NodePhase::kRunning && pending_ == 0) {
     kill_at_.reset();
   }
@@ -330,11 +330,11 @@ void Lifecycle::FollowDirective() {
       if (round_ >= directive.place.round) {
         ForwardSignals();
       } else if (preemption_.has_value()) {
-        // Ignore this order to begin a new round. The coordinator sent it
-        // before it knew of this node's preemption notice.
+        // Ignore this order to begin a new round: the coordinator sent the
+        // order before learning of this node's preemption notice.
       } else if (HasWorkers()) {
-        // If workers of the previous round are left, the order to stop that
-        // round was lost. They are stopped before the new round begins.
+        // Workers of the previous round are left, because the order to stop
+        // that round was lost. Stop these workers before the new round begins.
         if (phase_ == rendezvous::NodePhase::kRunning) {
           ReleaseWaiters("this node's round is over");
           Stop(SIGTERM, config_.spec.shutdown_timeout);

@@ -120,10 +120,10 @@ class Lifecycle {
   // the coordinator's directive asks for.
   void Reconcile();
   void FollowDirective();
-  // Whether `directive` comes from a process that does not, or no longer,
-  // coordinate the job. If so, also requests a connection to another endpoint.
-  // Exception: the process is a standby, and this node stays connected to it
-  // for a limited time.
+  // Whether `directive` comes from a process that does not coordinate the job,
+  // or no longer does. If so, also requests a connection to another endpoint.
+  // Exception: if the process is a standby, this node stays connected to it for
+  // a limited time.
   bool ComesFromAnother(const rendezvous::Directive& directive);
   // The endpoint at which the coordinator last answered. If it has not answered
   // yet, the configured endpoint.
@@ -132,11 +132,11 @@ class Lifecycle {
   // limited time, because the standby may become the coordinator.
   void StandBy(const rendezvous::Directive& directive);
   void GoTo(std::string endpoint, Duration pause);
-  // Whether `order`, which begins a round, is recent. It is if it answers a
-  // report that this node sent at most JobSpec::order_life() ago, or does not
-  // say which report it answers. An older order was delayed, by the network or
-  // because the agent was suspended. It may be outdated: a new coordinator may
-  // have begun another world without this node.
+  // Whether `order`, which begins a round, is recent: it answers a report that
+  // this node sent at most JobSpec::order_life() ago, or does not say which
+  // report it answers. An older order was delayed by the network, or the agent
+  // was suspended. Meanwhile a new coordinator may have begun another world
+  // without this node.
   bool IsFresh(const rendezvous::Directive& order) const;
   // Discards an order to begin a round that is too old, and sends a report. A
   // coordinator that still wants the round answers with a new order.
@@ -145,9 +145,9 @@ class Lifecycle {
   // Reads from a coordinator's directive which process coordinates the job and
   // which nodes may take over.
   void FollowCoordinator(const rendezvous::Directive& directive);
-  // Whether this node may try again if a coordinator refuses it: the
-  // coordinator at the endpoint may still be that of another job, and this node
-  // runs no worker.
+  // Whether this node may connect again after a coordinator has refused it.
+  // True if the endpoint may still lead to another job's coordinator, and this
+  // node runs no worker.
   bool MayMeetAnotherJob() const;
   // Whether `directive` is a refusal by the coordinator of another job, after
   // which the agent connects again instead of exiting.
@@ -187,9 +187,9 @@ class Lifecycle {
   // running, also stops all workers.
   void ReportHang();
   // Whether `event` is the exit of a worker that is reported as hung. Such an
-  // exit is no further failure. If a hang is only suspected so far, `event` may
-  // decide the suspicion. The function then first reports the hang, or drops
-  // the suspicion.
+  // exit does not count as a further failure. If a hang is only suspected,
+  // `event` may confirm it or rule it out. The function then first reports the
+  // hang or drops the suspicion.
   bool IsEndOfHungWorker(const WorkerDown& event);
   std::optional<Instant> HangDeadline() const;
   // --- Functions that handle announced preemptions (lifecycle_preemption.cc).
@@ -247,10 +247,10 @@ class Lifecycle {
   // The activity to which time is attributed while no worker runs.
   rendezvous::Activity ActivityWithoutWorkers() const;
   void Notice(std::string line);
-  // Prints a general message. This is a message about the whole job for which
-  // the coordinator's directive never chooses a node. With
-  // JobMessages::kAssigned, this node prints only messages that the directive
-  // assigns to it, so this function prints nothing.
+  // Prints a general message: a message about the whole job for which the
+  // coordinator's directive never chooses a node. With JobMessages::kAssigned,
+  // prints nothing, because this node then prints only the messages that the
+  // directive assigns to it.
   void NoticeForJob(std::string line);
   bool PrintsForJob() const;
   void SendReport();
@@ -329,7 +329,7 @@ class Lifecycle {
   std::optional<rendezvous::Directive> directive_;
   const Instant began_;
   // The time since which an expected directive is missing: the start of the
-  // agent, or the loss of the connection.
+  // agent, or the loss of the connection. nullopt: no directive is missing.
   std::optional<Instant> unanswered_since_;
   // IP addresses of this node, for reports
   std::vector<std::string> addresses_;
@@ -346,10 +346,10 @@ class Lifecycle {
   // coordinator with a lower one.
   uint64_t promised_epoch_ = 0;
   rendezvous::Electorate electorate_;
-  // The world that this agent began before the world of `place_`, and the group
-  // rank of this node in it; -1: none. This world may be the electorate of a
-  // coordinator that does not know that this node belongs to it. The agent then
-  // reports its rank.
+  // The world in which this agent took part before the world of `place_`, and
+  // this node's group rank in the older world; -1: none. A coordinator may use
+  // the older world as its electorate without knowing that this node belongs to
+  // it. The agent then reports the rank.
   rendezvous::WorldId previous_world_;
   int previous_rank_ = -1;
   int host_rank_ = -1;

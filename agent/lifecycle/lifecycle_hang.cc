@@ -43,9 +43,9 @@ std::string Describe(const HangWatch::Silence& silence, Instant now) {
 
 // Moves the workers' deadlines after the agent was suspended. A whole job may
 // be suspended and resumed (Slurm's gang scheduling, a live migration of the
-// machine). Its workers send no reports meanwhile, although they do not hang. A
-// suspension moves the deadlines only by its length. So a hung worker is found
-// even if suspensions repeat.
+// machine). The job's workers then send no reports, although they do not hang.
+// A suspension moves the deadlines only by its length. So a hung worker is
+// found even if suspensions repeat.
 void Lifecycle::ForgiveSilence(Instant due) {
   if (now_ <= due + kMaxLate) return;
   watch_.SuspendedFor(now_ - due);
@@ -61,8 +61,8 @@ void Lifecycle::RecordProgress(const WorkerSaid& said) {
   watch_.RecordProgress(now_, said.local_rank, said.message);
   if (!said.message.alive) return;
   ledger_.Hear(now_, said.message);
-  // The suspicion ends if the report comes from the suspected worker while the
-  // round is running. In all other cases the function returns here.
+  // Only a report of the suspected worker, while the round is running, ends the
+  // suspicion.
   if (phase_ != rendezvous::NodePhase::kRunning || !suspicion_.has_value() ||
       suspicion_->failure.local_rank != said.local_rank) {
     return;

@@ -161,9 +161,9 @@ TEST_F(LifecycleHang, StoppedWorkerIsReportedInABrokenRound) {
     EXPECT_THAT(agent.signals, ElementsAre(SIGTERM));
     // The workers' deadline is 30 s of silence. Worker 0 was stopped by
     // SIGSTOP. The round is stopped `before` milliseconds before the deadline.
-    // The agent requests worker 0's stack only if its silence has lasted at
-    // least half of the deadline. This is so at 29.99 s (`before` is 10), but
-    // not at 14 s (`before` is 16000).
+    // The agent requests worker 0's stack only if worker 0 has been silent for
+    // at least half of the deadline: after 29.99 s (`before` is 10), but not
+    // after 14 s (`before` is 16000).
     ASSERT_EQ(agent.stacks_asked.size(), before == 10 ? 1u : 0u);
     agent.Step(Taken(/*local_rank=*/0));
     const std::vector<rendezvous::Failure>& failures =

@@ -15,14 +15,15 @@ namespace {
 // The least time for which a node stays connected to a standby before it tries
 // the next standby; a random time below kStandbySpread is added. The time is
 // limited, because the other nodes may be unable to reach this standby. It is
-// some seconds long, because nodes notice the loss of their coordinator at
-// different times. Meanwhile, standbys that reach each other send their nodes
-// to one standby (Standby::Meet).
+// not shorter, because nodes notice the loss of their coordinator at different
+// times. Meanwhile, standbys that reach each other send their nodes to one
+// standby (Standby::Meet).
 constexpr Duration kStandbyTime = std::chrono::seconds(5);
 constexpr Duration kStandbySpread = std::chrono::seconds(5);
-// How long a node stays at a standby that has asked it for a promise (to obey
-// no coordinator with a lower epoch), instead of kStandbyTime. Such a standby
-// may soon have the promises of a majority, and then becomes the coordinator.
+// The least time for which a node stays connected to a standby that has asked
+// for the node's promise (to obey no coordinator with a lower epoch); replaces
+// kStandbyTime. Such a standby may soon have the promises of a majority, and
+// then becomes the coordinator.
 constexpr Duration kPromiseTime = std::chrono::seconds(10);
 // The pauses before the next attempt to connect. kMovePause: after the
 // coordinator has moved. kWrongCoordinatorPause: after the coordinator of
@@ -75,20 +76,19 @@ bool Lifecycle::ComesFromAnother(const rendezvous::Directive& directive) {
       StandBy(directive);
       return true;
     case rendezvous::DirectiveKind::kRefused:
-      // A refusal by this job's coordinator is handled like other directives
-      // (break). So is every refusal if no standby is known. Otherwise another
-      // job's coordinator may now listen at the port of a former standby, so
-      // this node tries the next known endpoint.
+      // A refusal is handled like other directives (break) if this job's
+      // coordinator sent it, or if no standby is known. Otherwise another job's
+      // coordinator may listen at the port of a former standby, so this node
+      // tries the next known endpoint.
       if (!directive.another_job || standbys_.empty()) break;
       GoTo("", kMovePause);
       return true;
     default:
       break;
   }
-  // This node obeys a directive (false) if its epoch is at least the epoch that
-  // this node has promised to follow. It also obeys a refusal, which has the
-  // epoch 0. It ignores any other directive (true), and connects to another
-  // endpoint.
+  // Obey (return false) a refusal, which has the epoch 0, and any directive
+  // whose epoch is at least the epoch that this node has promised to follow.
+  // Ignore all other directives (return true), and connect to another endpoint.
   if (directive.epoch == 0 || directive.epoch >= promised_epoch_) return false;
   GoTo("", kMovePause);
   return true;
@@ -150,10 +150,10 @@ void Lifecycle::FollowCoordinator(const rendezvous::Directive& directive) {
   standby_reason_.clear();
   if (directive.epoch > promised_epoch_) {
     promised_epoch_ = directive.epoch;
-    // An elected coordinator gives this node a place only after a report has
-    // confirmed the coordinator's epoch. So the report is sent at once. If
-    // electorate.epoch is 0, the coordinator was not elected and does not wait
-    // for the report.
+    // An elected coordinator gives this node a place only after a report of
+    // this node has confirmed the coordinator's epoch. So send the report at
+    // once. A coordinator that was not elected (electorate.epoch is 0) does not
+    // wait for the report.
     const bool is_awaited = directive.electorate.epoch != 0;
     changed_ = changed_ || is_awaited;
   }

@@ -596,8 +596,8 @@ TEST_F(LifecycleStandbyTest, ReportsWhatAStandbyMustKnow) {
   EXPECT_EQ(report().host_rank, 0);
 }
 
-// A coordinator may return to an earlier world as the electorate, and not know
-// that this node belongs to it.
+// A coordinator may use an earlier world as the electorate again without
+// knowing that this node belongs to that world.
 TEST_F(LifecycleStandbyTest, KnowsItsRankInTheWorldBeforeItsOwn) {
   agent_.TellStop(1);
   agent_.AllDown();
@@ -623,9 +623,9 @@ TEST_F(LifecycleStandbyTest, PromisesAndObeysNoLowerEpoch) {
   agent_.Step(DirectiveCame{StandBy(9)});
   EXPECT_EQ(report().promised_epoch, 9u);
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
-  // The node has promised to obey no epoch below 9. It now connects again to
-  // the old coordinator, whose epoch is 8. This coordinator orders it to stop
-  // the round. The order must have no effect.
+  // The node has promised to obey no epoch below 9, and connects again to the
+  // old coordinator, whose epoch is 8. The old coordinator orders the node to
+  // stop the round. This order must have no effect.
   agent_.Disconnect();
   agent_.Step(LinkUp{.coordinator = "a:1"});
   rendezvous::Directive stop = DirectiveOf(rendezvous::DirectiveKind::kStop);

@@ -21,9 +21,9 @@ constexpr Duration kOneOrder = std::chrono::seconds(2);
 // has ended.
 constexpr Duration kOrderTimeout = std::chrono::seconds(5);
 
-// The time that the coordinator has to declare silent nodes lost and to send
-// the verdict. It begins after the shutdown time-out, within which all workers
-// must exit.
+// The time for the coordinator to declare silent nodes lost and to send the
+// verdict. Counts from the end of the shutdown time-out, within which all
+// workers must exit.
 constexpr Duration kStopMargin = std::chrono::seconds(5);
 
 }  // namespace
@@ -83,7 +83,7 @@ void Lifecycle::Preempt(const rendezvous::PreemptionNotice& notice) {
   }
 }
 
-// Whether the preemption explains a worker's exit. This is so in three cases:
+// Whether the preemption explains a worker's exit. True in three cases:
 // - The worker has no handler for the preemption signal, and this signal killed
 //   it.
 // - The cluster's own signal killed the worker. Some clusters signal every
@@ -125,7 +125,8 @@ bool Lifecycle::WorkersKeepGrace() const {
 // preemption notice. Normally the coordinator stops the workers when the grace
 // period is over, and sends the verdict when all have stopped. But the cluster
 // may already have removed the coordinator. This node must then exit by itself
-// before the cluster kills its agent, because that would count as a failure.
+// before the cluster kills the agent, because a killed agent counts as a
+// failure.
 std::optional<Instant> Lifecycle::PreemptionLimit() const {
   if (!preemption_.has_value() || leave_.has_value()) return std::nullopt;
   const Instant ordered = preemption_->deadline + kOrderTimeout;

@@ -205,8 +205,8 @@ TEST_F(LifecyclePreemption, TheCommandHasADeadline) {
   agent_.Down(0);
   agent_.Down(1);
   agent_.Gone();
-  // The user's preemption command may run for 70 s (60 s of grace and 10 s of
-  // shutdown time-out). This wait ends 1 ms before that time is over.
+  // The user's preemption command may run for 70 s: 60 s of grace and 10 s of
+  // shutdown time-out. Wait until 1 ms before this limit.
   agent_.Wait(milliseconds(69'999));
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
   agent_.Wait(milliseconds(1));
@@ -362,9 +362,8 @@ TEST_F(LifecyclePreemption, WorkersHaveTheirGraceWithoutACoordinator) {
   EXPECT_EQ(agent_.leave->exit_code, rendezvous::kPreemptedExitCode);
 }
 
-// If the cluster removes the coordinator first, the agent itself stops its
-// workers. It does so 5 s after the grace period, before the cluster kills
-// them.
+// If the cluster has removed the coordinator, the agent itself stops its
+// workers 5 s after the grace period, before the cluster kills them.
 TEST(LifecyclePreemptionAlone, WorkersAreStoppedWhenTheGraceIsOver) {
   for (const bool connected : {false, true}) {
     Lifecycle::Config config = PreemptedConfig();
@@ -398,7 +397,7 @@ TEST(LifecyclePreemptionAlone, AStoppedNodeLeavesWithoutTheVerdict) {
   agent.Disconnect();
   // A preempted node without a coordinator exits after 80 s: 60 s of grace, 10
   // s for the shutdown of the other nodes, and twice 5 s for delays of the
-  // coordinator. This wait ends 1 ms earlier.
+  // coordinator. Wait until 1 ms before this limit.
   agent.Wait(seconds(60 + 10 + 10) - milliseconds(1));
   EXPECT_FALSE(agent.leave.has_value());
   agent.Wait(milliseconds(1));

@@ -147,8 +147,8 @@ struct StartWorkers {
 };
 struct SignalWorkers {
   int signal = 0;
-  // Whether the signal is also sent to those descendants of the workers that
-  // are in no running worker's process group.
+  // Whether the signal is also sent to descendants of the workers outside of
+  // the running workers' process groups.
   bool everything = false;
   // The local rank of the only worker to whose process group the signal is
   // sent; nullopt: the signal is sent to the process groups of all workers.

@@ -78,8 +78,8 @@ class Console {
   // Whether any write has failed.
   bool Failed() const;
   // Whether output is missing on the console because a write failed, or because
-  // the console accepted nothing for too long. Output that the user allowed to
-  // drop (WhenFull::kDrop) does not count.
+  // the console accepted nothing for too long. Output that Muster dropped
+  // because the user allowed this (WhenFull::kDrop) does not count.
   bool IsIncomplete() const;
 
  private:

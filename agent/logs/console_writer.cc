@@ -29,18 +29,17 @@ int OpenConsoleCopy(int fd) {
   struct stat status;
   if (fstat(fd, &status) != 0) return -1;
   // Only pipes and terminals are opened again, because a write to them may
-  // block for long. A regular file is not: a second open would have a file
-  // offset of its own, so that its writes would overwrite other programs'
-  // output.
+  // block for long. A regular file is not opened again: the second descriptor
+  // would have a file offset of its own, and writes to it would overwrite other
+  // programs' output.
   if (S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode)) {
     std::string path = "/proc/self/fd/" + std::to_string(fd);
     int copy = open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (copy >= 0) return copy;
   }
   // The duplicate gets a descriptor number of at least 3. If this process was
-  // started with one of the descriptors 0 to 2 closed, the duplicate could
-  // otherwise get that number, and would be mistaken for stdin, stdout or
-  // stderr.
+  // started with stdin, stdout or stderr closed, the duplicate could otherwise
+  // get a number from 0 to 2, and would be mistaken for one of these streams.
   return fcntl(fd, F_DUPFD_CLOEXEC, 3);
 }
 
@@ -108,8 +107,8 @@ struct ConsoleWriter::State {
   Text NextBatch();
   // Updates the state after an attempt to write `lead`, a note about lost
   // bytes, and then `batch`; `end` is the result of the attempt. Returns a
-  // function that calls on_error, which the caller must run without holding
-  // `mutex`. Empty: on_error need not be called.
+  // function that calls on_error; the caller must run this function without
+  // holding `mutex`. Empty: on_error need not be called.
   std::function<void()> After(WriteEnd end, const std::string& lead,
                               const Text& batch);
 

@@ -107,10 +107,11 @@ class ConsoleWriter {
   // thread.
   void SetOnError(std::function<void(int error)> on_error);
 
-  // Starts to measure how long the console accepts nothing, unless this is
-  // being measured already. The measurement continues from one wait to the next
-  // until the console accepts something. Wait and WaitForRoom call BeginWait
-  // first. Before a wait for several writers, call BeginWait for all of them.
+  // Starts to measure how long the console accepts nothing, unless such a
+  // measurement is running already. The measurement continues from one wait to
+  // the next until the console accepts something. Wait and WaitForRoom call
+  // BeginWait first. Before a wait for several writers, call BeginWait for all
+  // of them.
   void BeginWait(Instant now);
   // Waits until all queued text has been written.
   WaitEnd Wait(const WaitLimits& limits);

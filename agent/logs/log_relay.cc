@@ -343,10 +343,10 @@ void LogRelay::Impl::ResumeAll() {
 }
 
 // The time in milliseconds until the relay's thread must act again; -1: it has
-// nothing to do until an event comes. `room`: the time until which streams are
-// not read, because their log files accept no more output; nullopt: all streams
-// are read. After that time the file system counts as hung, so the streams are
-// read again, without log files.
+// nothing to do until an event comes. `room`: the time at which the log files'
+// file system counts as hung. Until then, streams whose log files accept no
+// more output are not read. From then on they are read again, without log
+// files. nullopt: all streams are read.
 int LogRelay::Impl::Timeout(std::optional<Instant> room) {
   std::optional<Instant> next = files_.NextLook();
   if (room) next = std::min(next.value_or(*room), *room);

@@ -28,9 +28,9 @@ struct LinePart {
 // Pure.
 class OpenLine {
  public:
-  // The handling of a progress bar's new state. kReplace, for a terminal: it
-  // overwrites the old state. kNewLine, for a file or pipe: each state gets its
-  // own line.
+  // The handling of a progress bar's new state. kReplace, for a terminal: the
+  // new state overwrites the old one. kNewLine, for a file or pipe: each state
+  // gets its own line.
   enum class Redraw { kReplace, kNewLine };
 
   explicit OpenLine(Redraw redraw) : redraw_(redraw) {}

@@ -127,10 +127,10 @@ std::optional<Instant> PipeReader::NextDeadline() {
 
 void PipeReader::TimePassed(Instant now) {
   std::lock_guard<std::mutex> lock(mutex_);
-  // An unfinished line is shown after a delay. If the rest of the line may
-  // still be in the pipe, the delay begins anew (PutOff). This is so if the
-  // pipe holds bytes. It is also so if the console or the queue of file writes
-  // is full, because the pipe is then not read.
+  // An unfinished line is shown after a delay. The delay begins anew (PutOff)
+  // if the rest of the line may still be in the pipe: if the pipe holds bytes,
+  // or if the pipe is not read because the console or the queue of file writes
+  // is full.
   int waiting = 0;
   const bool has_more =
       !ended_ && ioctl(fd_, FIONREAD, &waiting) == 0 && waiting > 0;

@@ -69,8 +69,8 @@ class PipeReader {
   Outcome ReadSome(std::span<char> buffer);
 
   // Reads the bytes that are in the pipe now. Does not wait for the end of the
-  // stream: a grandchild that inherited the pipe may delay it. Returns even if
-  // a process keeps writing.
+  // stream: a grandchild that inherited the pipe may delay this end. Returns
+  // even if a process keeps writing.
   Outcome Drain(std::span<char> buffer);
 
   std::vector<std::string> LastLines();

@@ -42,10 +42,9 @@ void RecentOutput::Append(const Worker& worker, Stream stream,
   if (bytes.size() > kMaxBytesPerWorker) {
     const size_t skipped = bytes.size() - kMaxBytesPerWorker;
     kept.offset += skipped;
-    // Only the last kMaxBytesPerWorker bytes of `bytes` are kept; the bytes
-    // before them are skipped. Skipped bytes must lie just before the oldest
-    // block, because readers look for missing bytes only there. So all older
-    // blocks are removed.
+    // Keep only the last kMaxBytesPerWorker bytes of `bytes`, and skip the
+    // bytes before them. Readers look for skipped bytes only just before the
+    // oldest block, so all older blocks are removed.
     kept.blocks.clear();
     kept.bytes = 0;
     bytes.remove_prefix(skipped);
@@ -111,9 +110,9 @@ std::vector<RecentOutput::Block> RecentOutput::Read(int local_rank,
   std::vector<Block> blocks;
   const auto found = kept_.find(local_rank);
   if (found == kept_.end()) return blocks;
-  // The reader has read up to the offset `from`. A block that marks the end of
-  // a stream is empty, and its offset may equal `from`. So the reader may get
-  // such a block twice, which does no harm.
+  // The reader has read up to the offset `from`. The empty block that marks the
+  // end of a stream may have the same offset, so the reader may get this block
+  // twice, which does no harm.
   for (auto block = found->second.blocks.rbegin();
        block != found->second.blocks.rend() && block->offset >= from; ++block) {
     blocks.push_back(*block);
@@ -210,8 +209,8 @@ void OutputReader::ReadSource(int local_rank, Instant now,
   const RecentOutput::Worker& worker = blocks.front().worker;
   uint64_t skipped = blocks.front().offset - source.next;
   if (skipped > 0) {
-    // Counts the unfinished lines that the reader holds as skipped: the rest of
-    // these lines is no longer kept, so the lines are dropped.
+    // Drop the unfinished lines, because the rest of these lines is no longer
+    // kept. Count their bytes as skipped, too.
     for (const auto& [stream, state] : source.streams) {
       skipped += state.lines.pending_bytes();
     }
@@ -263,7 +262,9 @@ void OutputReader::ReadSource(int local_rank, Instant now,
   }
 }
 
-// Keeps the newest lines of each rank. `found` is in the order of arrival.
+// Removes from `found` the lines that are too old for the inquiry
+// (question_.since), and all but the newest question_.lines lines of each rank.
+// `found` is in the order of arrival.
 void OutputReader::KeepNewest(std::vector<Found>* found) const {
   if (question_.since > Duration::zero()) {
     std::erase_if(*found, [&](const Found& one) {

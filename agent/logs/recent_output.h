@@ -138,8 +138,8 @@ class OutputReader {
   // notes about output that is not kept any more. The first call returns as
   // many of the newest lines of each rank as the inquiry demands. If the
   // inquiry follows the output, an unfinished line, such as a prompt, is
-  // returned after a pause of kUnfinishedAfter. If not, the unfinished line is
-  // returned at once. The rest of the line is later returned as another line.
+  // returned after a pause of kUnfinishedAfter; otherwise at once. The rest of
+  // such a line is returned later, as a line of its own.
   rendezvous::AnswerPart Take(Instant now);
 
  private:

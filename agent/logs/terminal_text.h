@@ -9,10 +9,10 @@ namespace muster::agent {
 
 enum class Colours { kKeep, kDrop };
 
-// Removes from `text` (one line) everything that would move a terminal's
-// cursor, ring its bell or set its title. This means control characters other
-// than tab, and escape sequences. Colours (SGR sequences) are kept if `colours`
-// says so; a reset is then appended, so that the next line is not coloured.
+// Removes control characters other than tab, and escape sequences, from `text`
+// (one line). These could move a terminal's cursor, ring its bell or set its
+// title. Colours (SGR sequences) are kept if `colours` says so; a reset is then
+// appended, so that the next line is not coloured.
 std::string WithoutControls(std::string_view text, Colours colours);
 
 // Replaces each byte of `text` that is not part of valid UTF-8 by U+FFFD.
@@ -25,10 +25,10 @@ std::string_view WholeCharacters(std::string_view text);
 // or the escape character alone).
 std::string_view WithoutUnfinishedEscape(std::string_view text);
 
-// Makes invisible characters of `text` visible. Replaces each Unicode character
-// that is invisible or changes the order of other characters by its number,
-// such as "<U+202E>". These are bidirectional overrides, zero-width characters,
-// line separators and tags. `text` is valid UTF-8.
+// Makes invisible characters of `text` visible. A Unicode character that is
+// invisible, or that changes the order of other characters, is replaced by its
+// number, such as "<U+202E>". Examples: bidirectional overrides, zero-width
+// characters, line separators and tags. `text` is valid UTF-8.
 std::string WithVisibleFormats(std::string_view text);
 
 // Makes external text safe to print on a terminal: valid UTF-8 without control

@@ -47,8 +47,8 @@ void WorkerStream::End() {
   std::string lines;
   if (last) Show(*last, Instant(), &lines);
   if (!lines.empty()) sinks_.console(std::move(lines));
-  // Finish returned no line to show. If the console still shows an unfinished
-  // line, such as a progress bar's last state, this line is ended.
+  // If Finish returned no line, but the console still shows an unfinished line,
+  // such as a progress bar's last state, end that line.
   const bool is_open = !last && (shown_ > 0 || redraws_);
   if (is_open && sinks_.console) {
     sinks_.console_part({.stream = sinks_.stream, .ends = true});

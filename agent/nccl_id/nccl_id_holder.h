@@ -18,8 +18,8 @@ namespace muster::agent {
 // /dev and the environment variables.
 std::string GpuProgram(const std::map<std::string, std::string>& environment);
 
-// The path of the program that makes NCCL ids for this node's agent: that of
-// GpuProgram. Empty also if NCCL_COMM_ID is set: NCCL then takes the root's
+// The path of the program that makes NCCL ids for this node's agent: the result
+// of GpuProgram. Empty also if NCCL_COMM_ID is set: NCCL then takes the root's
 // address from this variable and would not use an id from the agent.
 std::string NcclIdProgram(
     const std::map<std::string, std::string>& environment);
@@ -51,8 +51,9 @@ class NcclIdHolder {
     std::string why;  // why there is no id, for the user; may be empty
   };
 
-  // Starts making an id for the next round, unless one exists, is being made,
-  // or has failed before. Returns an outcome if the start failed.
+  // Starts making an id for the next round, unless an id exists or is being
+  // made, or an earlier attempt has failed. Returns an outcome if the start
+  // failed.
   std::optional<Outcome> Make(Instant now);
   // A descriptor that is readable when Look must be called; -1 if no id for the
   // next round exists or is being made.

@@ -54,8 +54,8 @@ struct GpuPairProgram {
   std::vector<std::string> environment;  // as NAME=VALUE
 };
 
-// The results of a measurement of the GPUs. PairMeasurement describes them, at
-// its fields with the prefix gpu_.
+// The results of a measurement of the GPUs. The fields have the meaning of
+// those in PairMeasurement with the prefix gpu_.
 struct GpuPairValues {
   std::string kind;
   std::string failure;

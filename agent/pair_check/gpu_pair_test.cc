@@ -84,9 +84,10 @@ class GpuPairTest : public testing::Test {
           cancel_.get(), MonotonicNow() + limit);
     });
   }
-  // Starts both agents, with programs that were written before. (A program that
-  // is written while another one is started cannot be started itself: the new
-  // process briefly holds the file open for writing.)
+  // Starts both agents. Their programs must have been written before this call:
+  // a process that is forked while a program file is being written briefly
+  // holds the file open for writing, and the kernel then refuses to execute the
+  // program.
   std::array<std::future<Result>, 2> Both(
       const std::string& servers, const std::string& clients,
       Duration clients_limit = seconds(60)) {

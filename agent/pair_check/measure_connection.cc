@@ -103,9 +103,9 @@ struct Limit {
             .cancel_fd = cancel_fd};
   }
 
-  // Waits until `fd` is ready for `events`, or until `until`; both are OK.
-  // Cancelled: `cancel_fd` is readable. DeadlineExceeded: `deadline` has
-  // passed.
+  // Waits until `fd` is ready for `events`, or until `until`; returns OK in
+  // both cases. Cancelled: `cancel_fd` is readable. DeadlineExceeded:
+  // `deadline` has passed.
   absl::Status Await(int fd, short events, Instant until) const {
     pollfd fds[] = {{.fd = fd, .events = events, .revents = 0},
                     {.fd = cancel_fd, .events = POLLIN, .revents = 0}};

@@ -104,7 +104,7 @@ TEST_P(PortReservationOf, KernelAssignsThePortToNoOther) {
   ASSERT_TRUE(reservation.ok());
   const auto port = static_cast<uint32_t>(reservation->port());
   // A range of ephemeral ports that contains only the reserved port. If a
-  // socket with this range asks the kernel for any free port, it must get none.
+  // socket with this range asks for any free port, the kernel must refuse.
   const uint32_t only = port << 16 | port;
   for (const Reuse reuse : {Reuse::kNo, Reuse::kYes}) {
     const OwnedFd other = Socket(GetParam(), reuse);

@@ -62,9 +62,9 @@ absl::Status PreemptionFile::Write(const rendezvous::PreemptionNotice& notice) {
 
 namespace {
 
-// RunShellCommand kills the user's command when the command's time limit has
-// passed, and then returns. If it has not returned this long after the time
-// limit, its thread is abandoned.
+// RunShellCommand kills the user's command at its time limit, and then returns.
+// If RunShellCommand has not returned within this margin after the time limit,
+// its thread is abandoned.
 constexpr Duration kKillMargin = std::chrono::seconds(2);
 
 }  // namespace

@@ -7,7 +7,8 @@ namespace muster::agent {
 uint64_t IgnoredByWorkers(const PreemptionOptions& options) {
   uint64_t ignored = 0;
   for (const int number : options.signals) {
-    // These four signals stop workers, so workers must not ignore them.
+    // SIGTERM, SIGINT, SIGHUP and SIGQUIT also stop workers, so workers must
+    // not ignore these signals.
     const bool stops = number == SIGTERM || number == SIGINT ||
                        number == SIGHUP || number == SIGQUIT;
     if (!stops && number != options.worker_signal) {

@@ -49,8 +49,8 @@ std::string AgainstRequeue(const std::string& shown) {
   // If Slurm's output `shown` has no state of the job, the requeue is
   // permitted: `scontrol requeue` will fail by itself and print the reason.
   if (state.empty()) return "";
-  // A preempted job keeps one of these states for its partition's GraceTime, in
-  // which it may be requeued. So they are no reason against a requeue.
+  // A preempted job stays in one of these states during its partition's
+  // GraceTime, and may be requeued.
   if (state == "RUNNING" || state == "SUSPENDED") return "";
   if (state == "PENDING") return "it is there already";
   if (HidesState(shown)) {

@@ -37,10 +37,9 @@ TEST(RequeueCommand, TakesNothingButNumbers) {
                    .ok());
 }
 
-// AgainstRequeue returns "" if the job may be requeued. A running job may be.
-// If the output has no state of the job, AgainstRequeue returns "" as well,
-// because `scontrol requeue` itself will then fail. The texts are those of
-// `scontrol --oneliner show job` of Slurm 22.05.
+// A running job may be requeued: AgainstRequeue returns "". It also returns ""
+// if the output has no state of the job, because `scontrol requeue` itself then
+// fails. The texts are those of `scontrol --oneliner show job` of Slurm 22.05.
 TEST(AgainstRequeue, AJobThatRunsMayGoBack) {
   EXPECT_EQ(AgainstRequeue("JobId=7 JobName=x JobState=RUNNING Reason=None"),
             "");

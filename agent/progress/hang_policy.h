@@ -6,14 +6,14 @@
 namespace muster::agent {
 
 // The value of --hang-timeout: the rule for when a worker's silence counts as a
-// hang. It applies only to workers that have reported in this round. A worker
-// that has not reported yet may be compiling, or may not report at all.
+// hang. The rule applies only to workers that have reported in this round. A
+// worker that has not reported yet may be compiling, or may not report at all.
 enum class HangDetection {
-  // "auto": the longest permitted silence is the value WATCHDOG_S that the
-  // worker has reported; without this report, a learned value (hang_watch.h)
+  // "auto": the longest permitted silence is the WATCHDOG_S that the worker has
+  // reported; without such a report, a learned value (hang_watch.h)
   kLearned,
-  // SECONDS: the longest permitted silence is the value WATCHDOG_S that the
-  // worker has reported; without this report, HangPolicy::timeout
+  // a number of seconds: the longest permitted silence is the WATCHDOG_S that
+  // the worker has reported; without such a report, HangPolicy::timeout
   kGiven,
   kOff,  // "off": no silence counts as a hang; WATCHDOG_S is ignored
 };

@@ -145,10 +145,9 @@ std::vector<WorkerSaid> ProgressSockets::Take(Instant now) {
     Line& line = lines_[i];
     if (!line.paused) continue;
     Refill(now, line);
-    // Reads the socket again if its rate limit allows kWorthReading datagrams.
-    // NextTake has computed the time for that number, but floating-point
-    // rounding may make the allowance slightly smaller. Therefore one datagram
-    // less is enough.
+    // Read the socket again once its rate limit allows kWorthReading datagrams.
+    // One datagram less is enough: at the time that NextTake has computed,
+    // floating-point rounding may make the allowance slightly smaller.
     if (line.allowance < kWorthReading - 1) continue;
     line.paused = false;
     Watch(static_cast<int>(i));

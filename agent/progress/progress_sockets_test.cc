@@ -176,9 +176,9 @@ TEST_F(ProgressSocketsTest, AFloodIsReadNoFasterThanItsShare) {
     sent += Flood(flooder);
     sockets_.Take(now_);
   }
-  // The clock stood still, so all calls of Take together have read only the
-  // permitted burst of kBurst datagrams. `sent` counts these, and at most
-  // MaxQueued() more, which wait in the socket.
+  // The clock stood still, so all calls of Take together have read only a burst
+  // of kBurst datagrams. At most MaxQueued() further datagrams wait in the
+  // socket. `sent` counts both.
   EXPECT_GE(sent, ProgressSockets::kBurst);
   EXPECT_LE(sent, ProgressSockets::kBurst + MaxQueued());
   // A paused socket does not make fd() readable; NextTake returns the time to

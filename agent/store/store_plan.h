@@ -12,8 +12,8 @@ namespace muster::agent {
 
 // The way in which this node serves the store of one round.
 struct StorePlan {
-  // The addresses to listen on, of which the server takes the first one that
-  // this host has. An empty string means all addresses.
+  // The addresses to listen on, in the order of preference: the server uses
+  // only the first one that this host has. An empty string means all addresses.
   std::vector<std::string> listen;
   // The remote addresses whose connections the store accepts.
   AddressSet clients;
@@ -47,8 +47,8 @@ struct StorePlan {
 // coordinator does not report the nodes' addresses. Clients from all addresses
 // are then served, and StorePlan::remark says so.
 //
-// The permitted memory grows with the number of workers: 64 MiB plus 8 MiB per
-// worker for keys, at most 1 GiB; and 1 GiB more for buffers.
+// The memory limits grow with the number of workers. Content: 64 MiB plus 8 MiB
+// per worker, at most 1 GiB. Buffers: 1 GiB more than the limit of the content.
 //
 // `own_addresses` are those of this host's interfaces.
 StorePlan PlanStore(const rendezvous::Place& place,

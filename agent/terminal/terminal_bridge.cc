@@ -78,8 +78,8 @@ void TerminalBridge::Resized() {
 }
 
 // Gives the terminal's size to all pseudo-terminals, the worker's controlling
-// terminal last. When that one gets a new size, the kernel sends SIGWINCH to
-// the worker, which then finds the new size on all of them. The size is read
+// terminal last: its new size makes the kernel send SIGWINCH to the worker, and
+// all other pseudo-terminals must have the new size by then. The size is read
 // only once, so that all get the same size.
 void TerminalBridge::ResizeLocked() {
   const std::optional<winsize> size = ReadWindowSize(terminal_);
@@ -124,9 +124,9 @@ void TerminalBridge::Stop() {
     stopped_ = true;
     RestoreLocked();
   }
-  // SIGTSTP is raised instead of SIGSTOP: the kernel ignores SIGTSTP if no
-  // process of the session could continue this process, which would otherwise
-  // stay stopped forever.
+  // Raise SIGTSTP, not SIGSTOP. If no process of the session could continue
+  // this process, the kernel ignores SIGTSTP, whereas SIGSTOP would stop this
+  // process forever.
   sigset_t stop;
   sigemptyset(&stop);
   sigaddset(&stop, SIGTSTP);

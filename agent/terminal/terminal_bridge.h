@@ -41,11 +41,11 @@ class TerminalBridge {
   enum class Stdin { kOther, kForeground, kBackground };
   static Stdin LookAtStdin();
 
-  // Starts to keep two pseudo-terminals of a worker at the size of this
-  // process's terminal; a closed descriptor stands for none. `controlling` may
-  // be the worker's controlling terminal. It is resized last, because only its
-  // resize sends the worker a SIGWINCH. The worker's handler must then find the
-  // new size on all its descriptors.
+  // Starts to keep a worker's pseudo-terminals at the size of this process's
+  // terminal. A closed descriptor is ignored. `controlling` may be the worker's
+  // controlling terminal. It is resized last, because its resize sends SIGWINCH
+  // to the worker, and the worker's handler must find the new size on both
+  // pseudo-terminals.
   void FollowSize(OwnedFd controlling, OwnedFd other);
   // Starts forwarding the keys that are typed at descriptor 0 to the
   // pseudo-terminal `master`.
@@ -72,10 +72,9 @@ class TerminalBridge {
   // keys. If so, also sets the terminal's modes for forwarding the keys to the
   // worker.
   bool TakeForeground();
-  // Corrects the first bytes that are read after a change of the terminal's
-  // modes, if they were typed before the change. Linux then delivers an
-  // end-of-input character (Ctrl-D) as a NUL byte, which RestoreTypedEnds turns
-  // back.
+  // Corrects bytes that were typed before a change of the terminal's modes and
+  // are read after it. Linux has replaced an end-of-input character (Ctrl-D) in
+  // such bytes by a NUL byte; RestoreTypedEnds restores the character.
   void RestoreTypedBefore(std::string& typed);
   void RestoreLocked();
   void ResizeLocked();

@@ -36,9 +36,9 @@ void Control(int slave) {
   if (ioctl(slave, TIOCSCTTY, 0) != 0) Fail("TIOCSCTTY");
 }
 
-// Runs in a process of its own. When SIGWINCH arrives because one of two
-// pseudo-terminals was resized, the other one must have the new size already.
-// If so, the process exits with 0.
+// Runs in a process of its own, which exits with 0 if the test succeeds: when
+// SIGWINCH arrives because one of two pseudo-terminals was resized, the other
+// one must have the new size already.
 //
 // This process has the TerminalBridge and also plays the worker: the first
 // pseudo-terminal is its controlling terminal. When TerminalBridge::Resized

@@ -14,8 +14,9 @@ namespace muster::agent {
 struct TerminalModes {
   termios before = {};
   // Modes without echo, line editing and flow control, because the worker's
-  // terminal does these. Ctrl-C, Ctrl-\ and Ctrl-Z still signal this process,
-  // and output is still processed, so that Muster's own lines are correct.
+  // pseudo-terminal performs these functions. Ctrl-C, Ctrl-\ and Ctrl-Z still
+  // signal this process, and output is still processed, so that Muster's own
+  // lines are correct.
   termios forwarding = {};
 };
 

@@ -63,9 +63,9 @@ bool FileTimers::TakeLine(std::string_view line) {
 }
 
 std::vector<FileTimers::Expired> FileTimers::TakeExpired(double now) {
-  // For each process with expired timers: the one to return, and its scope. A
-  // timer that names a signal is preferred; among equals, the one that expired
-  // first.
+  // For each process id with expired timers: the chosen timer and its scope. A
+  // timer that names a signal is chosen before a timer that names none;
+  // otherwise the timer that expired first is chosen.
   std::map<int64_t, std::pair<const std::string*, Timer>> first;
   for (const auto& [key, timer] : timers_) {
     if (timer.expires > now) continue;

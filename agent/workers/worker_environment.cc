@@ -43,10 +43,10 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
   auto set_number = [&set](const char* name, int value) {
     set(name, std::to_string(value));
   };
-  // Sets the variable `name` to `path`. If the worker has no file of this kind,
-  // `path` is empty. The empty path is set only if the agent has inherited the
-  // variable, for instance as a worker of an outer job: the agent's workers
-  // must not use the outer worker's file.
+  // Sets the variable `name` to `path`, which is empty if the worker has no
+  // such file. An empty path is set only to replace a variable that the agent
+  // has inherited, for instance as a worker of an outer job: the agent's
+  // workers must not use the outer worker's file.
   auto set_unless_absent = [&](const char* name, const std::string& path) {
     if (!path.empty() || inherited.count(name) > 0) set(name, path);
   };

@@ -77,9 +77,9 @@ std::vector<std::pair<std::string, std::string>> WorkerEnvironment(
 // for WorkerSpec::unset:
 //
 // - the variable with the job's secret token;
-// - those by which an init system communicates with the agent;
-// - those with a channel key, cores, a network card and an NCCL id. The agent
-//   has these variables if it is itself a worker of an outer job.
+// - the variables by which an init system communicates with the agent;
+// - the variables with a worker's channel key, cores, network card and NCCL id.
+//   The agent has these if it is itself a worker of an outer job.
 std::vector<std::string> WithheldFromWorkers();
 
 // Whether WorkerEnvironment sets the variable `name` itself and ignores its

@@ -21,7 +21,8 @@ struct WorkerSpec {
   std::vector<std::string> unset;
   // the worker's working directory; empty: the agent's
   std::string working_directory;
-  // Logical CPUs to which the worker is bound; empty: those of the agent.
+  // Logical CPUs to which the worker is bound; empty: it may use the agent's
+  // CPUs.
   std::vector<int> cpus;
   // The NUMA node from which the worker prefers to get memory; nullopt: no
   // preference.

@@ -59,8 +59,8 @@ absl::Status AddressSet::Add(std::string_view text) {
     return absl::OkStatus();
   }
   const size_t slash = text.find('/');
-  // The zone (such as %eth0) is removed before the address is parsed. It names
-  // an interface of the client's host, so this host cannot resolve it.
+  // The zone (such as %eth0) is removed before the address is parsed: the zone
+  // names an interface of the client's host, which this host does not know.
   const size_t end = std::min(slash, text.find('%'));
   const std::optional<SocketAddress> address =
       NumericAddress(std::string(text.substr(0, end)), 0);

@@ -30,7 +30,7 @@ struct ResolveLimits {
 };
 
 // Returns all addresses of `host`, at least one. IPv4 addresses come before
-// IPv6 addresses, because they need no zone, and because other tools expect
+// IPv6 addresses, because IPv4 needs no zone, and because other tools expect
 // this order. Otherwise the resolver's order is kept. An IP address is returned
 // at once. A name is looked up within `limits`, and the caller blocks. A
 // look-up that takes longer cannot be cancelled: it ends later, on a thread of

@@ -20,9 +20,9 @@ struct StreamSocket {
 
   bool open() const { return fd.open(); }
 
-  // Like sendmsg and recvmsg, but without blocking and without SIGPIPE. If Send
-  // returns less than the size of `pieces`, it must be called again with the
-  // rest.
+  // Send and Receive are like sendmsg and recvmsg, but never block and cause no
+  // SIGPIPE. If Send returns less than the size of `pieces`, the caller must
+  // call Send again with the remaining bytes.
   ssize_t Send(std::span<iovec> pieces) {
     if (tls != nullptr) return tls->Write(pieces);
     msghdr message{};

@@ -280,8 +280,8 @@ absl::StatusOr<short> TlsStream::Handshake() {
   if (established_) return short{0};
   ERR_clear_error();
   const int result = SSL_do_handshake(ssl_);
-  // Send what OpenSSL has written, also if the handshake has failed: it may be
-  // a TLS alert that tells the peer why.
+  // Send OpenSSL's output even if the handshake has failed: the output may be a
+  // TLS alert that tells the peer the reason.
   const bool is_sent = Flush();
   if (result != 1) {
     switch (SSL_get_error(ssl_, result)) {

@@ -103,8 +103,8 @@ class TlsStream {
 
   // Like sendmsg: returns the number of bytes that the socket has accepted. -1
   // with errno: EAGAIN or an error of the socket. If bytes remain, the next
-  // call must pass all of them again, possibly with more bytes after them. They
-  // may be at another address than in this call.
+  // call must pass all of them again, possibly at another address and with more
+  // bytes after them.
   ssize_t Write(std::span<const iovec> pieces);
   ssize_t Write(const void* data, size_t bytes);
 

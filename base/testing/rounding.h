@@ -50,8 +50,8 @@ double RoundingBound(double operations, double condition) {
   return 2 * RoundingGrowth<T>(operations) * condition;
 }
 
-// The largest absolute difference of two lists' elements; NaN if an element is
-// NaN, or if the lists have different lengths.
+// The largest absolute difference between elements with the same index in two
+// lists; NaN if an element is NaN, or if the lists have different lengths.
 template <typename A, typename B>
 double Distance(const std::vector<A>& a, const std::vector<B>& b) {
   double most = a.size() == b.size() ? 0 : std::nan("");

@@ -26,8 +26,8 @@ struct Rule {
 };
 
 // The rules for FSDP. Every table of rules has the same order as the source of
-// `accelerate launch` (accelerate/utils/launch.py), and the default of a key is
-// that of Accelerate's flag for this key.
+// `accelerate launch` (accelerate/utils/launch.py). The default of a key is the
+// default of the `accelerate launch` flag for this key.
 constexpr Rule kFsdp[] = {
     {"fsdp_version", "FSDP_VERSION", Form::kText, "1"},
     {"fsdp_sharding_strategy", "FSDP_SHARDING_STRATEGY", Form::kText,
@@ -147,8 +147,8 @@ class Writer {
     variables_[name] = value;
   }
 
-  // Sets the variables of a section by its rules. As in Accelerate, `prefix`
-  // may be missing from the keys.
+  // Sets the variables for the section `name` by `rules`. As in Accelerate, a
+  // key may be written without `prefix`.
   template <size_t N>
   void AddSection(const std::string& name, const std::string& prefix,
                   const Rule (&rules)[N],

@@ -188,7 +188,8 @@ int Write(const std::vector<std::string>& arguments,
     }
   }
   if (path.empty()) path = "muster.yaml";
-  // Check before the questions are asked, so that no answers are lost.
+  // Check that the file can be written before asking the questions, so that the
+  // user's answers are not lost.
   const absl::Status writable = CheckWritable(path, overwrite);
   if (!writable.ok()) return Refuse(voice, writable);
   const absl::StatusOr<std::string> text = Ask(flags);

@@ -24,8 +24,8 @@ expect() {
   [[ $output == $pattern ]] || complain "launch $*: $output"
 }
 
-# Two answers come through a pipe; the end of input chooses the defaults for the
-# rest.
+# Two answers come through a pipe. At the end of the input, the remaining
+# questions get their default answers.
 printf '%s\n' 'env X=1' 2 | expect 0 '*muster.yaml is written*' config
 expect 2 '*is there already; --force*' config </dev/null
 printf '%s\n' './show' 2 '' 3 | expect 0 '*is written*' config --force

@@ -11,10 +11,10 @@
 
 namespace muster::launcher {
 
-// Interprets the text of a configuration file of any of three formats:
-// Accelerate's if it has `distributed_type:` or `compute_environment:`,
-// InstructLab's if it has a `train:` section, else Muster's own. Pure.
-// InvalidArgument: "FILE:LINE: what is wrong".
+// Interprets the text of a configuration file. The file has Accelerate's format
+// if it contains `distributed_type:` or `compute_environment:`, InstructLab's
+// format if it contains a `train:` section, and otherwise Muster's own format.
+// Pure. InvalidArgument: "FILE:LINE: what is wrong".
 absl::StatusOr<ConfigMeaning> ReadConfig(
     const std::string& text, const std::vector<Flag>& flags,
     const ConfigSurroundings& surroundings);

@@ -13,9 +13,9 @@ namespace {
 
 using Environment = std::map<std::string, std::string>;
 
-// The flags that give the rendezvous address. In a configuration file that
-// describes a single node, the address is that of the machine on which the file
-// was written.
+// The flags that give the rendezvous address. A configuration file for a single
+// node contains the address of the machine on which the file was written, so
+// other nodes must not use this address.
 constexpr const char* kAddresses[] = {"master-addr", "rdzv-endpoint"};
 
 // Whether `nodes`, a value of --nnodes, means at most one node. False if the

@@ -12,13 +12,13 @@ namespace muster::launcher {
 
 // Merges the settings of a configuration file with those of the cluster in
 // which this process runs. The file's settings take precedence over those of
-// the cluster. Exceptions, settings of the file without effect:
+// the cluster. As exceptions, these settings of the file have no effect:
 //
 // - `slurm`, in a step of Slurm: srun has already started this process.
-// - The number of nodes if it is 1, and the node rank, if the cluster or a host
-//   file makes this process one node of several. All nodes read the same file:
-//   with these settings each node would train alone, or all nodes would have
-//   the same rank. A remark says that they have no effect.
+// - The node rank, and a number of nodes of 1, if the cluster or a host file
+//   makes this process one of several nodes. All nodes read the same file: with
+//   these settings all nodes would have the same rank, or each node would train
+//   alone. A remark says that these settings have no effect.
 // - The rendezvous address, if a setting of the previous item is in the file,
 //   and `given` has no address.
 //

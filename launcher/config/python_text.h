@@ -7,10 +7,10 @@
 
 namespace muster::launcher {
 
-// The text that Python's str() returns for the value as read by yaml.safe_load.
-// Examples: "None" for null, "True" for yes, "0.1" for 0.10; a list in Python's
-// notation. A map gives "{}". The text of a scalar that is neither null nor a
-// truth value nor a number with a decimal point is returned unchanged.
+// The text that Python's str() returns for a value that yaml.safe_load has
+// read: "None" for null, "True" for yes, "0.1" for 0.10, and a list in Python's
+// notation. The text of any other scalar is returned unchanged. Unlike in
+// Python, every map gives "{}".
 std::string PythonText(const YamlValue& value);
 
 std::string Lower(std::string text);

@@ -24,8 +24,8 @@ namespace muster::launcher {
 namespace {
 
 constexpr Duration kCoordinatorTimeout = std::chrono::seconds(5);
-// The `timeout` of AskCoordinator for each endpoint if the user gives several
-// endpoints, which are asked one after the other.
+// Time-out for each endpoint (argument of AskCoordinator) if the user gives
+// several endpoints. The endpoints are asked one after the other.
 constexpr Duration kTimeoutOfEach = std::chrono::seconds(2);
 
 // Asks the coordinator at `endpoint` for its time and for the address from

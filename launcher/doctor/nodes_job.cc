@@ -196,9 +196,9 @@ absl::StatusOr<int> RunOverSlurm(const DoctorRequest& request,
   ExpectedNodes expected;
   std::vector<std::string> meeting = {
       absl::StrCat("--rdzv-conf=", DoctorsRdzvConf(options))};
-  // SLURM_HET_SIZE is set in a heterogeneous job. Such a job has one node list
-  // for each component, which the doctor does not read. So the expected nodes
-  // are known only in other jobs.
+  // SLURM_HET_SIZE is set in a heterogeneous job. Each component of such a job
+  // has its own node list, and the doctor does not read these lists. So the
+  // doctor knows the expected nodes only if the job is not heterogeneous.
   if (!NonEmptyEnvironmentValue(environment, "SLURM_HET_SIZE")) {
     expected.names = SlurmNodes(environment);
     const bool is_given = options.remote.given.count("nnodes") > 0;

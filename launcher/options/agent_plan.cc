@@ -38,9 +38,10 @@ agent::CommandRequest AskedCommand(const RunOptions& options,
   return request;
 }
 
-// Chooses a name for the run's log folder that no other run uses. The name is
-// the run id. A tag follows if --log-dir is given and the run id is not random.
-// The coordinator chooses the tag in two cases; otherwise this function does.
+// Chooses a name for the run's log folder that no other run uses: the run id,
+// followed by a tag if --log-dir is given and the run id is not random. This
+// function chooses the tag, except in two cases, in which the coordinator
+// chooses the tag later:
 // - The run may have several nodes. The coordinator sends all of them the same
 //   tag, so that nodes with a common file system use one folder.
 // - --state-dir is given. A continued run must keep the tag in its journal.

@@ -53,9 +53,9 @@ struct Defaults {
 using DefaultsSource =
     std::function<absl::StatusOr<Defaults>(const FlagValues& given)>;
 
-// Merges two layers. If both have a value, the value of `first` is used.
-// `is_host` belongs to an endpoint: if `first` names an endpoint, the `is_host`
-// of `second` is ignored.
+// Merges two sets of defaults. If both sets have a value for a setting, the
+// value in `first` is used. `is_host` belongs to an endpoint: if `first` names
+// an endpoint, the `is_host` of `second` is ignored.
 Defaults Layered(Defaults first, const Defaults& second);
 
 }  // namespace muster::launcher

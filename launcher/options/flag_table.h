@@ -10,10 +10,9 @@
 
 namespace muster::launcher {
 
-// Returns the flags that `user` accepts, in the order of the help text.
-// kLaunchAndAgent: the flags that both `launch` and `agent` accept, which are
-// all flags of `agent`. kLaunchOnly: these, and the flags that only `launch`
-// accepts. Parsing, help, docs/CLI.md and shell completion use this table.
+// Returns flags in the order of the help text. kLaunchAndAgent: all flags of
+// `agent`; `launch` accepts them as well. kLaunchOnly: all flags of `launch`.
+// Parsing, help, docs/CLI.md and shell completion use this table.
 std::vector<Flag> FlagsOf(FlagUser user);
 
 // The parts of the table of flags. Each part is in its own file (*_flags.cc),

@@ -56,8 +56,9 @@ struct MachineFacts {
   std::string python;
 };
 
-// Reads all facts except those about GPUs, CPU layout and network, which take
-// time. The functions below read those, if the options need them.
+// Reads all facts except those about GPUs, CPU layout and network. Reading
+// these takes time, so separate functions (below) read them when they are
+// needed.
 MachineFacts ReadMachineFacts(std::map<std::string, std::string> environment);
 
 // Adds the layout of CPUs if `options` ask for CPU binding. Must be called

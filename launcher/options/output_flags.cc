@@ -65,9 +65,9 @@ absl::StatusOr<int> ReadWorkerSignal(Text text) {
       "is not one signal; write for example SIGUSR1, or 0 for none");
 }
 
-// Reads the signals that announce a preemption. Refuses SIGCONT, because Slurm
-// sends it not only before the SIGTERM of a preemption, but also when it
-// resumes a suspended job. Refuses SIGINT, which Ctrl-C sends to end the job.
+// Reads the signals that announce a preemption. Refuses SIGCONT: Slurm sends
+// SIGCONT before the SIGTERM of a preemption, but also to resume a suspended
+// job. Refuses SIGINT, which Ctrl-C sends to end the job.
 absl::StatusOr<std::vector<int>> ReadPreemptionSignals(Text text) {
   absl::StatusOr<std::vector<int>> signals = ReadSignals(text);
   if (!signals.ok()) return signals;

@@ -33,9 +33,9 @@ void RefuseFlag(FlagValues& values, const char* name, const std::string& why) {
   values.Refuse(name, absl::InvalidArgumentError(why));
 }
 
-// Refuses a flag if another flag that it needs is missing. For example,
-// --include without --hostfile would run a program on this machine that is
-// meant for other machines.
+// Refuses a flag if another flag that it needs is missing. For example, with
+// --include but without --hostfile, the program would run on this machine,
+// although the user means other machines.
 void CheckNeededFlags(const std::vector<Flag>& flags, FlagValues& values) {
   for (const Flag& flag : flags) {
     if (flag.needs == nullptr || !values.IsGiven(flag.name) ||

@@ -118,7 +118,9 @@ struct RunOptions {
   std::string on_quarantine;
   std::string token_file;
   rendezvous::TlsFiles tls;
-  std::vector<std::string> topology;  // "KEY=VALUE", outermost level first
+  // --topology: labels of this node's place in the network, each "KEY=VALUE";
+  // the outermost level first
+  std::vector<std::string> topology;
   rendezvous::JobSpec spec;
   // The keys that --rdzv-conf gives, with their values as text.
   std::map<std::string, std::string> rdzv_conf;
@@ -182,8 +184,8 @@ enum class Request { kRun, kHelp, kVersion, kCompletion };
 
 struct ParsedOptions {
   Request request = Request::kRun;
-  RunOptions options;  // used by kRun
-  std::string shell;   // used by kCompletion: name of the shell
+  RunOptions options;  // for kRun: the options of the job
+  std::string shell;   // for kCompletion: name of the shell
 };
 
 // Parses `args` (without the program's name). `environment` has the PET_

@@ -30,17 +30,19 @@ std::string WithoutThreadId(std::string_view line) {
   return std::string(kThread) + std::string(rest);
 }
 
-// Returns those lines of a stack by which it is compared with other stacks.
-// `launch stacks` prints these lines once for each group of equal stacks.
+// Returns the lines of a stack that are compared: two stacks are equal if these
+// lines are equal. `launch stacks` prints the lines once for each group of
+// equal stacks.
 std::vector<std::string> KeyOf(const std::vector<std::string>& lines) {
   const bool has_frames = std::ranges::any_of(lines, IsFrame);
   std::vector<std::string> key;
   bool has_kernel = false;
   for (const std::string& line : lines) {
     if (IsKernelLine(line)) {
-      // A kernel line says whether a thread sleeps or runs, which changes from
-      // moment to moment. Leave out all kernel lines if the stack has frames.
-      // Otherwise keep only the first one, which describes the main thread.
+      // A line from the kernel ("thread ...") says whether a thread sleeps or
+      // runs, which changes from moment to moment. Leave out all lines from the
+      // kernel if the stack has frames. Otherwise keep only the first of these
+      // lines, which describes the main thread.
       if (has_frames || std::exchange(has_kernel, true)) continue;
     }
     key.push_back(WithoutThreadId(line));

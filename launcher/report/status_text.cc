@@ -136,8 +136,8 @@ std::string Notes(const rendezvous::JobStatus& job,
   return text;
 }
 
-// Whether the id of every node is its host's name, so that one column is enough
-// for both.
+// Whether the id of every node is its host's name. If so, the table needs no
+// separate column for the hosts.
 bool HostsNameNodes(const rendezvous::JobStatus& job) {
   for (const rendezvous::NodeStatus& node : job.nodes) {
     if (node.node.node_id != node.node.host) return false;
@@ -185,9 +185,9 @@ std::vector<std::vector<std::string>> NodeRows(
 // its network, the last line is left out.
 std::vector<std::string> SlowRankLines(const rendezvous::JobStatus& job) {
   std::vector<std::string> lines;
-  // Whether a rank is slow for another reason than its network. Only then is it
-  // known how much shorter a step would be without slow ranks: the coordinator
-  // does not compute this gain for slow networks.
+  // The gain says how much shorter a step would be without the slow ranks. The
+  // coordinator does not compute a gain for ranks with a slow network, so there
+  // is a gain only if a rank is slow for another reason.
   const bool has_gain =
       std::ranges::any_of(job.slow_ranks, [](const rendezvous::SlowRank& slow) {
         return slow.phase != rendezvous::SlowPhase::kNetwork;

@@ -55,8 +55,8 @@ std::vector<Row> RowsOf(const rendezvous::JobStatus& job) {
   return rows;
 }
 
-// The sort key of a row for the order `sort`. In every order except that by
-// rank, ranks that have not reported the value to sort by come last.
+// The sort key of a row for the order `sort`. A rank that has not reported the
+// value to sort by comes last.
 std::tuple<double, int> KeyOf(const Row& row, TopSort sort) {
   double key = INFINITY;
   const rendezvous::WorkerProgress* const said = row.said;

@@ -23,7 +23,7 @@ enum class TopKey {
   kPageDown,
   // key that switches between the table and the chosen rank with its output
   kOpen,
-  kFollow,  // key that stops new output from being shown, or shows it again
+  kFollow,  // key that pauses or resumes the display of new output
   kRank,    // key that orders the table by rank
   kStep,    // key that orders the table by step, the smallest first
   // key that orders the table by time since a report, the longest first

@@ -59,7 +59,9 @@ struct RecordedVerdict {
 struct RecordedSlowRank {
   int rank = 0;
   std::string host;
-  std::string phase;  // "compute", "data" or "network"
+  // the part of a step in which the rank is slow: "compute", "data" or
+  // "network"
+  std::string phase;
   double ratio = 0;
 };
 

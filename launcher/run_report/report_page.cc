@@ -613,8 +613,9 @@ void Page::Time() {
   End();
 }
 
-// One kind of time that the bar of a node shows: style, letter and description
-// of its segment, and the activities whose times it sums.
+// One segment of the bar that shows how a node's time was spent: style, letter
+// and description of the segment, and the activities whose times the segment
+// sums.
 struct TimeKind {
   const char* css_class;
   const char* letter;

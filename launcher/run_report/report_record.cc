@@ -198,9 +198,9 @@ void AddInterruptions(const KeptJob& kept, RunReport& report) {
       one.failure = job.failures.cause();
       if (const auto round = RoundOf(kept)) one.time = round->end;
     }
-    // Before the verdict, a record has the lost time only of nodes that have
-    // left, so the total is unknown. Store 0 nodes, which means that the lost
-    // time is unknown.
+    // Before the verdict, the record has the lost time only of nodes that have
+    // left, so the total lost time is unknown. The value nodes = 0 means that
+    // it is unknown.
     if (!job.verdict.has_value()) one.incident->nodes = 0;
     report.interruptions.push_back(std::move(one));
   }
@@ -210,9 +210,8 @@ void AddInterruptions(const KeptJob& kept, RunReport& report) {
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-// Adds the `settings` of the record that the event log lacks, or has without a
-// value. For example, a rendezvousd does not write the job's command to its
-// log.
+// Adds those `settings` of the record that are missing or empty in the event
+// log. For example, a rendezvousd does not write the job's command to its log.
 void AddSettings(const Settings& settings, RunReport& report) {
   for (const auto& [name, value] : settings) {
     const auto known =

@@ -150,8 +150,8 @@ TEST(ReportRecordTest, RecordAloneMakesAReportOfARunningJob) {
   EXPECT_EQ(report.interruptions[0].why, "rank 3 was killed");
   EXPECT_EQ(report.interruptions[0].incident->cause,
             rendezvous::LossCause::kWorker);
-  // No node has told yet how much time it lost (`nodes` is the number of those
-  // that have), because the record lacks the times of connected nodes.
+  // `nodes` is the number of nodes whose lost time is known. It is 0, because
+  // the record lacks the times of connected nodes.
   EXPECT_EQ(report.interruptions[0].incident->nodes, 0);
   EXPECT_EQ(HostOfRank(report, 3), "h1");
 }

@@ -42,9 +42,9 @@ std::vector<ReportInterruption> InterruptionsOf(
     const bool has_next = i + 1 < report.rounds.size();
     const auto incident = incidents.find(round.number);
     const bool is_broken = round.ended_by == ReportRound::End::kBroken;
-    // Skip a round that did not break. Also skip a broken round without an
-    // incident, a next round and a cause. It is the last round of a cancelled
-    // job, and no time was lost.
+    // Skip a round that did not break. Also skip a broken round that has no
+    // incident, no next round and no cause: this is the last round of a
+    // cancelled job, and no time was lost.
     if (!is_broken || (incident == incidents.end() && !has_next &&
                        !round.cause.has_value())) {
       continue;

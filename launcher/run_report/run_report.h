@@ -44,9 +44,9 @@ struct ReportInterruption {
   std::string why;
   // the failure that broke the round; nullopt: no worker or node failed
   std::optional<rendezvous::Failure> failure;
-  // The interruption's cause and lost time, as the coordinator has counted
-  // them; nullopt: the log has none. If its field `nodes` is 0, the lost time
-  // is unknown.
+  // The interruption's cause and lost time, as computed by the coordinator;
+  // nullopt: not in the event log or record. If the field `nodes` of the
+  // Incident is 0, the lost time is unknown.
   std::optional<rendezvous::Incident> incident;
   // The time at which the next round began, in seconds since 1970; 0: there was
   // no next round.
@@ -85,7 +85,7 @@ struct ReportOutput {
     int64_t bytes = 0;               // size of the file
     bool is_cut = false;             // whether earlier lines are left out
   };
-  // the existing files among stack, stderr and stdout
+  // the worker's files that exist: its stack, stderr and stdout
   std::vector<Stream> streams;
   std::string error_message;  // message in the worker's error file; empty: none
   std::string error_traceback;
@@ -99,7 +99,8 @@ struct ReportFlight {
 
 struct ReportSource {
   std::string path;
-  std::string what;  // "12 events", "not readable: …"
+  // what was read from the file: "12 events", "not readable: …"
+  std::string what;
 };
 
 // A node of the job, as the journal of the job's coordinator describes it.
@@ -267,7 +268,8 @@ class ReportBuilder {
   ReportRound* Current();
 
   RunReport report_;
-  std::map<int, rendezvous::Incident> incidents_;  // by round number
+  // key: number of the round that the incident broke
+  std::map<int, rendezvous::Incident> incidents_;
   // the nodes of the run by node id
   std::map<std::string, RecordedNode> nodes_;
   double sample_distance_s_ = 0;

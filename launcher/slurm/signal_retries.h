@@ -32,8 +32,8 @@ class SignalRetries {
   void Sent(int signal) { failed_.erase(signal); }
 
   enum class Failure {
-    kFirst,  // the signal is sent again
-    kFinal,  // the retry has failed, too
+    kFirst,  // a retry is pending: the signal is sent again after the pause
+    kFinal,  // the retry has failed, and there is no further retry
   };
   // Records that an attempt to send the signal, which lasted from `began` to
   // `ended`, has failed. A failed attempt that began during the pause does not

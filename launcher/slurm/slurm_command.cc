@@ -85,9 +85,9 @@ int NextSignal(const sigset_t& caught, std::optional<Instant> until) {
 
 // Forwards signals to the Slurm step `step_name` until srun has exited. Returns
 // srun's wait status. A signal that could not be sent is sent once more after a
-// pause. If this fails as well, reports an error and ends srun; SIGUSR1 does
-// not end srun. If srun has exited by then, nothing is reported, because Slurm
-// itself was ending the step.
+// pause. If the retry fails as well, reports an error and, unless the signal is
+// SIGUSR1, ends srun. If srun has exited before the retry fails, reports no
+// error, because Slurm itself was ending the step.
 int Attend(pid_t srun, const sigset_t& caught, const std::string& job_id,
            const std::string& step_name, const Voice& voice) {
   SignalRetries retries;

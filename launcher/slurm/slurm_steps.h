@@ -43,10 +43,10 @@ absl::StatusOr<SlurmJob> FindJob(const std::string& squeue,
 
 // Returns the endpoint of the coordinator of the Slurm job `job`, computed from
 // the job's Slurm steps. `squeue`: the output of `squeue --steps -o %i|%j|%N`.
-// If several steps run, uses one named "launch" or "launch-...", if there is
-// one. Among several such steps, or if there is none, uses the step with the
-// lowest number. `asking`: the number of the step in which this process runs,
-// if any; that step is ignored. Steps of other jobs are ignored.
+// Uses the step with the lowest number among the steps named "launch" or
+// "launch-...". If no step has such a name, uses the step with the lowest
+// number of all. `asking`: the number of the step in which this process runs,
+// if any; this step is ignored. Steps of other jobs are ignored.
 //
 // NotFound: there is no such step. Pure.
 absl::StatusOr<rendezvous::Endpoint> EndpointOfSteps(

@@ -12,10 +12,10 @@
 namespace muster::launcher {
 namespace {
 
-// Variables that are removed from srun's environment. Slurm sets them in a
-// batch script, to what the script requested for its tasks. With them, srun
-// would start another number of tasks, or give a node's single task only a part
-// of the node.
+// Variables that are removed from srun's environment. Slurm sets these
+// variables in a batch script, to the values that the script requested for its
+// tasks. If srun inherited them, it would start a wrong number of tasks, or
+// give the single task of a node only a part of the node.
 constexpr std::array kOfTasks = {
     "SLURM_ARBITRARY_NODELIST",
     "SLURM_CPUS_PER_GPU",
@@ -123,8 +123,8 @@ absl::StatusOr<SrunCommand> PlanSrun(
   const std::string gpus = SlurmValue(environment, "SLURM_GPUS_ON_NODE");
   if (!SlurmValue(environment, "SLURM_GPUS_PER_TASK").empty()) {
     command.argv.push_back("--gpus-per-node=" + gpus);
-    // Do not bind GPUs, so that the single task sees all of them. By default
-    // Slurm would divide them among the tasks that the job requested.
+    // Do not bind GPUs, so that the node's single task sees all GPUs. By
+    // default Slurm divides the GPUs among the tasks that the job requested.
     command.argv.emplace_back("--gpu-bind=none");
   }
   command.argv.push_back(program);

@@ -87,8 +87,8 @@ constexpr size_t kMaxVerdict = 1 << 20;
 constexpr size_t kMaxPerTurn = 1 << 20;
 constexpr int kFirstExtra = 3;
 
-// Reads the available bytes. Stops once it has at least `most` bytes; the
-// result may be up to 64 KiB longer. Closes `fd` at the end of the stream.
+// Reads the bytes that are available now, at most `most` bytes plus 64 KiB.
+// Closes `fd` at the end of the stream.
 std::string ReadSome(OwnedFd& fd, size_t most) {
   std::string text;
   std::array<char, 64 << 10> buffer;
@@ -159,8 +159,8 @@ std::vector<UpMessage> AgentProcess::Serve(Intake intake) {
   ReadCoordinator(came);
   ReadVerdict();
   if (intake == Intake::kPaused) return came;
-  // Read the exit code before the pipes. If the agent has already exited, the
-  // pipes contain all of its output.
+  // Read the exit code before the pipes: if the agent has exited at this point,
+  // the pipes already contain all of its output, so no output is missed.
   const std::optional<int> code = process_.ExitCode();
   Read(process_.standard_output, output_, came);
   Read(process_.standard_error, error_, came);

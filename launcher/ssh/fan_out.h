@@ -32,8 +32,8 @@ class FanOut {
   FanOut(BeNode job, Instant now);
 
   // Starts a connection to a further group of hosts: this machine connects to
-  // the first of `hosts`, which starts `launch` on the others. None of them may
-  // have a connection already. Does nothing after HangUp.
+  // the first of `hosts`, which starts `launch` on the others. Must not be
+  // called for hosts that are connected already. Does nothing after HangUp.
   void Connect(std::vector<RemoteHost> hosts, Instant now);
   void AppendPolls(Intake intake, std::vector<pollfd>& polls) const;
   std::vector<UpMessage> Serve(Instant now, Intake intake);

@@ -14,10 +14,10 @@ namespace muster::launcher {
 // still run. The second process claims the host. The first process then stops
 // its agent and exits. Only after that does the second process start an agent.
 //
-// The process that may run the agent ("has the host") listens at an abstract
-// Unix socket, whose name has the run's random name. A process that claims the
-// host connects to the socket; the end of this connection tells it that the
-// earlier process has exited. Processes of other users are ignored.
+// The process that may run the agent listens at an abstract Unix socket, whose
+// name contains the run's random name. A process that claims the host connects
+// to this socket. When the connection ends, the earlier process has exited.
+// Processes of other users are ignored.
 //
 // Not thread-safe; never blocks.
 class HostPlace {
@@ -27,8 +27,11 @@ class HostPlace {
 
   enum class Event {
     kNone,
-    kTaken,    // This process has the host now. Returned once.
-    kClaimed,  // Another process claims the host. Returned once.
+    // Now this process may run the host's agent. Returned once.
+    kTaken,
+    // A newer process waits to run the host's agent: this process must stop its
+    // agent and exit. Returned once.
+    kClaimed,
   };
   // Must be called once after the constructor, and then whenever fd() is
   // readable. If the socket cannot be used, this process may start an agent
@@ -46,8 +49,9 @@ class HostPlace {
   const std::string name_;
   bool taken_ = false;
   OwnedFd listener_;
-  // Before this process has the host: the connection to the process that has
-  // it. After kClaimed: the connection from the process that claims the host.
+  // Before kTaken: the connection to the earlier process, which may still run
+  // the agent. After kClaimed: the connection from the process that claims the
+  // host.
   OwnedFd other_;
 };
 

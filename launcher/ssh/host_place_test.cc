@@ -29,7 +29,8 @@ TEST(HostPlaceTest, AClaimantWaitsForTheEndOfTheHolder) {
 
   holder.reset();
   EXPECT_EQ(claimant.Serve(), Event::kTaken);
-  // `claimant` has the host now, so `next` must claim the host from `claimant`.
+  // `claimant` is now the process that may run the agent, so `next` must claim
+  // the host from `claimant`.
   HostPlace next(RunOfThisTest(), 1);
   EXPECT_EQ(next.Serve(), Event::kNone);
   EXPECT_EQ(claimant.Serve(), Event::kClaimed);

@@ -151,7 +151,7 @@ struct AgentKilled {
   bool operator==(const AgentKilled&) const = default;
 };
 
-// Message from a host, its last one: its agent has exited.
+// The last message from a host: the host's agent has exited.
 struct AgentEnded {
   uint32_t host = 0;
   int32_t exit_code = 0;
@@ -160,8 +160,9 @@ struct AgentEnded {
   bool operator==(const AgentEnded&) const = default;
 };
 
-// The last message about a host for which AgentEnded does not come: the
-// connection to the host was lost before the host's agent exited.
+// The connection to a host was lost before the host's agent exited. This
+// message is the last one about the host on this connection; AgentEnded does
+// not follow.
 struct HostLost {
   uint32_t host = 0;
   std::string why;  // one line that says how the host was lost

@@ -41,9 +41,9 @@ constexpr int kMaxDeaths = 10;
 constexpr Duration kSoughtFor = std::chrono::minutes(10);
 constexpr Duration kFirstWait = std::chrono::seconds(1);
 constexpr Duration kLongestWait = std::chrono::seconds(16);
-// If a job cannot continue without a lost host, it waits this time plus
-// kVerdictSlack for a new connection to the host. Used only if the plan has no
-// rejoin timeout (RemotePlan::rejoin_timeout).
+// If the job cannot continue without a lost host, this process waits for
+// kSoughtForVerdict plus kVerdictSlack until the host is connected again. Used
+// only if the plan has no rejoin timeout (RemotePlan::rejoin_timeout).
 constexpr Duration kSoughtForVerdict = std::chrono::seconds(10);
 
 std::string HowEnded(int exit_code) {
@@ -181,7 +181,7 @@ void RemoteJob::On(Instant now, const HostUp& message) {
       deadline_.reset();
       for (uint32_t i = 0; i < hosts_.size() && LacksHosts(); ++i) {
         if (hosts_[i].phase != Phase::kSought) continue;
-        Await(now, i);  // The job still lacks this host.
+        Await(now, i);  // The job cannot continue without lost host i.
         break;
       }
     }
@@ -431,8 +431,9 @@ void RemoteJob::Lose(Instant now, uint32_t host, const std::string& what) {
     Error(verdict_code_ && signals_ == 0
               ? absl::StrCat(line, "; the end of its output may be missing")
               : line);
-    // This process still waits for a verdict on an earlier loss. If the host
-    // that is lost now had the coordinator, this verdict will not come.
+    // This process still waits for the coordinator's verdict on an earlier
+    // loss. If the coordinator was on the host that is lost now, this verdict
+    // will not come.
     if (EndsWith(host) && !awaited_.empty()) {
       if (is_sought) {
         Await(now, host);
@@ -472,7 +473,7 @@ void RemoteJob::Await(Instant now, uint32_t host) {
     return;
   }
   if (awaited_.empty()) awaited_ = WhyItEnds(host);
-  // Set a deadline. Before it, the lost host must be connected again, or the
+  // Set a deadline by which the lost host must be connected again, or the
   // coordinator must give its verdict. If the coordinator still runs
   // (`is_judged`), the deadline is later, because agents stop their workers
   // before the verdict.
@@ -530,9 +531,10 @@ void RemoteJob::ConsiderStart(Instant now) {
   Start(first, MeetingFlagsOf(first));
 }
 
-// Whether the agent of `host` may start now. A spare may start only after the
-// hosts before it in the list have had time to join the job. Otherwise the
-// spare could take the place of one of them.
+// Whether the agent of `host` may start now. The agent of a spare may start
+// only after the agents of the first MAX hosts that have not failed have had
+// time to join the job. Otherwise the spare could take the place of one of
+// these hosts.
 bool RemoteJob::MayStart(uint32_t host, Instant now) {
   if (plan_.beginning == Beginning::kWithAllThatAnswer) return true;
   if (spares_may_start_) return true;
@@ -661,7 +663,7 @@ void RemoteJob::LetIdleHostsGo(Instant now) {
   JudgeIfUnknown(now);
   if (Count(Phase::kSought) > 0) {
     // ssh may still be trying to connect to a lost host. End the job without
-    // waiting for it.
+    // waiting for ssh.
     End();
     return;
   }
@@ -682,8 +684,8 @@ void RemoteJob::End() {
   finished_ = true;
   deadline_.reset();
   // If this process stopped the job for a reason of its own, leave out the
-  // agents' verdict (pass an empty text): it names only the signal as the
-  // cause.
+  // agents' verdict (pass an empty text): the agents know only the signal that
+  // stopped them.
   effects_.push_back(Finish{
       ExitCode(), own_exit_code_ ? std::string() : verdict_, own_verdict_});
 }

@@ -74,8 +74,8 @@ class RemoteJob {
   // Called when all connections are closed. No further message can arrive.
   std::vector<FrontEffect> AllClosed(Instant now);
 
-  // Extends the deadlines by `time`, during which no messages were read because
-  // the console was full.
+  // Postpones the deadline for the agents' exit or the verdict by `time`,
+  // during which no messages were read because the console was full.
   void PutOff(Duration time);
 
   // The time at which TimePassed must be called; nullopt: no call is needed.
@@ -92,8 +92,10 @@ class RemoteJob {
   struct HostState {
     Phase phase = Phase::kAsked;
     HostUp up;
-    std::string why;    // why the host failed, or it or its agent was lost
-    int exit_code = 0;  // exit code of its agent; set in kEnded, kFailed
+    // why the host failed, or why the host or its agent was lost
+    std::string why;
+    // exit code of the host's agent; set in the phases kEnded and kFailed
+    int exit_code = 0;
     // Whether the start of the agent is delayed (AgentWaits). The connection to
     // the host was lost before, and the host's earlier agent is still stopping
     // its workers.
@@ -129,8 +131,8 @@ class RemoteJob {
   void ConsiderStart(Instant now);
   void StartAll(Instant now);
   bool MayStart(uint32_t host, Instant now);
-  // Whether an agent of `host` may be started in place of one that was killed
-  // or whose connection was lost.
+  // Whether a new agent may be started on `host` after the agent was killed or
+  // the connection to the host was lost.
   bool MayStartAgain(uint32_t host) const;
   void CountDeath(Instant now, HostState& host);
   // Whether the job is ending. If it is, no agent is started any more.
@@ -217,7 +219,8 @@ class RemoteJob {
   // whether the first coordinator is gone and an agent on another host may
   // coordinate the job instead
   bool is_coordinated_elsewhere_ = false;
-  // Endpoints of the first coordinator; empty until it listens.
+  // Endpoints of the coordinator that the user runs, or else of the first
+  // coordinator; empty until the first coordinator listens.
   std::vector<rendezvous::Endpoint> endpoints_;
   std::optional<uint32_t> speaker_;
   // The exit code of this process if it ends the job for a reason of its own;
@@ -228,9 +231,9 @@ class RemoteJob {
   // empty: no verdict is awaited
   std::string awaited_;
   Instant began_;  // time at which the first agent was started
-  // The time at which spares may start: kSparesWait after all agents that are
-  // no spares have begun to run; nullopt: this time is not known yet, or has
-  // passed.
+  // The time at which the agents of spares may start: kSparesWait after the
+  // last of the other agents was started. nullopt: an agent that is no spare
+  // was not started yet, or the time has passed.
   std::optional<Instant> spares_at_;
   bool spares_may_start_ = false;
   std::string verdict_;

@@ -16,11 +16,12 @@ namespace muster::launcher {
 namespace {
 
 constexpr Duration kRejoinTimeout = std::chrono::seconds(10);
-// If another agent hosts the coordinator, an agent searches for the coordinator
-// for kCoordinatorTimeout, or for the rejoin timeout plus kCoordinatorSlack if
-// that is longer. kCoordinatorTimeout suffices to start a killed agent again,
-// or for a standby to take over. Within the rejoin timeout the lost host of the
-// coordinator may come back; within kCoordinatorSlack it starts a coordinator.
+// Maximum time for which an agent tries to reach the coordinator in another
+// agent: the larger of kCoordinatorTimeout and the rejoin timeout plus
+// kCoordinatorSlack. kCoordinatorTimeout is long enough to restart a killed
+// agent, or for a standby to take over. A lost host of the coordinator may be
+// connected again within the rejoin timeout, and needs kCoordinatorSlack to
+// start the coordinator.
 constexpr Duration kCoordinatorTimeout = std::chrono::seconds(60);
 constexpr Duration kCoordinatorSlack = std::chrono::seconds(10);
 
@@ -139,10 +140,10 @@ std::vector<std::string> CommonFlags(const RunOptions& options, int least,
   flags.push_back(Written("nnodes", least == most
                                         ? absl::StrCat(least)
                                         : absl::StrCat(least, ":", most)));
-  // Add agent::kConnectionLostSignal to --signals-to-leave. An agent gets this
-  // signal if the connection to it is lost, and then leaves the job, which
-  // continues. SIGHUP is not used for this, because a user may send SIGHUP to
-  // stop the job.
+  // Add agent::kConnectionLostSignal to --signals-to-leave. If the connection
+  // to an agent is lost, the agent gets this signal and leaves the job, which
+  // continues without it. This signal is not SIGHUP, because a user may send
+  // SIGHUP to stop the job.
   const auto leave = options.remote.given.find("signals-to-leave");
   flags.push_back(
       Written("signals-to-leave",
@@ -155,8 +156,8 @@ std::vector<std::string> CommonFlags(const RunOptions& options, int least,
 }
 
 // Sets the time within which a lost node may rejoin. If the user gave no time,
-// a short one is enough: `launch` at once starts a killed agent again, and
-// connects again to a lost host.
+// a short time is enough, because `launch` immediately restarts a killed agent
+// and reconnects to a lost host.
 void SetRejoinTimeout(const RunOptions& options, RemotePlan& plan) {
   if (options.rdzv_conf.count("rejoin_timeout") > 0) {
     plan.rejoin_timeout = options.spec.rejoin_timeout;

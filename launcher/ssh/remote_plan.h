@@ -58,10 +58,10 @@ struct RemotePlan {
   // rejoin_timeout and mixed_nodes if the plan sets them.
   std::string rendezvous_conf;
   // Time for which the coordinator waits for a lost node before it ends the
-  // job. nullopt: the plan does not set this time. This is so if the job has
-  // only one host, or if the user gave the coordinator's endpoint. In the
-  // second case other nodes, which this plan did not start, may join the job,
-  // and all nodes must have the same settings.
+  // job. nullopt: the plan does not set this time, because the job has only one
+  // host, or because the user gave the coordinator's endpoint. With such an
+  // endpoint, nodes that this plan did not start may join the job, and all
+  // nodes must have the same settings.
   std::optional<Duration> rejoin_timeout;
   // Whether another agent takes over if the host with the coordinator is lost
   // (--takeover).

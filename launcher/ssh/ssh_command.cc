@@ -47,8 +47,8 @@ std::vector<std::string> SshCommand(const std::string& ssh_program,
            // With these two options a lost connection is detected within a
            // minute.
            "ServerAliveInterval=15", "ServerAliveCountMax=3",
-           // If several ssh processes shared a connection, its loss would not
-           // be detected. So this ssh gets a connection of its own.
+           // Do not share the connection of another ssh process, because ssh
+           // would not detect the loss of a shared connection.
            "ControlMaster=no", "ControlPath=none", "ForwardX11=no",
            "ClearAllForwardings=yes"}) {
     argv.insert(argv.end(), {"-o", option});

@@ -33,9 +33,10 @@ struct Matrix {
   const void* data = nullptr;
   int64_t rows = 0;
   int64_t columns = 0;
-  // Distance between the starts of adjacent rows.
+  // Distance between the starts of adjacent rows, in elements.
   int64_t stride = 0;
-  // Distance between the matrices of two successive products of a batch.
+  // Distance between the matrices of two successive products of a batch, in
+  // elements.
   int64_t batch_stride = 0;
 
   template <typename T>

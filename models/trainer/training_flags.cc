@@ -74,8 +74,8 @@ namespace {
 
 // Omits the bounds from the help text of a flag.
 CLI::Validator Quiet(CLI::Validator bounds) { return bounds.description(""); }
-// Validators of flags whose values are counts. Some accepts integers from 1,
-// Any accepts integers from 0.
+// Validators of flags whose values are counts: Some() accepts integers from 1,
+// Any() integers from 0.
 CLI::Validator Some() { return WholeBetween(1, 1 << 30); }
 CLI::Validator Any() { return WholeBetween(0, 1 << 30); }
 

@@ -131,10 +131,11 @@ class AdminClient::Impl {
     std::optional<Instant> lost_;
   };
 
-  // Opens a stream of updates by `open` at the first endpoint that answers. If
-  // the coordinator is lost, looks for the next coordinator for at most
-  // Options::patience, and opens a stream there. `open` must call Stream::Heard
-  // for each update. Cancelled: a stop was requested between two attempts.
+  // Follows a stream of updates, which the function `open` opens at the first
+  // endpoint that answers. If the coordinator is lost, looks for the next
+  // coordinator for at most Options::patience, and opens a stream there. `open`
+  // must call Stream::Heard for each update. Cancelled: a stop was requested
+  // between two attempts.
   template <typename Open>
   absl::Status Follow(const Open& open, const std::stop_token& stop = {}) {
     Stream stream;

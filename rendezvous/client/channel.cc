@@ -18,9 +18,9 @@
 namespace muster::rendezvous {
 namespace {
 
-// A part of an error message of gRPC 1.51, and the cause of the failure that it
-// shows. gRPC reports every failed connection with the same code, so only the
-// message tells the cause.
+// A part of an error message of gRPC 1.51 (`words`), and the cause of the
+// failure, for the user (`meaning`). gRPC reports every failed connection with
+// the same code, so only the message tells the cause.
 struct Sign {
   const char* words;
   const char* meaning;

@@ -51,9 +51,8 @@ class Dialer {
   // (channel.h).
   Dialer(const std::vector<Endpoint>& endpoints, const TlsFiles& tls,
          const std::string& token);
-  // For tests: like the other constructor, but the function `reach` tests
-  // whether an address accepts connections. The other constructor's test opens
-  // a TCP connection.
+  // For tests: `reach` replaces the function that tests with a TCP connection
+  // whether an address accepts connections.
   Dialer(const std::vector<Endpoint>& endpoints, const TlsFiles& tls,
          const std::string& token, Reach reach);
 
@@ -123,8 +122,8 @@ class Dialer {
   // coordinator has sent any.
   std::optional<Endpoint> leader_;
   std::vector<Endpoint> standbys_;
-  // The endpoints of the last call of Dial. The next call reuses the
-  // credentials of those that it calls again.
+  // The endpoints of the last call of Dial, with their credentials. The next
+  // call of Dial reuses the credentials of an endpoint in this list.
   std::vector<Target> targets_;
 };
 

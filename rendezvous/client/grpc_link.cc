@@ -137,7 +137,7 @@ class AgentStream::Impl
   bool writing_ = false;  // whether gRPC is sending the report in `leaving_`
   bool over_ = false;     // whether a read has failed: the stream is over
   bool closing_ = false;
-  bool said_done_ = false;  // whether gRPC knows that no report follows
+  bool said_done_ = false;  // whether StartWritesDone was called
   absl::Status unsound_;
   v1::Report leaving_;
   std::optional<Report> unsent_;

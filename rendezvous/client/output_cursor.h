@@ -13,14 +13,15 @@
 namespace muster::rendezvous {
 
 // Records which lines of the workers' output an operator has received. If the
-// coordinator is lost, the next one is asked only for the remaining lines, and
-// no line is shown twice. Keeps one position for each output (stdout, stderr)
-// of each rank of the two newest rounds. Pure; not thread-safe.
+// coordinator is lost, the client asks the next coordinator only for lines that
+// the operator may lack, and shows no line twice. Keeps one position for each
+// output (stdout, stderr) of each rank of the two newest rounds. Pure; not
+// thread-safe.
 class OutputCursor {
  public:
   // The lost coordinator may have received lines from the nodes without
-  // forwarding them to this client. kMargin: the maximum time by which such a
-  // line is older than the client's last update.
+  // forwarding them to this client. So the client also asks for the lines that
+  // are up to kMargin older than its last update.
   static constexpr Duration kMargin = std::chrono::seconds(10);
   // Maximum time between the loss of the coordinator and the time at which a
   // client notices it.

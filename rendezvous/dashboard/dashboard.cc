@@ -24,10 +24,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr Duration kReadInterval = std::chrono::milliseconds(900);
-// Limits how often the dashboard reads the jobs. If a reading of the jobs,
-// together with the formatting of the result, took the time t, the next reading
-// begins at least kRest * t after the start of this reading. So reading and
-// formatting take at most 1 / kRest of the time.
+// Limits how often the dashboard reads the jobs. If reading and formatting took
+// the time t, the next reading begins at least kRest * t after the start of the
+// last one. So reading and formatting take at most 1 / kRest of the time.
 constexpr int kRest = 20;
 constexpr size_t kMaxShared = 64;
 constexpr char kJsonType[] = "application/json";

@@ -34,9 +34,9 @@ bool HasPort(absl::string_view text) {
 }
 
 // Whether too many users may read a file that holds a secret. `info` describes
-// the file. Only its owner may read it or, if root owns it, also its group:
-// Kubernetes gives a pod a secret as a file of root with the pod's group. False
-// if it is not a regular file.
+// the file. Its owner may read the file. If root owns the file, its group may
+// read it, too: Kubernetes gives a pod a secret as a file of root with the
+// pod's group. False if `info` is not a regular file.
 bool OthersMayRead(const struct stat& info) {
   const mode_t others = info.st_uid == 0 ? S_IROTH : S_IROTH | S_IRGRP;
   return S_ISREG(info.st_mode) && (info.st_mode & others) != 0;

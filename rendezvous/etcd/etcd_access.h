@@ -31,8 +31,8 @@ absl::StatusOr<EtcdAccess> ParseEtcdUrl(const std::string& url);
 
 // Reads user and password from a file with the line "NAME:PASSWORD" into
 // `access`. InvalidArgument, with a sentence that names the file: the file
-// cannot be read, is readable by users other than its owner, or does not
-// contain this line.
+// cannot be read, does not contain this line, or other users may read it (the
+// group of a file that root owns may read it).
 absl::Status ReadEtcdUser(const std::string& path, EtcdAccess& access);
 
 // Returns a warning if the password would cross a network in clear text; "" if

@@ -234,8 +234,8 @@ class EtcdClient::Impl {
   };
   struct Member {
     Endpoint endpoint;
-    // The current connection to this member; if its channel is null, none is
-    // open.
+    // The connection to this member. Its channel is null if there is no
+    // connection.
     Connection connection;
     // Number of connections made so far. The next connection uses the address
     // with this index (modulo the number of addresses).
@@ -285,8 +285,8 @@ class EtcdClient::Impl {
   // goes to the next member, unless another thread has already changed the
   // current member. If the name of the failed member has several addresses,
   // closes the connection, so that the next one uses another address. Otherwise
-  // closes it only if it is older than kKeepFailing, because a TLS handshake
-  // may last longer than the deadline of one call.
+  // closes the connection only if it is older than kKeepFailing: a connection
+  // may need more time for its TLS handshake than the deadline of one call.
   void Leave(const Connection& failed) {
     const std::lock_guard<std::mutex> lock(mutex_);
     Member& member = members_[failed.member];

@@ -46,8 +46,8 @@ void StateSchedule::OnState(const JobStatus& job, Instant now) {
     jobs_.erase(found);
     return;
   }
-  // A decision that came after TakeDue has returned this job has already set
-  // when the job's next state must be written. Keep that time.
+  // Keep a time that is already set: since TakeDue returned this job, a
+  // decision has set when the job's next state must be written.
   if (found->second.due.has_value()) return;
   const Duration interval =
       std::min(job.age / kAgeParts, job.phase_age / kPhaseParts);

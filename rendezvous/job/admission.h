@@ -50,8 +50,9 @@ std::optional<std::string> ForeignReport(const StreamOwner& owner,
 bool ShowsPlaceKey(const Report& report, const std::string& place_key);
 
 // Checks whether the node of a valid report may join a job with `spec`;
-// nullopt: it may. Returns an objection if its --nnodes, --max-restarts or
-// command differ, or if its node rank is outside of the world.
+// nullopt: it may. Returns an objection if the node's --nnodes, --max-restarts
+// or command differ from the job's, or if its node rank is outside of the
+// world.
 std::optional<Objection> Incompatible(const JobSpec& spec,
                                       const Report& report);
 

@@ -106,13 +106,13 @@ class Adoption {
 // Whether two places belong to one world of one round.
 bool IsSameWorld(const Place& a, const Place& b);
 
-// Whether the stop order `a` counts instead of the stop order `b`. Both ended
-// the same round. Several coordinators may have ended a round in different
-// ways, each on some of its nodes. Of two orders, the one of the coordinator
-// with the higher epoch counts, because only that coordinator can have reached
-// a majority. Of two orders of one coordinator, the later one counts. But a
-// cancel counts instead of every order after which another round follows,
-// because it is the wish of a user.
+// Whether the stop order `a` takes precedence over the stop order `b`. Both
+// ended the same round: several coordinators may have ended a round in
+// different ways, each on some of its nodes. The order of the coordinator with
+// the higher epoch takes precedence, because only that coordinator can have
+// reached a majority. Of two orders of one coordinator, the later one takes
+// precedence. Exception: a cancel, the wish of a user, takes precedence over
+// every order after which another round follows.
 bool Replaces(const RoundEnd& a, const RoundEnd& b);
 // Whether the report contains a stop order that ended the round of `world`, or
 // a later round. The node need not belong to that world. A coordinator tells
@@ -120,9 +120,9 @@ bool Replaces(const RoundEnd& a, const RoundEnd& b);
 // an older world.
 bool TellsEndOf(const WorldId& world, const Report& report);
 // Several reports may contain a stop order that ended the round of `world`.
-// Returns the report whose order counts: the newest order. But if another round
-// follows after the newest order, and there is a cancel, then the newest
-// cancel. null: no report contains such an order. O(n).
+// Returns the report with the newest of these orders. Exception: if another
+// round follows after that order and some report contains a cancel, returns the
+// report with the newest cancel. null: no report contains such an order. O(n).
 const Report* EndThatCounts(const WorldId& world,
                             const std::vector<const Report*>& reports);
 

@@ -102,10 +102,10 @@ class Blame {
   // has recorded. The cause in `failures` is final.
   void Restore(FailureLog failures, std::string why);
   // Records that an earlier coordinator has ended the round because of `why`.
-  // From now on, the failure with whose description `why` begins is the cause,
-  // whether it was added before or is added later. All other failures are
-  // collateral. A failure that is added twice counts once: a node that was lost
-  // and came back reports its failures again.
+  // From now on, the cause is the failure whose description is the beginning of
+  // `why`, whether that failure was added before or is added later. All other
+  // failures are collateral. A failure that is added twice counts once: a node
+  // that was lost and came back reports its failures again.
   void Tell(std::string why);
   // Whether the round was ended by an earlier coordinator (Tell).
   bool is_told() const { return is_told_; }

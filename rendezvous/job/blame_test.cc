@@ -322,7 +322,8 @@ TEST_F(BlameTest, AnExceptionOnAnotherNodeExplainsABreakThatStderrTells) {
   EXPECT_TRUE(blame_.MovesTo(RaisedFirst("b", "KeyError: 1"), At(101)));
 }
 
-// An earlier coordinator has told that the worker of rank 3 exited with 12.
+// An earlier coordinator has ended the round because the worker of rank 3
+// exited with code 12.
 TEST(ToldBlame, TheCauseIsTheFailureThatTheReasonBeginsWith) {
   for (const char* const remarks : {"", "; before that, the network failed"}) {
     Blame blame;

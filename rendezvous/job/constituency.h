@@ -22,12 +22,12 @@ int RankOf(const Report& report, const WorldId& world);
 // rank of the node that sent the report. O(n).
 Electorate NewestElectorate(const std::vector<const Report*>& reports);
 
-// Whether the world of `place` can no longer begin on all of its nodes, if it
-// has not done so; it may still run, however. An election then needs no
-// majority of this world. True if it is older than the world of the electorate
-// `newest`. Also true if the coordinator that formed the world has a lower
-// epoch than the coordinator that sent `newest`. False for the world of
-// `newest` itself.
+// Whether the world of `place` is void: unless it has already begun on all of
+// its nodes, it never will. An election needs no majority of a void world,
+// although such a world may still run. A world is void in two cases: it is
+// older than the world of the electorate `newest`; or the coordinator that
+// formed it has a lower epoch than the coordinator that sent `newest`. The
+// world of `newest` itself is never void.
 bool IsVoid(const Place& place, const Electorate& newest);
 
 // Returns the newest world that formed after the electorate `newest` and is not
@@ -41,20 +41,21 @@ const Place* WorldAfter(const Electorate& newest,
 int CandidatesOf(int nodes, const std::vector<std::string>& electorate,
                  const std::vector<std::string>& world);
 
-// Finds a node that belongs to a newer world, but does not know this: the
-// coordinator that formed the world was lost before its order to begin reached
-// the node. If this node has promised to obey no older coordinator, the newer
-// world never begins on all of its nodes.
-//
-// Returns the node's group rank in the world `electorate` if it may be such a
-// node for the world of `place`, and has begun no later world; else -1.
+// Returns the group rank in the world `electorate` of a node that may be
+// unaware of the newer world of `place`; -1 if the node is certainly not
+// unaware, or has no rank. An unaware node belongs to the newer world, but does
+// not know this: the coordinator that formed that world was lost before its
+// order to begin reached the node. If an unaware node has promised to obey no
+// older coordinator, the newer world never begins on all of its nodes.
 int UnawareRank(const Report& report, const Place& place,
                 const WorldId& electorate);
-// Whether one of the nodes with a rank from UnawareRank must belong to the
-// newer world. `unaware`: the number of these nodes. `in_world`: the number of
-// nodes of the electorate that belong to the newer world (Place::electors).
-// `candidates`: the number of those that may (CandidatesOf). So `candidates` -
-// `in_world` of them do not belong to it.
+// Whether at least one node is certainly unaware of the newer world
+// (UnawareRank). `unaware`: the number of nodes that may be unaware.
+// `in_world`: the number of nodes of the electorate that belong to the newer
+// world (Place::electors). `candidates`: the number of nodes of the electorate
+// that may belong to the newer world (CandidatesOf). Of these, only
+// `candidates` - `in_world` do not belong to it. If `unaware` exceeds this
+// number, an unaware node belongs to the newer world.
 bool IsMemberUnaware(int unaware, int in_world, int candidates);
 // Whether the world of `place`, which formed after the electorate `newest`,
 // never begins on all of its nodes, because a voting node belongs to it and has
@@ -86,13 +87,11 @@ struct Constituency {
 // Returns the worlds whose majorities are needed to elect a coordinator, in
 // ascending order. There are at most two:
 // - The world of the newest electorate in the reports `known`, if a report has
-// an
-//   electorate.
+//   an electorate.
 // - The newest later world (WorldAfter), if it can still begin, or may have
-// begun,
-//   on all of its nodes (not CannotBegin). The coordinator that formed it may
-//   know that it has begun there. That coordinator then needs only nodes of
-//   this world to form another one.
+//   begun, on all of its nodes (not CannotBegin). The coordinator that formed
+//   this world may know that the world has begun. That coordinator then needs
+//   only nodes of this world to form another one.
 //
 // Worlds that formed after the electorate and before this later world do not
 // count: their coordinator replaced them before they became the electorate.
@@ -105,10 +104,11 @@ std::vector<Constituency> ConstituenciesOf(
     const std::vector<const Report*>& known,
     const std::vector<const Report*>& voting);
 
-// The highest number of nodes that may be elsewhere if a coordinator begins a
-// world or ends a job without a majority (OthersAreTooFew):
-// - Less than half of min_nodes. So in no world, known or unknown to this
-//   coordinator, can half of the nodes be elsewhere.
+// The highest number of nodes that may be connected to another coordinator when
+// this coordinator begins a world or ends a job without a majority
+// (OthersAreTooFew):
+// - Less than half of min_nodes. These are less than half of any world, whether
+//   this coordinator knows the world or not.
 // - With JobSpec::RestartedAgentsElect, less than half of max_nodes. These are
 //   too few for a world.
 int MostElsewhere(const JobSpec& spec);

@@ -533,8 +533,9 @@ void Job::JoinAdopted(Node& node, const Report& report) {
 }
 
 void Job::TakeFailures(Node& node, const Report& report) {
-  // In a round that an earlier coordinator ended, a node that came too late for
-  // the adoption has no part, but may report the failure that was the cause.
+  // `ended`: the round that an earlier coordinator ended. A node of that round
+  // that reported too late to be adopted is not a member here, but may still
+  // report the failure that ended the round.
   const WorldId& ended = state_.earlier.world;
   const bool was_member = state_.blame.is_told() && report.place.has_value() &&
                           IdOf(*report.place) == ended &&

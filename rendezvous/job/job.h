@@ -228,37 +228,42 @@ class Job {
   // Sets JobState::later if one of the reports has a place in a world that
   // formed after the electors' world.
   void KeepLaterWorld(const std::vector<const Report*>& all);
-  // Updates what is known of JobState::later from a node's report. Resets it
-  // once the report shows that this world does not run on all of its nodes.
+  // Updates JobState::later (a world that formed after the electors' world)
+  // from a node's report. Resets it once the report shows that this world does
+  // not run on all of its nodes.
   void FollowLaterWorld(const Node& node, const Report& report);
   // Records that this elector's agent has left for good and will not vote for a
   // coordinator any more.
   void CountAsGone(Node& node);
-  // Records how the round that is given up has ended, as far as nodes know.
+  // Records how an earlier coordinator ended the round that is given up, as far
+  // as the reports `all` show.
   void KeepEnd(const std::vector<const Report*>& all);
-  // Takes the order by which an earlier coordinator ended the round
-  // JobState::earlier from a report that comes after the round was adopted or
-  // given up. No effect if an order is known that this one does not replace.
-  // Once this coordinator has adopted the round or knows how the job has ended,
-  // takes only a cancel, which is the wish of a user: other orders may be later
-  // than the election of this coordinator, and then do not count. If the node
-  // knows a newer world, forgets JobState::earlier instead.
+  // Records the order by which an earlier coordinator ended the round
+  // JobState::earlier. Called for reports that arrive after that round was
+  // adopted or given up. No effect if the recorded order takes precedence
+  // (Replaces). Once this coordinator has adopted the round or knows how the
+  // job has ended, records only a cancel, which is the wish of a user: any
+  // other order may have been given after the election of this coordinator, and
+  // then does not count. If the node knows a newer world, forgets
+  // JobState::earlier instead.
   //
-  // If this coordinator was elected without the earlier round, which is then
-  // void, takes only a cancel of the newest round that any node has reported,
-  // and only before a round has begun here.
+  // If this coordinator was elected by nodes that did not know the earlier
+  // round, that round is void. In that case records only a cancel of the newest
+  // round that any node has reported, and only before a round has begun here.
   void TakeEnd(const Report& report);
   // Records the order that ended the earlier round, while this coordinator
   // gathers nodes. `verdict`: the verdict with which the job ends; nullopt:
   // another round follows.
   void SetToldEnd(const RoundEnd& end, std::optional<Verdict> verdict);
-  // Ends the job as JobState::told_end says, if this coordinator could begin a
-  // round now and no workers are left. Returns whether it did.
+  // Ends the job with the verdict JobState::told_end if no workers are left and
+  // enough electors are ready for a new round. A cancelled job waits for
+  // electors only until LimitOfToldCancel. Returns whether the job has ended.
   bool EndsAsTold();
-  // Ends the job with the verdict JobState::told_end after the wait for the
-  // conditions of EndsAsTold, which has lasted for `timeout`. Exception:
-  // told_end is a failure, and more than half of a world's nodes are absent.
-  // The job may then have gone on elsewhere, so the verdict is a time-out.
+  // Ends the job with the verdict JobState::told_end although the conditions of
+  // EndsAsTold are not met: the wait for them, `timeout`, is over. Exception:
+  // if the verdict is a failure and too few electors are ready (LacksElectors),
+  // the job may have gone on under another coordinator, so the verdict is a
+  // time-out.
   void FinishAsTold(Duration timeout);
   // Chooses the electors (the nodes that elect a coordinator): the nodes of the
   // current world.
@@ -266,10 +271,10 @@ class Job {
   // Chooses the current world's standbys, the processes that may take over from
   // this coordinator.
   void ChooseStandbys();
-  // Maintain the list of standbys until this coordinator has a world; then they
-  // have no effect. ListStandby adds the process of a node that has reported,
-  // if it may take over and the list has room. UnlistStandby removes the
-  // process of a node that has gone.
+  // ListStandby adds the process of a node that has reported to the list of
+  // standbys, if the process may take over and the list has room. UnlistStandby
+  // removes the process of a node that has gone. Neither has an effect once
+  // this coordinator has a world.
   void ListStandby(const Node& node);
   void UnlistStandby(const Node& gone);
   // Sets JobState::lost_host if the node whose process coordinated the adopted
@@ -282,7 +287,7 @@ class Job {
   // Stops an adopted round that an earlier coordinator had already stopped, for
   // the same reason and with the same exit code. `end`: the earlier
   // coordinator's stop order, as a node reports it. `reports`: all reports that
-  // are known. If one has a preemption notice, the job ends as preempted.
+  // are known. If a report has a preemption notice, the job ends as preempted.
   void EndAdopted(const RoundEnd& end,
                   const std::vector<const Report*>& reports);
   void ConsiderGathering();
@@ -310,10 +315,10 @@ class Job {
   // stopped round ended, and calls CountAgainstCulprit.
   void CountIncident();
   // Counts a fault against the machine of the blamed member if the cause of the
-  // stopped round is evidence against that machine. Evidence is a worker's
-  // failure that contains some (EvidenceIn), or the loss of the member's node.
-  // If other nodes were lost as well, counts no fault, because the network or
-  // the cluster is the likely cause.
+  // stopped round is evidence against that machine: a worker's failure that
+  // suggests a defect of the machine (EvidenceIn), or the loss of the member's
+  // node. If other nodes were lost as well, counts no fault, because the
+  // network or the cluster is the likely cause.
   void CountAgainstCulprit();
   // Counts the end of the stopped round in the back-off, and returns the delay
   // before the next round.
@@ -351,8 +356,8 @@ class Job {
   // Adds to `verdict` how the job spent its time (JobTime), the numbers of
   // restarts and rounds, and the job's age.
   void Stamp(Verdict& verdict) const;
-  // Sends its current directive to each member, and to each other node that has
-  // a stop order.
+  // Sends each member, and each other node that has a stop order, its current
+  // directive.
   void TellMembers();
 
   JobState state_;

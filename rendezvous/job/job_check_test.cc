@@ -454,7 +454,7 @@ TEST(JobCheck, ABadNodeCountsOneFaultUntilItIsGood) {
   EXPECT_EQ(job.round(), 2);
   int faults = 0;
   for (const HostStatus& host : job.memory().List(job.wall_time())) {
-    if (host.key.host == "c") continue;  // its fault is the loss of node c
+    if (host.key.host == "c") continue;  // c has a fault: the loss of node c
     ++faults;
     EXPECT_EQ(host.key, KeyOf("b"));
     EXPECT_EQ(host.faults, 1);

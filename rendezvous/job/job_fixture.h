@@ -149,8 +149,9 @@ class JobFixture {
   JobStep last_step_;
 };
 
-// A spec with short time-outs: last call 4 s, join 60 s, lease 5 × 1 s,
-// reconnect grace 500 ms, stop grace 10 s, cool-down 5 s.
+// A spec with short time-outs: last call 4 s, join 60 s, lease 5 s (5
+// keep-alive intervals of 1 s), reconnect grace 500 ms, stop grace 10 s,
+// cool-down 5 s.
 JobSpec QuickSpec(int min_nodes, int max_nodes);
 
 // Returns the key of the machine `host`, with an invented IP address. The key

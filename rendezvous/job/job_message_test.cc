@@ -573,8 +573,8 @@ TEST_F(JobContentionTest, AReportThatMayBeOlderThanTheClaimProvesNothing) {
   EXPECT_EQ(job_.kind("c"), DirectiveKind::kWait);
   // When c claimed b's place, the coordinator sent b a directive with a new
   // revision, but b did not receive it. The next report of b makes the
-  // coordinator send it again. Only the report after that names the new
-  // revision, which proves that b is alive.
+  // coordinator send the directive again. Only b's report after that one names
+  // the new revision, which proves that b is alive.
   job_.agent("b").deaf = false;
   job_.Report("b");
   EXPECT_EQ(job_.kind("c"), DirectiveKind::kWait);

@@ -51,8 +51,8 @@ std::optional<Verdict> VerdictOf(const RoundEnd& end,
 
 // Returns the reason of a time-out verdict. It applies if enough nodes for a
 // round were ready within `timeout`, but an earlier round may have gone on
-// without this coordinator: fewer than half of the electors were among them, or
-// too few nodes of JobState::later have stopped.
+// without this coordinator: fewer than half of the electors were among the
+// ready nodes, or too few nodes of the world JobState::later have stopped.
 std::string NoMajority(const JobState& state, Duration timeout) {
   if (!LacksElectors(state, Among::kReady)) {
     return absl::StrCat(MayRunText(state), "; no more did within ",
@@ -125,10 +125,10 @@ bool AllAreHere(const JobState& state) {
            });
   }
   // Without takeovers, the earlier coordinator was an earlier run of this
-  // coordinator. The agent in its process was often restarted with it, and then
-  // has no place to report. So count the nodes with a reported place, and also
-  // those whose agent has just been started (is_fresh). A spare that reconnects
-  // is counted as neither.
+  // coordinator. An agent in the coordinator's process was often restarted
+  // together with the coordinator, and then has no place to report. So count
+  // the nodes with a reported place, and also the nodes whose agent has just
+  // been started (is_fresh). A spare that reconnects is counted as neither.
   const auto fresh = std::ranges::count_if(
       state.nodes.nodes(), [](const auto& one) { return one.second.is_fresh; });
   return fresh + state.adoption.progress().come >= most;
@@ -246,7 +246,9 @@ void Job::AdoptRound(Adoption::Decision decision,
     state_.earlier.end = end;
     state_.why = end.reason;
     state_.world.unknown = 0;
-    // The cause is not known to this coordinator (IsSuspicious).
+    // This coordinator does not know which failure broke the round. It may have
+    // been a failure of the network or of a node, so check the nodes by pairs,
+    // as IsSuspicious does for an unknown cause.
     state_.is_check_due =
         state_.spec.network_check == NetworkCheckTime::kSuspicion &&
         end.cause == StopCause::kBroken;
@@ -319,7 +321,7 @@ void Job::KeepElectors(const std::vector<const Report*>& all) {
 
 void Job::KeepLaterWorld(const std::vector<const Report*>& all) {
   if (state_.own_endpoint.empty() || state_.spec.RestartedAgentsElect()) return;
-  // A void world counts as well: it cannot begin any more, but it may run.
+  // A void world (IsVoid) counts as well, because it may still run.
   const Place* later = nullptr;
   for (const Report* report : all) {
     if (!report->place.has_value()) continue;
@@ -341,9 +343,9 @@ void Job::KeepLaterWorld(const std::vector<const Report*>& all) {
 void Job::FollowLaterWorld(const Node& node, const Report& report) {
   JobState::LaterWorld& later = state_.later;
   if (later.world.round == 0) return;
-  // This node has promised to obey no older coordinator. If it belongs to the
-  // later world and has not begun it, it never will, and the world never runs
-  // on all of its nodes.
+  // A node that has promised to obey no older coordinator, and has not begun
+  // the later world, never begins that world. If such a node belongs to the
+  // later world, that world never runs on all of its nodes.
   if (later.candidates.has_value() && report.promised_epoch >= state_.epoch) {
     const int rank = UnawareRank(report, later.place, state_.electors.world);
     if (rank >= 0) later.unaware.insert(rank);
@@ -362,14 +364,15 @@ void Job::FollowLaterWorld(const Node& node, const Report& report) {
   const auto member = later.members.find(id);
   const bool is_member = member != later.members.end() &&
                          member->second == node.identity.incarnation;
-  // A node of a world that this coordinator has formed was lost, and has
-  // returned. If it had not begun the world before, it begins it no more once
-  // it has seen a newer directive.
+  // `is_out`: this member of the later world, which this coordinator has
+  // formed, was lost and has returned without workers, and has seen a newer
+  // directive since (must_have_seen). So it never begins that world.
   const bool is_out =
       is_member && node.part == Part::kNone && node.seen >= node.must_have_seen;
   const bool is_no_spare =
       state_.no_spares.contains(id) || state_.electors.known.contains(id);
-  // A node that belongs to a world of this coordinator may still begin it.
+  // Do not count a member of a later world that this coordinator has formed:
+  // the member may still begin that world.
   if (is_no_spare && !is_member) later.reached.insert(id);
   const bool have_stopped = std::ssize(later.stopped) >= later.needed;
   const auto reached = static_cast<int>(later.reached.size());
@@ -507,9 +510,9 @@ void Job::KeepEnd(const std::vector<const Report*>& all) {
     for (const Report* const report : all) TakeEnd(*report);
     return;
   }
-  // The newest coordinator may have ended the round in another way, unless a
-  // node that obeys it reports an end. Then no order of an older coordinator
-  // counts, except a cancel.
+  // If no node that obeys the newest coordinator reports how the round ended,
+  // that coordinator may have ended the round in another way. Then no order of
+  // an older coordinator counts, except a cancel.
   state_.earlier.end = {.epoch = electorate.epoch};
   const WorldId& world = state_.earlier.world;
   const Report* const ended = EndThatCounts(world, all);
@@ -710,8 +713,9 @@ void Job::SetAside(std::vector<Candidate>& candidates) const {
   const auto is_elector = [&](const Candidate& candidate) {
     return state_.electors.RankOf(*candidate.identity, state_.spec) >= 0;
   };
-  // The number of candidates that are electors. Enough of them must remain
-  // (AreHalf), or enough candidates in all (OthersAreTooFew).
+  // The number of candidates that are electors. After the removals, at least
+  // half of all electors must remain (AreHalf), or the nodes that are not
+  // candidates must be too few for a world (OthersAreTooFew).
   auto electors =
       static_cast<int>(std::ranges::count_if(candidates, is_elector));
   const auto is_needed = [&](const Candidate& candidate) {
@@ -797,8 +801,9 @@ void Job::FormWorld() {
   MUSTER_CHECK(!assignment.order.empty());
   std::vector<const Node*> members;
   for (const size_t i : assignment.order) members.push_back(nodes[i]);
-  // This holds for the ready nodes (LacksElectors). SetAside keeps it, and
-  // above the nodes that count here come first.
+  // The condition of the check below holds for the ready nodes (LacksElectors).
+  // SetAside preserves it, and the sort above puts electors and nodes that are
+  // no spares first.
   const auto electors =
       static_cast<int>(std::ranges::count_if(members, [&](const Node* member) {
         return state_.electors.RankOf(member->identity, state_.spec) >= 0;
@@ -838,7 +843,8 @@ void Job::FormWorld() {
   state_.world.reached_step = state_.reached_step;
   state_.world.began = state_.now;
   state_.world.unstarted = state_.world.size();
-  // Nodes without a place may know of a later round than those with one.
+  // A node without a place may know a later round than all nodes with a place
+  // (newest_reported).
   state_.round = std::max({state_.round, state_.claimed_round,
                            state_.newest_reported.round}) +
                  1;
@@ -851,8 +857,8 @@ void Job::FormWorld() {
   state_.lost_host.reset();
   ChooseStandbys();
   if (!state_.own_endpoint.empty()) {
-    // The job's first world elects from the moment it forms: there is no older
-    // one whose nodes could.
+    // The nodes of the job's first world are the electors as soon as it forms,
+    // because there is no older world whose nodes could elect.
     if (state_.electors.nodes == 0) {
       Elect();
       state_.electors.is_forming = true;

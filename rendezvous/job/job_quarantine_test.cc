@@ -296,9 +296,11 @@ TEST_F(JobQuarantine, ALossInACancelledOrPreemptedJobDoesNotCount) {
   EXPECT_THAT(job_->memory().List(job_->wall_time()), IsEmpty());
 }
 
-// Nodes b to e of six lose their agents, which are started again. The machine
-// of b is quarantined. A world forms only because no more than one node, f, can
-// be elsewhere. So b is needed, although min_nodes nodes are here without it.
+// The job has at most six nodes. The agents of nodes b to e are started again,
+// and node f is lost. The machine of b is quarantined. A world of nodes a to e
+// leaves only one node (f) for another coordinator. A world without b would
+// leave two, which is too many. So b gets a place although min_nodes (3) nodes
+// are ready without b.
 TEST_F(JobQuarantine, ANodeWithoutWhichTooManyMayBeElsewhereIsNotSetAside) {
   job_.emplace(JobFixture::HostedBy("a", Restarting(3, 6)));
   const Names names = {"a", "b", "c", "d", "e", "f"};

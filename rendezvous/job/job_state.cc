@@ -160,7 +160,8 @@ Witnesses WitnessesOf(const JobState& state) {
                        node.seen >= node.revision;
     if (!knows) continue;
     const auto elector = electors.known.find(id);
-    // A node that leaves stays connected until the job has ended.
+    // A node that leaves stays connected until the job has ended. Count it as a
+    // witness, and not as an elector that has left.
     const bool leaves =
         elector != electors.known.end() && elector->second.is_gone &&
         elector->second.incarnation == node.identity.incarnation;
@@ -179,7 +180,8 @@ std::optional<Instant> AwaitsWitnesses(const JobState& state) {
   const Electors& electors = state.electors;
   const Witnesses found = WitnessesOf(state);
   if (electors.AreHalf(found.here, found.left, state.spec)) return std::nullopt;
-  // Whether the nodes that have not left would suffice.
+  // Whether there would be enough witnesses if all electors that have not left
+  // learned of the end.
   const bool may_come =
       electors.AreHalf(electors.nodes - found.left, found.left, state.spec);
   // A cancelled or preempted job must end soon. It waits for lost nodes only

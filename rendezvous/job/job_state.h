@@ -102,11 +102,11 @@ struct JobState {
   // other nodes can take over from it. Empty: no takeover is possible.
   std::string own_endpoint;
   Electors electors;  // empty: no world is known
-  // A world that formed after the electors' world. This coordinator has lost
-  // sight of it: the world may have begun on all of its nodes, and may still
-  // run there. An earlier coordinator that formed it may even have told its
-  // nodes that they are the electorate now. So no other world forms until
-  // enough nodes of this world have stopped.
+  // A world that formed after the electors' world. As far as this coordinator
+  // knows, the world may have begun on all of its nodes, and may still run
+  // there. If an earlier coordinator formed this world, its nodes may even know
+  // that they are the electorate now. So no other world forms until enough
+  // nodes of this world have stopped.
   struct LaterWorld {
     WorldId world;  // round 0: there is no such world
     // How many nodes of the world must have stopped. If this coordinator has
@@ -123,20 +123,22 @@ struct JobState {
     // Ids of the connected nodes, of this world or not, for which three things
     // hold: they run no worker of the world and never will; they have got a
     // directive with the electorate of this coordinator; they are certainly no
-    // spares. With Takeover::kAuto, few other nodes may be left
-    // (OthersAreTooFew). The world then neither runs on all of its nodes nor
-    // elects, and stays so.
+    // spares. With Takeover::kAuto, the nodes that are not in this set may be
+    // too few for a world (OthersAreTooFew). This world then never runs on all
+    // of its nodes, and its nodes never elect a coordinator.
     std::set<std::string> reached;
-    // The next three are only for a world of an earlier coordinator. `place`: a
-    // place in it. `unaware`: the electors that have not learned of it, by
-    // their ranks (UnawareRank). `candidates`: the number of electors that may
-    // belong to it (CandidatesOf); nullopt: it formed under another electorate.
+    // The next three fields are set only for a world of an earlier coordinator.
+    // `place`: a place in this world. `unaware`: the ranks of the electors that
+    // have not learned of this world (UnawareRank). `candidates`: the number of
+    // electors that may belong to this world (CandidatesOf); nullopt: the world
+    // formed under another electorate.
     Place place;
     std::set<int> unaware;
     std::optional<int> candidates;
   };
-  // `later.world.round` is 0 if there is no such world, and always if two
-  // worlds can never run at once (JobSpec::RestartedAgentsElect).
+  // `later.world.round` is 0 if no world has formed after the electors' world,
+  // and always if two worlds can never run at once
+  // (JobSpec::RestartedAgentsElect).
   LaterWorld later;
   // Ids of the nodes that have reported to this coordinator before it formed or
   // continued a world, except known spares (IsKnownSpare). With
@@ -227,11 +229,12 @@ struct JobState {
   // The verdict in the record of an earlier coordinator (Job::Recall). The job
   // ends with it, unless another coordinator deposes this one before.
   std::optional<Verdict> recalled;
-  // The newest round of earlier coordinators, which this one has adopted or
-  // given up. Or a void round, if a node has reported that a cancel stopped it.
-  // `world`: its world; round 0: there is none, a node has reported a newer
-  // world, or this coordinator has begun a round of its own. `end`: the newest
-  // order that ended the round, as far as nodes have reported; epoch 0: none.
+  // The newest round of earlier coordinators, which this coordinator has
+  // adopted or given up; or a void round, if a node has reported that a cancel
+  // stopped that round. `world`: the round's world; round 0: there is none, a
+  // node has reported a newer world, or this coordinator has begun a round of
+  // its own. `end`: the newest order that ended the round, as far as nodes have
+  // reported; epoch 0: none.
   struct EarlierRound {
     WorldId world;
     RoundEnd end;

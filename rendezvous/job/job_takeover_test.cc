@@ -87,8 +87,9 @@ TEST(ElectorsTest, ThoseThatHaveLeftCountUnlessTheyMayActElsewhere) {
   EXPECT_TRUE(electors.AreHalf(1, spec)) << "two worlds can never run at once";
 }
 
-// No world, known or unknown, may have half of its nodes elsewhere. A world has
-// at least min_nodes nodes.
+// The highest number of nodes that may be connected to another coordinator:
+// less than half of the smallest possible world, which has min_nodes nodes. If
+// two worlds can never run at once: less than half of max_nodes.
 TEST(MostElsewhereTest, IsLessThanHalfOfAWorldUnlessTwoCanNeverRun) {
   EXPECT_EQ(MostElsewhere(QuickSpec(1, 4)), 0);
   EXPECT_EQ(MostElsewhere(QuickSpec(2, 4)), 0);
@@ -141,8 +142,9 @@ TEST(JobTakeoverTest, AnElectorateThatIsKeptStaysListed) {
               ElementsAre("a", "b", "c", "d"));
 }
 
-// There is no older world whose nodes could elect. The second world elects only
-// once it has begun on all of its nodes.
+// The nodes of the job's first world are the electorate as soon as it forms,
+// because there is no older world whose nodes could elect. The nodes of the
+// second world become the electorate only once it has begun on all of them.
 TEST(JobTakeoverTest, TheFirstWorldElectsFromTheMomentItForms) {
   JobFixture job = JobFixture::HostedBy("a", QuickSpec(3, 3));
   for (const char* name : {"a", "b", "c"}) job.Join(name);
@@ -229,9 +231,9 @@ TEST(JobTakeoverTest, AJobOfADaemonNamesNoStandbys) {
 }
 
 // Returns a job whose electorate is round 1 with the nodes a to d. Round 2 has
-// nodes a, b, x and y. The coordinator is lost before any node has told it that
-// it has begun round 2. Then the process of node c coordinates, and nodes c and
-// d connect to it. `began`: the nodes that have begun round 2.
+// nodes a, b, x and y. The coordinator is lost before any node has reported the
+// start of round 2. Then the process of node c coordinates, and nodes c and d
+// connect to it. `began`: the nodes that have begun round 2.
 JobFixture AfterALaterRound(const std::vector<std::string>& began,
                             Takeover takeover = Takeover::kMajority) {
   JobSpec spec = QuickSpec(2, 4);
@@ -256,9 +258,9 @@ JobFixture AfterALaterRound(const std::vector<std::string>& began,
   return job;
 }
 
-// No round begins before a majority of round 2 has stopped, and knows this
-// coordinator. It may run on all of its nodes, and they may know that they are
-// the electorate.
+// Round 2 may run on all of its nodes, and these nodes may know that they are
+// the electorate. So no round begins before a majority of round 2's nodes have
+// stopped and know this coordinator.
 TEST(JobTakeoverTest, ARoundThatMayHaveBegunDoesNotElectButMustStop) {
   JobFixture job = AfterALaterRound({"a", "b", "x", "y"});
   job.Reconnect("b");
@@ -285,8 +287,9 @@ TEST(JobTakeoverTest, ARoundThatMayHaveBegunDoesNotElectButMustStop) {
   EXPECT_EQ(job.phase(), JobPhase::kRunning);
 }
 
-// Four nodes that are no spares could run round 2. Two spares beside nodes c
-// and d do not show that too few of them are elsewhere.
+// The spares s and t are connected, besides nodes b, c and d. Spares run in
+// addition to the job's max_nodes (4) nodes. So they do not show that too few
+// other nodes are left to run round 2.
 TEST(JobTakeoverTest, SparesDoNotShowThatARoundCannotRun) {
   JobFixture job = AfterALaterRound({"a", "b", "x", "y"}, Takeover::kAuto);
   job.Reconnect("b");
@@ -321,9 +324,7 @@ TEST(JobTakeoverTest, AVoidRoundMayRun) {
     job.Reconnect("b");
     job.Lose("b");
     // Node a has not learned of round 2. This shows that round 2 never begins
-    // on
-    // all of its nodes, but not if the round has
-    // formed under another electorate.
+    // on all of its nodes, unless round 2 formed under another electorate.
     job.agent("a").report.round = 1;
     job.agent("a").report.place = job.agent("c").report.place;
     job.agent("a").report.place->group_rank = 0;
@@ -337,9 +338,10 @@ TEST(JobTakeoverTest, AVoidRoundMayRun) {
 }
 
 // Node a belongs to round 2, has not begun it, and has promised to obey no
-// older coordinator. So round 2 cannot run on all of its nodes. That is not
-// certain before it has promised, nor if only one of nodes a and b is known to
-// belong to round 2 with its agent of round 1.
+// older coordinator. So round 2 can never run on all of its nodes. This is not
+// certain in the other cases: node a has not promised yet; a new node, z,
+// connects instead of node a; or round 2 has only one elector, which may be
+// node b.
 TEST(JobTakeoverTest, ARoundThatAMemberHasNotLearnedOfCannotRun) {
   struct Case {
     const char* node = "a";
@@ -374,8 +376,9 @@ TEST(JobTakeoverTest, ARoundThatAMemberHasNotLearnedOfCannotRun) {
   }
 }
 
-// Two worlds can never run at once. Node b is one of four nodes of round 2, and
-// stops. Nodes a and b are a majority of the electorate.
+// Two worlds can never run at once. Nodes a and b are a majority of the
+// electorate. So the next round begins although only one of the four nodes of
+// round 2, node b, has stopped.
 TEST(JobTakeoverTest, WhereTwoWorldsNeverRunNoEarlierOneIsAwaited) {
   const JobSpec spec = QuickSpec(3, 5);
   JobFixture job = AfterLastCall(spec, {"a", "b", "c"});
@@ -394,7 +397,7 @@ TEST(JobTakeoverTest, WhereTwoWorldsNeverRunNoEarlierOneIsAwaited) {
     job.Stopping(name);
     job.Idle(name);
   }
-  // Node z may be a spare.
+  // Node z, a spare, is the third ready node (min_nodes is 3).
   Report& report = job.Create("z").report;
   report.electorate = job.agent("a").report.electorate;
   report.electorate.rank = -1;
@@ -1354,9 +1357,9 @@ TEST(JobTakeoverTest, AFailuresVerdictDoesNotAwaitNodesThatLeave) {
   }
 }
 
-// Node a fails, so the job is to end. Node b leaves. The network to c and d is
-// cut for longer than a lease. They have not left, and a is too few without
-// them, so the verdict waits until they are back.
+// Node a fails, so the job is to end. Node b leaves. Nodes c and d are cut off
+// for longer than a lease, but have not left. Without them too few nodes know
+// the verdict, so the job ends only once c and d are back.
 TEST(JobTakeoverTest, AFailuresVerdictAwaitsNodesThatHaveNotLeft) {
   JobSpec spec = QuickSpec(4, 8);
   spec.max_restarts = 0;
@@ -1380,8 +1383,8 @@ TEST(JobTakeoverTest, AFailuresVerdictAwaitsNodesThatHaveNotLeft) {
 }
 
 // Node d knows that the job is to end with exit code 3, is lost, and returns.
-// Then another failure on node c turns out to be the cause. Node d is told so
-// at once, and is no witness of the end until it knows.
+// Then another failure on node c turns out to be the cause. The coordinator
+// tells node d the new exit code at once.
 TEST(JobTakeoverTest, ANodeThatReturnedIsToldAChangedEnd) {
   JobSpec spec = QuickSpec(1, 4);
   spec.max_restarts = 0;
@@ -1400,7 +1403,9 @@ TEST(JobTakeoverTest, ANodeThatReturnedIsToldAChangedEnd) {
   EXPECT_EQ(job.told("d").stop.exit_code, 1);
 }
 
-// Two of five nodes know the verdict. One of these leaves. It counts once.
+// Two of five nodes know the verdict, and one of these two leaves. It must
+// count only once: as a witness of the verdict, not also as a node that has
+// left. So a third node must learn the verdict before the job ends.
 TEST(JobTakeoverTest, ANodeThatLeavesIsOneWitness) {
   JobSpec spec = QuickSpec(1, 5);
   spec.max_restarts = 0;
@@ -1646,8 +1651,9 @@ TEST(JobTakeoverTest, AJobThatIsOverEndsWithoutAMajorityOfItsLastRound) {
   EXPECT_EQ(job.status().verdict->cause->rank, 1);
 }
 
-// Node a reports a consequence of the failure on node b, and comes first. In
-// one of the cases b does not come, so that nobody knows the cause.
+// Node a reports a failure that is a consequence of the failure on node b. If
+// `knows_cause`, node b then reports its own failure, which is the cause.
+// Otherwise node b's agent was started again, and no node knows the cause.
 TEST(JobTakeoverTest, AJobThatIsOverNamesTheCauseIfANodeKnowsIt) {
   for (const bool knows_cause : {false, true}) {
     JobFixture job = JobThatIsOver(Takeover::kAuto);
@@ -1680,7 +1686,8 @@ TEST(JobTakeoverTest, AJobThatIsOverNamesTheCauseIfANodeKnowsIt) {
   }
 }
 
-// The electorate is that of round 2, as only node d knows, which is lost again.
+// The nodes of round 2 are the electorate. Only node d knows this, and node d
+// is lost again.
 TEST(JobTakeoverTest, ALostNodeMayKnowThatTheNewestRoundHasBegun) {
   JobSpec spec = QuickSpec(3, 5);
   JobFixture job = AfterLastCall(spec, {"a", "b", "c", "d"});
@@ -1709,9 +1716,10 @@ TEST(JobTakeoverTest, ALostNodeMayKnowThatTheNewestRoundHasBegun) {
   EXPECT_THAT(job.Decided("adopt"), HasSubstr("round 2 goes on: 3 of its"));
 }
 
-// Node b is the only elector here; the electorate has three nodes. With three
-// other nodes here, only one of at most five nodes can be elsewhere. That is
-// less than half of the electorate. A node that is not ready does not count.
+// Only one of the three electors, node b, is connected. If nodes x, y and z are
+// ready as well, at most one of the job's five nodes can be connected to
+// another coordinator: less than half of the electorate. So a round begins. If
+// node z is not ready, it does not count, and no round begins.
 TEST(JobTakeoverTest, OnlyReadyNodesAreNotElsewhere) {
   for (const bool is_ready : {true, false}) {
     const JobSpec spec = QuickSpec(3, 5);
@@ -1762,8 +1770,10 @@ TEST(JobTakeoverTest, OnlyElectorsAreWitnesses) {
   EXPECT_EQ(job.phase(), JobPhase::kFinished);
 }
 
-// Round 2 is stopped, and only node c of the electorate stays: nodes a, b and
-// c. Four nodes are here, so at most one node is elsewhere.
+// Nodes a, b and c are the electorate. Round 2 is stopped, and only one
+// elector, node c, stays connected. Once node x joins, four of the job's five
+// nodes are connected. So at most one node can be connected to another
+// coordinator, and a round begins.
 TEST(JobTakeoverTest, NodesOfAStoppedRoundAreNotElsewhere) {
   const JobSpec spec = QuickSpec(3, 5);
   JobFixture job = AfterLastCall(spec, {"a", "b", "c"});
@@ -1786,9 +1796,9 @@ TEST(JobTakeoverTest, NodesOfAStoppedRoundAreNotElsewhere) {
   EXPECT_EQ(job.round(), 3);
 }
 
-// Nodes x, y and z come while a round goes on or begins, so they may be spares.
-// Of the electorate only one node is here, so the three others may run
-// elsewhere.
+// Nodes x, y and z join while a round goes on or begins, so they may be spares.
+// Only one of the four electors is connected. The three other electors may run
+// under another coordinator, so no round begins.
 TEST(JobTakeoverTest, NodesBesideARoundMayBeSpares) {
   for (const bool is_adopted : {true, false}) {
     JobFixture job = RunningJob(2, 4);
@@ -1830,8 +1840,9 @@ TEST(JobTakeoverTest, NodesThatAreNoSparesGetTheirPlacesFirst) {
   EXPECT_THAT(job.World(), ::testing::IsSupersetOf({"b", "c", "d", "e", "f"}));
 }
 
-// As above, but the coordinator is the same one, and knows their nodes as
-// electors. Of the spares, the first one that joined gets the last place.
+// The agents of five electors are started again, and connect to the same
+// coordinator. They get places before the spares. The last place goes to the
+// spare that joined first (node 3).
 TEST(JobTakeoverTest, RestartedElectorsGetTheirPlacesBeforeSpares) {
   const JobSpec spec = QuickSpec(3, 6);
   JobFixture job = AfterLastCall(spec, {"a", "b", "c", "d", "e", "f"});
@@ -1843,8 +1854,8 @@ TEST(JobTakeoverTest, RestartedElectorsGetTheirPlacesBeforeSpares) {
   EXPECT_THAT(job.World(), UnorderedElementsAre("b", "c", "d", "e", "f", "3"));
 }
 
-// All agents of round 2 are started again. So many nodes are here that nobody
-// can run that round elsewhere.
+// The agents of all nodes of round 2 are started again. Once max_nodes (4)
+// nodes are connected, no other node can run round 2, so the next round begins.
 TEST(JobTakeoverTest, ARoundWhoseAgentsWereStartedAgainIsNotAwaited) {
   for (const bool has_begun : {true, false}) {
     JobSpec spec = QuickSpec(2, 4);
@@ -1869,7 +1880,8 @@ TEST(JobTakeoverTest, ARoundWhoseAgentsWereStartedAgainIsNotAwaited) {
 }
 
 // Node a has begun round 2, and is lost. A cancel ends round 3, which no node
-// has begun. The nodes that know this have places in round 1.
+// has begun. The nodes that know of the cancel have places only in round 1. The
+// next coordinator must nevertheless end the job as cancelled.
 TEST(JobTakeoverTest, TheEndOfALaterRoundIsToldToo) {
   JobSpec spec = QuickSpec(2, 4);
   spec.takeover = Takeover::kMajority;
@@ -1897,7 +1909,8 @@ TEST(JobTakeoverTest, TheEndOfALaterRoundIsToldToo) {
 }
 
 // Only node a has begun the first round. The job ends because its program does
-// not start there. Nodes b and c have no place.
+// not start on node a. Nodes b and c have no place, but tell the next
+// coordinator how the job has ended.
 TEST(JobTakeoverTest, ANodeWithoutAPlaceTellsTheEnd) {
   JobSpec spec = QuickSpec(2, 3);
   spec.takeover = Takeover::kMajority;
@@ -1917,7 +1930,9 @@ TEST(JobTakeoverTest, ANodeWithoutAPlaceTellsTheEnd) {
   EXPECT_EQ(job.status().verdict->outcome, Outcome::kFailed);
 }
 
-// Node a is not in round 2, and knows which rank the host had in round 1.
+// Node h hosts the first coordinator. Node a is not in round 2, so its report
+// contains the rank of h in round 1. The next coordinator must look for the
+// rank of h in round 2.
 TEST(JobTakeoverTest, TheLostHostIsFoundByTheRanksOfItsRound) {
   JobSpec spec = QuickSpec(2, 5);
   spec.takeover = Takeover::kMajority;
@@ -1956,8 +1971,9 @@ TEST(JobTakeoverTest, AnElectorWithoutAPlaceKnowsTheElectorate) {
   EXPECT_EQ(job.phase(), JobPhase::kRunning);
 }
 
-// No node that has begun round 1 comes to the next coordinator, but a spare of
-// that round does. So the next round gets another number.
+// The nodes of round 1 come to the next coordinator with new agents, which do
+// not know the round. Only node d, a spare, knows that round 1 has begun. So
+// the next round gets the number 2.
 TEST(JobTakeoverTest, NodesWithoutAPlaceKnowWhichRoundsThereWere) {
   const JobSpec spec = QuickSpec(2, 3);
   JobFixture job = RunningJob(2, 3);
@@ -1969,8 +1985,9 @@ TEST(JobTakeoverTest, NodesWithoutAPlaceKnowWhichRoundsThereWere) {
   EXPECT_EQ(job.told("a").place.round, 2);
 }
 
-// No node of round 2 has begun it when node c leaves. Node d takes its place at
-// once: nobody can begin round 2 any more.
+// No node has begun round 2 when node c leaves. Once all nodes have seen the
+// stop order, no node can begin round 2 any more. So node d takes c's place in
+// a new round at once.
 TEST(JobTakeoverTest, ARoundThatNobodyHasBegunDelaysNoOther) {
   JobSpec spec = QuickSpec(1, 3);
   spec.takeover = Takeover::kMajority;
@@ -1987,9 +2004,9 @@ TEST(JobTakeoverTest, ARoundThatNobodyHasBegunDelaysNoOther) {
   EXPECT_THAT(job.World(), UnorderedElementsAre("a", "b", "d"));
 }
 
-// Round 2 was to begin with the nodes of round 1 after a failure; only b has
-// begun it when its coordinator is lost. Round 3 needs half of the electorate,
-// the nodes of round 1.
+// Round 2 has the same nodes as round 1. Only node b has begun round 2 when the
+// coordinator is lost, so the nodes of round 1 are still the electorate. Round
+// 3 needs half of them.
 TEST(JobTakeoverTest, AfterARoundThatMayHaveBegunTheElectorateIsNeeded) {
   using Names = std::set<std::string>;
   for (const Names& others : {Names{"c", "d"}, Names{"c"}, Names{"x"}}) {
@@ -2061,8 +2078,9 @@ TEST(JobTakeoverTest, ARoundThatMayNotHaveBegunIsStopped) {
   }
 }
 
-// As above, but all nodes of round 2 have come, so this coordinator knows that
-// it has begun on all of them.
+// All nodes of round 2 (b and c) report to the next coordinator. So this
+// coordinator knows that round 2 has begun on all of its nodes, and lets it go
+// on.
 TEST(JobTakeoverTest, ARoundOfWhichAllNodesComeGoesOn) {
   const JobSpec spec = QuickSpec(2, 3);
   JobFixture job = RunningJob(2, 3);
@@ -2080,7 +2098,9 @@ TEST(JobTakeoverTest, ARoundOfWhichAllNodesComeGoesOn) {
   EXPECT_EQ(job.Count("break"), 1) << "that of round 1";
 }
 
-// Round 2 is to be stopped, but it has failed on node b.
+// The next coordinator must stop round 2, because it may not have begun on all
+// of its nodes. But a failure on node b has already broken round 2, so this
+// failure is the reason of the break.
 TEST(JobTakeoverTest, AFailureBreaksARoundThatIsToBeStopped) {
   for (const bool is_host_a_member : {true, false}) {
     const JobSpec spec = QuickSpec(2, 3);
@@ -2167,9 +2187,9 @@ TEST(JobTakeoverTest, NoRoundBeginsBesideOneThatMayRun) {
   }
 }
 
-// As in NoRoundBeginsBesideOneThatMayRun, but two worlds can never run at once.
-// Nodes a, b and f are enough for a round, so round 2 cannot run on nodes c, d
-// and e, of which too few would be elsewhere.
+// Round 2 may have begun on nodes c, d and e, which are lost. But a round needs
+// 3 of at most 4 nodes, so two rounds can never run at once. Nodes a, b and f
+// therefore begin round 3 without waiting for round 2.
 TEST(JobTakeoverTest, WhereTwoWorldsNeverRunNoneIsAwaited) {
   JobFixture job = AfterALostRound(QuickSpec(3, 4), {"c", "d"});
   job.Join("f");
@@ -2214,9 +2234,9 @@ TEST(JobTakeoverTest, AnAdoptedEndNamesTheCauseOnceANodeReportsIt) {
   }
 }
 
-// The coordinator withdrew the failure that was to end the job, because it
-// found another cause. Node b knows only the end, node c also that it was
-// withdrawn.
+// A failure was to end the job. Then the coordinator found another cause, after
+// which another round follows. Node b knows only the first stop order, node c
+// the second one.
 TEST(JobTakeoverTest, AWithdrawnEndDoesNotEndTheJob) {
   JobFixture job = JobThatIsOver(Takeover::kAuto);
   const Report& first = job.agent("b").report;
@@ -2262,12 +2282,10 @@ TEST(JobTakeoverTest, ACancelOfABrokenRoundEndsTheJobUnderTheNextCoordinator) {
   }
 }
 
-// Node b knows that the job ended with round 1. Node c shows that it went on,
-// and is lost. The verdict that follows must not name the cause of that end.
 // Five nodes train, and the job is cancelled. Only node e learns this before
 // the coordinator on node a is lost. The next coordinator adopts the round with
-// nodes b, c and d before e comes. At that time the round runs, has just been
-// stopped because a is lost, or is over.
+// nodes b, c and d. When e reports, the round runs, has just been stopped
+// because a is lost, or is over.
 TEST(JobTakeoverTest, TheEndOfAnAdoptedRoundMayComeLater) {
   for (const JobPhase phase :
        {JobPhase::kRunning, JobPhase::kStopping, JobPhase::kGathering}) {
@@ -2344,8 +2362,8 @@ TEST(JobTakeoverTest, ACancelOfAVoidRoundCounts) {
   }
 }
 
-// As above, but node d shows that the job went on after round 1: it has round 2
-// as its place.
+// As in ACancelOfAVoidRoundCounts, but node d has a place in round 2. So the
+// job went on after round 1, and the cancel of round 1 does not count.
 TEST(JobTakeoverTest, ACancelOfAVoidRoundIsIgnoredIfTheJobWentOn) {
   for (const bool comes_first : {true, false}) {
     JobFixture job = JobFixture::HostedBy("a", QuickSpec(4, 5));
@@ -2371,8 +2389,9 @@ TEST(JobTakeoverTest, ACancelOfAVoidRoundIsIgnoredIfTheJobWentOn) {
   }
 }
 
-// As above, but e comes only after the next coordinator has begun a round. The
-// job goes on: its user may cancel it again.
+// Only node e knows that the job was cancelled, and connects only after the
+// next coordinator has begun round 2. The job goes on: its user may cancel it
+// again.
 TEST(JobTakeoverTest, ACancelOfAnEarlierRoundDoesNotEndALaterOne) {
   JobFixture job = JobFixture::HostedBy("a", QuickSpec(3, 4));
   job.StartAll({"b", "c", "d", "e"});
@@ -2413,9 +2432,10 @@ TEST(JobTakeoverTest, AnEarlierCoordinatorsOrderMayComeTooLate) {
   EXPECT_THAT(job.told("b").reason, HasSubstr("(a) is lost"));
 }
 
-// Only node e knows that the job was cancelled. The next coordinator does not
-// meet e, and is lost, too. The coordinator after it meets e and two nodes that
-// obeyed the coordinator before. They know only the older end of the round.
+// Only node e knows that the job was cancelled. The second coordinator does not
+// meet e, and is lost, too. The third coordinator meets e, and two nodes (c and
+// d) that obeyed the second one. Nodes c and d know only the stop order from
+// before the cancel.
 TEST(JobTakeoverTest, TheNewestEndCountsWhoeverReportsIt) {
   JobSpec spec = QuickSpec(4, 5);
   spec.max_restarts = 1;
@@ -2441,9 +2461,10 @@ TEST(JobTakeoverTest, TheNewestEndCountsWhoeverReportsIt) {
   EXPECT_EQ(job.status().verdict->outcome, Outcome::kCancelled);
 }
 
-// An earlier coordinator ended the job with round 1, and only node b of it
-// comes. A failure counts as timed out, because the job may have gone on. A
-// success stays one. A cancelled job ends after the time of a lease.
+// An earlier coordinator ended the job with round 1. Of the nodes of round 1
+// only b connects, so the job may have gone on under another coordinator. A
+// failure therefore becomes a time-out. A success stays a success. A cancelled
+// job ends as cancelled after the time of a lease.
 TEST(JobTakeoverTest, AnEndWithoutAMajorityKeepsItsOutcomeUnlessItIsAFailure) {
   const JobSpec spec = QuickSpec(2, 3);
   for (const int exit_code : {0, 3, 143}) {
@@ -2495,6 +2516,9 @@ TEST(JobTakeoverTest, ANodeThatIsLostAgainMayKnowTheEnd) {
   EXPECT_EQ(job.status().verdict->exit_code, 3);
 }
 
+// Node b knows that the job ended with round 1. Then node c reports round 2, so
+// the job went on after round 1, and node c is lost. The verdict that follows
+// must not name the cause of the end of round 1.
 TEST(JobTakeoverTest, TheCauseOfASupersededEndIsForgotten) {
   JobFixture job = JobThatIsOver(Takeover::kMajority);
   job.Reconnect("b");
@@ -2540,7 +2564,7 @@ TEST(JobTakeoverTest, AJobThatIsOverDoesNotAwaitWorkersForEver) {
 }
 
 // Node b, which knows the end of round 1, comes only after the round was given
-// up. Node a has still workers and does not know the end.
+// up. Node a still has workers and does not know the end.
 TEST(JobTakeoverTest, TheEndOfARoundThatWasGivenUpMayComeLater) {
   JobFixture job = JobThatIsOver(Takeover::kAuto);
   job.agent("a").report.phase = NodePhase::kStopping;
@@ -2553,7 +2577,8 @@ TEST(JobTakeoverTest, TheEndOfARoundThatWasGivenUpMayComeLater) {
   job.Reconnect("b");
   for (const char* name : {"a", "b"}) job.Report(name);
   EXPECT_EQ(job.told("a").stop.exit_code, 3);
-  // Node c knows an order that is older than that of b.
+  // Node c reports a stop order that is older than node b's, so c's order must
+  // not count.
   Report& older = job.agent("c").report;
   older.phase = NodePhase::kIdle;
   older.round_end = job.agent("b").report.round_end;
@@ -2646,7 +2671,8 @@ TEST(JobTakeoverTest, ANodeThatIsLostAgainMayKnowThatTheJobWentOn) {
   EXPECT_THAT(job.Decided("adopt"), EndsWith("are among the 3 nodes here"));
 }
 
-// The wait ends although no report comes at that time.
+// The wait for a majority ends at its deadline, although no report arrives
+// then.
 TEST(JobTakeoverTest, ACancelWithoutAMajorityHasADeadline) {
   JobFixture job = JobThatIsOver(Takeover::kMajority);
   job.agent("b").report.round_end->exit_code = 143;
@@ -2655,7 +2681,8 @@ TEST(JobTakeoverTest, ACancelWithoutAMajorityHasADeadline) {
   for (const char* name : {"a", "c"}) job.Restart(name);
   job.Wait(seconds(2));
   for (const char* name : {"a", "b", "c"}) job.agent(name).silent = true;
-  // If the coordinator was suspended, others may have gone on meanwhile.
+  // The coordinator is suspended for a lease. Meanwhile the nodes may have gone
+  // to another coordinator, so the job must not end at once.
   job.StandStill(QuickSpec(2, 3).lease());
   job.Report("b");
   EXPECT_EQ(job.phase(), JobPhase::kGathering);
@@ -2686,7 +2713,8 @@ TEST(AdoptionTest, TheEndThatCountsIsTheNewestOfTheWorldOrACancel) {
   EXPECT_FALSE(TellsEndOf(newer, reports[3])) << "of an older coordinator";
   reports[3].place->round = 3;
   EXPECT_FALSE(TellsEndOf(world, reports[3])) << "of a newer world";
-  // A cancel counts more, unless the newest order has ended the job as well.
+  // A cancel takes precedence, unless the newest order has ended the job as
+  // well.
   reports[0].round_end->cancelled = true;
   EXPECT_EQ(EndThatCounts(world, all), &reports[0]);
   EXPECT_TRUE(Replaces(*reports[0].round_end, *reports[1].round_end));

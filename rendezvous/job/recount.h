@@ -44,7 +44,7 @@ class Recount {
 
  private:
   int heard_ = 0;    // number of reports since the last count
-  int lacking_ = 0;  // number of these at which a count is due
+  int lacking_ = 0;  // number of reports after which a count is due
   Instant last_;     // time of the last count
 };
 

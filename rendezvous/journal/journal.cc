@@ -55,9 +55,9 @@ struct Journal::State : std::enable_shared_from_this<Journal::State> {
   void Write();
   // The body of the thread that calls the `done` callbacks.
   void Call();
-  // Whether a journal that is being closed begins no further write: nothing is
-  // left to write, a write has failed since the close began, or GiveUpAt has
-  // passed. Requires `mutex`.
+  // Whether the journal is being closed and starts no further write. True if
+  // nothing is left to write, a write has failed since the close began, or
+  // GiveUpAt has passed. Requires `mutex`.
   bool HasEnded(Instant now) const;
   // The time at which HasEnded becomes true even if the medium (disk or etcd)
   // does not answer. Requires `mutex`.

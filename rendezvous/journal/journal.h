@@ -73,9 +73,9 @@ class Journal : public RecordStore {
 
   // Returns the records that Open found, by run id; empty after the first call.
   std::map<std::string, std::string> TakeRecords();
-  // The number of this run of the coordinator (JournalBackend::epoch). On a
-  // file: one more than that of the previous run, and at least Open's
-  // `least_epoch`.
+  // The number of this run of the coordinator (JournalBackend::epoch). If the
+  // medium is a file: the number of the previous run plus one, and at least the
+  // `least_epoch` of Open.
   uint64_t epoch() const { return epoch_; }
 
   // Queues a record and returns. Calls `done` once the record is durable. With

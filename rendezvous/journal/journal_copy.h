@@ -13,8 +13,7 @@ namespace muster::rendezvous {
 //
 // The copy shows the journal after one of its commits, even if a coordinator
 // writes the journal while it is copied. The original is only read, and not
-// locked. A running coordinator may hold its lock (JournalFile), and is not
-// disturbed.
+// locked, so a coordinator that has the journal open is not disturbed.
 class JournalCopy {
  public:
   // Copies the journal at `path`. An error is one sentence that names the path

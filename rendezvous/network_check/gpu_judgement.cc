@@ -13,16 +13,16 @@ namespace {
 
 struct Node {
   std::string kind;
-  double best_rate = 0;  // in bytes per second; 0: no pair was measured
-  double kernel_s = 0;   // shortest time of the kernel; 0: unknown
+  double best_rate = 0;  // bytes per second; 0: none of its pairs was measured
+  double kernel_s = 0;   // shortest time of the compute kernel; 0: unknown
   int good_pairs = 0;
-  std::vector<std::string> bad_partners;  // the partners of its bad pairs
-  std::string why;                        // the measurements of its bad pairs
+  std::vector<std::string> bad_partners;  // node's partners in bad pairs
+  std::string why;                        // measurements of these bad pairs
 };
 
 struct Medians {
-  double rate = 0;      // 0: too few nodes have a value
-  double kernel_s = 0;  // 0: too few nodes have a value
+  double rate = 0;      // bytes per second; 0: fewer than kMinNodes values
+  double kernel_s = 0;  // seconds; 0: fewer than kMinNodes values
 };
 
 // The rate between the GPUs of a pair; nullopt: it was not measured.

@@ -196,10 +196,10 @@ NetworkCheck::Pairs NetworkCheck::Plan(
     return PlanAllPairs(good);
   }
   // Pair each suspect with a good node with which it has not been measured
-  // (HaveMet). If the suspect has been measured with the next free good node,
-  // good[used], take the good node after that one. One step suffices, because a
-  // suspect has been measured with at most one good node. A suspect for which
-  // no such good node is free goes to `left`.
+  // (HaveMet). good[used] is the next free good node. If the suspect has been
+  // measured with good[used], take the good node after good[used]. The suspect
+  // has been measured with at most one good node, so it has not been measured
+  // with this one. A suspect without a free good node goes to `left`.
   std::vector<std::string> left;
   size_t used = 0;  // number of good nodes that `pairs` contains
   for (const std::string& suspect : suspects) {

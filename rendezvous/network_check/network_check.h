@@ -70,12 +70,12 @@ class NetworkCheck {
   struct Participant {
     std::string node_id;
     std::string host;
-    int gpus = 0;  // Report::check_gpus
+    int gpus = 0;  // number of GPUs to measure (Report::check_gpus)
   };
   struct Partner {
     std::string node_id;
-    // The role of the node for which PartnerOf was called. The partner of that
-    // node, `node_id`, has the other role.
+    // The role of the node whose id was passed to PartnerOf. Its partner, the
+    // node `node_id`, has the opposite role.
     PairCheck::Role role = PairCheck::Role::kServe;
   };
   using Grade = CheckGrade;
@@ -89,17 +89,17 @@ class NetworkCheck {
 
   explicit NetworkCheck(Instant began) : began_(began) {}
 
-  // Pairs nodes of `present`, which have different ids, for another round with
-  // this number. Returns false if no further measurement is needed or possible.
-  // No round may be in progress.
+  // Begins the round `number`: pairs nodes of `present`, whose ids must be
+  // distinct. Returns false if no further measurement is needed or possible. No
+  // round may be in progress.
   bool BeginRound(Instant now, uint64_t number,
                   const std::vector<Participant>& present);
   // Records the result that a node has measured with its partner. Ignores a
   // result for another round, a repeated result, and the result of a node
   // without a partner in this round.
   void Take(const std::string& node_id, const PairMeasurement& answer);
-  // Handles the loss of a node: neither its answer nor that of its partner is
-  // awaited any longer.
+  // Handles the loss of a node: stops waiting for the answers of this node and
+  // of its partner.
   void Lose(const std::string& node_id);
   // Ends the round in progress if every answer has arrived or the deadline has
   // passed.
@@ -123,10 +123,8 @@ class NetworkCheck {
   // nullopt.
   std::optional<std::vector<Finding>> Conclude();
 
-  // The medians of all measured nodes as a clause that begins with "; ", such
-  // as
-  // "; the medians of 8 nodes are 1.2 GB/s and 0.2 ms". Empty if no pair was
-  // measured.
+  // The medians of all measured nodes as a clause, such as "; the medians of 8
+  // nodes are 1.2 GB/s and 0.2 ms". Empty if no pair was measured.
   std::string MediansText() const { return DescribeMedians(ComputeMedians()); }
 
   int rounds() const { return rounds_; }
@@ -158,10 +156,10 @@ class NetworkCheck {
     // shortest time of the node's compute kernel so far; 0: unknown
     double compute_s = 0;
   };
-  // The medians over all nodes. `network`: the median of the nodes' shortest
-  // round trips, and that of their highest rates. `compute_s`: the median of
-  // the nodes' shortest times of the compute kernel. A median is 0 if no node
-  // has a value.
+  // The medians over all nodes. `network`: the medians of the nodes' shortest
+  // round trips and of their highest rates. `compute_s`: the median of the
+  // nodes' shortest times of the compute kernel. A median is 0 if no node has a
+  // value.
   struct Medians {
     Values network;
     double compute_s = 0;
@@ -192,7 +190,7 @@ class NetworkCheck {
   std::map<std::string, size_t> current_;
   size_t awaited_ = 0;  // number of answers that the round in progress lacks
   int rounds_ = 0;
-  int concluded_ = 0;    // number of rounds at Conclude's last result
+  int concluded_ = 0;    // value of rounds_ at Conclude's last result
   uint64_t number_ = 0;  // number of the newest round
   bool is_measuring_ = false;
   bool is_forgiven_ = false;

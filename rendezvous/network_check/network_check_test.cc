@@ -277,8 +277,8 @@ TEST(NetworkCheck, ANodeWithBadGpusIsBad) {
   EXPECT_THAT(failing.Why("ad"), HasSubstr("(no driver)"));
 }
 
-// The GPUs of node "ag" are measured with the bad ones of "ah" first. The next
-// measurement, with a good node, is disturbed. So a third one decides.
+// The first measurement of node "ag" is with node "ah", whose GPUs are bad. The
+// second, with a good node, is disturbed. So a third measurement decides.
 TEST(NetworkCheck, UndecidedGpusAreMeasuredAgain) {
   Runner run(8);
   int measured = 0;

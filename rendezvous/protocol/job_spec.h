@@ -37,9 +37,9 @@ enum class Encryption {
 // (--takeover).
 enum class Takeover {
   // Another node takes over once a majority of the newest world's nodes have
-  // connected to it. Fewer nodes suffice if the other nodes are too few to
-  // begin a world (OthersAreTooFew). The others are at most max_nodes minus the
-  // connected nodes.
+  // connected to it. Fewer nodes suffice if the nodes that have not connected
+  // (at most max_nodes minus the connected nodes) are too few to begin a world
+  // (OthersAreTooFew).
   kAuto,
   // Another node takes over once a majority of the newest world's nodes have
   // connected to it.
@@ -51,7 +51,7 @@ enum class Takeover {
 // When the nodes are checked by pairs (--network-check).
 enum class NetworkCheckTime {
   kNever,
-  kStart,  // Before the first round.
+  kStart,  // The nodes are checked before the first round.
   // The nodes are checked before the first round, and before each round that
   // follows the loss of a node or a failure of the communication between
   // workers.
@@ -95,9 +95,8 @@ struct JobSpec {
   // Time from the first signal to SIGKILL whenever workers are stopped.
   Duration shutdown_timeout = std::chrono::seconds(30);
 
-  // Longest interval between an agent's reports. If an agent is silent for
-  // `keep_alive_misses` intervals, it counts as lost. The product of both is
-  // the lease.
+  // Longest interval between an agent's reports. An agent that is silent for
+  // `keep_alive_misses` such intervals counts as lost. This time is the lease.
   Duration keep_alive_interval = std::chrono::seconds(2);
   int keep_alive_misses = 5;
 

@@ -60,7 +60,7 @@ TEST(OutputTailTest, CutsAHugeLine) {
 
 TEST(OutputTailTest, CutsBetweenCharacters) {
   std::string text(OutputTail::kMaxLineBytes - 1, 'x');
-  text += "\u00e9yy";  // a character of two bytes at the limit
+  text += "\u00e9yy";  // the limit is between the two bytes of \u00e9
   OutputTail tail;
   tail.Add(Lines({text}));
   EXPECT_THAT(tail.lines()[0].text, EndsWith("xx [... 4 bytes more]"));

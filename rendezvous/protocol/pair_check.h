@@ -51,10 +51,10 @@ struct PairMeasurement {
   // Time of the compute kernel on the node's slowest core, in seconds; 0: not
   // measured.
   double compute_s = 0;
-  // The kind of the node's GPUs: number and model of those that are measured,
-  // and NCCL's version, such as "8 x NVIDIA H100, NCCL 2.28.9". GPUs of
-  // different kinds are not measured together. Empty: there are none, or they
-  // do not work. Cut to kMaxNameBytes.
+  // The kind of the node's GPUs: number and model of the measured GPUs, and
+  // NCCL's version, such as "8 x NVIDIA H100, NCCL 2.28.9". GPUs of different
+  // kinds are not measured together. Empty: the node has no GPUs, or they do
+  // not work. Cut to kMaxNameBytes.
   std::string gpu_kind;
   // Why CUDA or NCCL has failed: one line, cut to kMaxLineBytes; empty: neither
   // has.

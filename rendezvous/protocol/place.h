@@ -48,9 +48,9 @@ struct Place {
   std::vector<std::string> members;
   // The world of the electorate when this world formed (Electorate::world).
   WorldId electorate;
-  // Number of the world's nodes that were in that electorate. An agent that was
-  // started again since it ran the electorate's world does not count. 0: none,
-  // or unknown.
+  // Number of this world's nodes that were also in the world `electorate`. A
+  // node whose agent was restarted since it ran that world does not count. 0:
+  // none, or unknown.
   int electors = 0;
   // With Encryption::kWorkers: the round's secret key, kChannelKeyBytes random
   // bytes, the same on all nodes. Empty: encryption is off, or the coordinator

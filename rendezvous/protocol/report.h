@@ -126,10 +126,10 @@ struct RoundEnd {
   // round followed (StopOrder::exit_code).
   std::optional<int> exit_code;
   std::string reason;  // Why the round ended: the text of Directive::reason.
-  bool cancelled = false;  // StopOrder::cancelled
+  bool cancelled = false;  // value of StopOrder::cancelled
   // Directive::epoch and Directive::revision of the stop order. A coordinator
-  // may change the end of a round: of two ends with one epoch, that with the
-  // higher revision is the later one.
+  // may send another stop order for the same round: of two orders with the same
+  // epoch, the one with the higher revision is newer.
   uint64_t epoch = 0;
   uint64_t revision = 0;
 };
@@ -149,9 +149,9 @@ struct Report {
   // again.
   uint64_t seen_epoch = 0;
   uint64_t seen_revision = 0;
-  // The highest epoch that a coordinator or a standby has sent to this node.
-  // With it, the node promises to obey no coordinator with a lower epoch. 0:
-  // none.
+  // The highest epoch that a coordinator or a standby has sent to this node. By
+  // sending this value, the node promises to obey no coordinator with a lower
+  // epoch. 0: none.
   uint64_t promised_epoch = 0;
   // HOST:PORT at which this node's process could coordinate the job; empty: it
   // cannot.

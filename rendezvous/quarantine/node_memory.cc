@@ -207,10 +207,10 @@ std::optional<Duration> NodeMemory::NextChange(Duration now) const {
       continue;
     }
     const double bound = is_quarantined ? kReleaseAt : kSuspectAt;
-    // The number of half-lives in which the score falls to `bound` at the
-    // earliest. Normally the score halves every kHalfLife. It falls more slowly
-    // while the weights of one rank's faults add up to more than kMaxOfOneRank,
-    // because these faults then count as kMaxOfOneRank.
+    // The minimum number of half-lives until the score has fallen to `bound`.
+    // Normally the score halves every kHalfLife. But while the weights of one
+    // rank's faults add up to more than kMaxOfOneRank, these faults count as
+    // kMaxOfOneRank, so the score falls more slowly.
     const double halvings =
         std::max(std::log2(ScoreOf(host, now) / bound), 0.0);
     const Duration after =

@@ -77,9 +77,9 @@ class NodeMemory {
   // never without a new fault.
   std::optional<Duration> NextChange(Duration now) const;
 
-  // Declares the earlier faults of every machine with this host name void, and
-  // lifts its ban. `by`: the operator; empty: unknown. NotFound: no machine of
-  // that name is remembered.
+  // Forgets the faults of every machine with this host name, and lifts its ban.
+  // `by`: the operator; empty: unknown. NotFound: no machine of that name is
+  // remembered.
   absl::Status Free(Duration now, const std::string& host,
                     const std::string& by);
   // Bans the host name, whatever its address. ResourceExhausted: kMaxBans

@@ -26,9 +26,9 @@ namespace muster::rendezvous {
 //   MUSTER_SCORE    its score
 //   MUSTER_RUN_ID   the job of the newest fault
 //
-// The values of the first three come from the nodes: the command must quote
-// them. A command that runs longer than the time limit is killed with its
-// process group. Thread-safe.
+// The host name and the fault are texts from the nodes: the command must quote
+// these two variables. A command that runs longer than the time limit is killed
+// with its process group. Thread-safe.
 class QuarantineHook {
  public:
   struct Options {
@@ -44,7 +44,7 @@ class QuarantineHook {
   static constexpr size_t kMaxWaiting = 64;
 
   explicit QuarantineHook(Options options);
-  // Kills the running command, and drops those that wait.
+  // Kills the running command, and drops the commands in the queue.
   ~QuarantineHook();
   QuarantineHook(const QuarantineHook&) = delete;
   QuarantineHook& operator=(const QuarantineHook&) = delete;

@@ -374,7 +374,7 @@ class AnswerStream : public AnswerReactor {
         StartRead(&part_);
         break;
       case OpenInquiry::Taken::kFull:
-        break;  // Begin's callback on_room reads on once there is room.
+        break;  // The callback passed to Begin reads on once there is room.
       case OpenInquiry::Taken::kUnwanted:
         Finish(grpc::Status::CANCELLED);
         break;

@@ -23,8 +23,8 @@ struct ConnectionLimits {
   size_t on_trial = 512;
   // Connections that have made a valid call and carry no node's stream.
   size_t callers = 512;
-  // Maximum number of nodes that are attached to the coordinator. Not the pool,
-  // but the Attach service enforces it, because it knows when a node joins.
+  // Maximum number of nodes that are attached to the coordinator. The pool does
+  // not use this limit. The Attach service enforces it.
   int nodes = 1;
 };
 
@@ -114,7 +114,7 @@ class ConnectionPool {
   struct Connection {
     std::string network;
     Instant opened;
-    Instant since;  // time of the hand-over to gRPC; before that, opened
+    Instant since;  // time of the hand-over to gRPC; `opened` until then
     int nodes = 0;  // number of streams that have joined a job
   };
 

@@ -501,9 +501,8 @@ void DrivenJob::Hold(News& news) {
 
 void DrivenJob::Write() {
   // Write nothing if no change is left to write, or if a write is in progress.
-  // Write nothing either once the job is deposed: this process may coordinate
-  // the job again with a new DrivenJob, whose newer record must not be
-  // overwritten.
+  // Also write nothing once the job is deposed: this process may coordinate the
+  // job again with a new DrivenJob, whose newer record must not be overwritten.
   if (deposed_ || written_ == changes_ || written_ != durable_) return;
   KeptJob kept{.job = job_.Record(), .written_at = UnixTime(), .owner = owner_};
   if (encryption_ == Encryption::kWorkers && kept.job.round > 0) {

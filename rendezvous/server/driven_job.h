@@ -195,8 +195,8 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
                        const std::string& node);
   // Ends an inquiry: the nodes stop answering it.
   void EndInquiry(const std::shared_ptr<InquirySession>& session);
-  // Returns the inquiry that one of its nodes knows by `id`; null: none. Each
-  // node knows an inquiry by another id (Inquiry::id).
+  // Returns the open inquiry whose id for one of the nodes is `id`; null: none.
+  // An inquiry has a different id (Inquiry::id) for each node.
   std::shared_ptr<InquirySession> FindInquiry(uint64_t id) const;
 
   // The facts that decide what this job's coordinator announces to other
@@ -216,7 +216,7 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
 
   bool finished() const;
   JobStatus Status() const;
-  JobStatus Summary() const;  // Status without `nodes`
+  JobStatus Summary() const;  // Status() without JobStatus::nodes
   bool OwesVerdict() const;
   // Whether no agent is attached and the job has begun no round.
   bool NeverBegan() const;

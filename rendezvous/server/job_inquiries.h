@@ -79,7 +79,7 @@ class JobInquiries {
   // The state of an inquiry at one of the nodes that are asked.
   struct Asked {
     StreamId stream = 0;
-    Inquiry inquiry;  // as sent to this node, with the id for this node
+    Inquiry inquiry;  // the question with its id for this node
     Session session;
   };
 

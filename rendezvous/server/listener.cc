@@ -523,9 +523,9 @@ class Listener::Impl {
       send(own_check_.get(), hello.data(), hello.size(), MSG_NOSIGNAL);
       return;
     }
-    // An answer proves that the listener works. So does the end of the
-    // connection once it was established (own_check_said_): only this listener
-    // can have closed it.
+    // An answer proves that the listener works. The end of an established
+    // connection (own_check_said_) proves the same, because only this listener
+    // can have closed the connection.
     if (got >= 0 || own_check_said_) {
       check_.Answered();
       own_check_.Close();

@@ -88,7 +88,8 @@ class OpenInquiry {
 
   Further further_;
   std::map<uint64_t, Answer> answers_;
-  std::map<std::string, uint64_t> newest_;  // newest inquiry id of each node id
+  // The newest id of the inquiry for each node. Key: node id.
+  std::map<std::string, uint64_t> newest_;
   int pending_ = 0;  // number of answers that are not complete or lost
   std::deque<InquiryUpdate> updates_;
   size_t bytes_ = 0;  // bytes buffered in updates_

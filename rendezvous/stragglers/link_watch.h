@@ -99,8 +99,8 @@ class LinkWatch {
   void Begin(int ranks);
 
   // Records the newest times of `rank`, a worker of `node`. `rank` must be at
-  // least 0 and lower than the number of ranks. Links to a rank are ignored if
-  // it does not exist, or while none of its times were recorded.
+  // least 0 and lower than the number of ranks. A link to a rank that does not
+  // exist, or whose times were not recorded yet, does not count.
   void Record(int rank, int node, const RankTimes& times);
 
   // Adds a vote if at least half of the ranks with links have had a new window

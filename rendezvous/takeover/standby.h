@@ -176,7 +176,7 @@ class Standby {
   };
   std::optional<Announced> announced_;
   std::map<StreamId, Report> reports_;
-  std::map<std::string, StreamId> streams_;  // of `reports_`, by node id
+  std::map<std::string, StreamId> streams_;  // keys of `reports_` by node id
   Recount recount_;
   // How many nodes of which world have come, as of the newest count.
   std::string gathered_;

@@ -198,8 +198,9 @@ TEST(StandbyTest, APromiseCountsWhileItsNodeIsHere) {
   EXPECT_EQ(nodes.elected(), next);
 }
 
-// While an election runs, no nodes are sent to another standby. So it ends once
-// no majority is left: the remaining nodes can then gather elsewhere.
+// While an election runs, no nodes are sent to another standby. So an election
+// ends once no majority is left: the remaining nodes can then gather at another
+// standby.
 TEST(StandbyTest, AnElectionEndsIfItsMajorityHasGone) {
   Cluster nodes(5);
   for (const int rank : {1, 2, 3}) nodes.Come(rank);
@@ -212,7 +213,8 @@ TEST(StandbyTest, AnElectionEndsIfItsMajorityHasGone) {
 }
 
 // A node that has promised the epoch, and connects again while the election
-// still runs, gets a directive. Without one it would stay for ever.
+// still runs, gets a directive. Without a directive the node would wait for
+// ever.
 TEST(StandbyTest, ANodeThatConnectsAgainDuringAnElectionIsAnswered) {
   Cluster nodes(4);
   for (const int rank : {1, 2, 3}) nodes.Come(rank);
@@ -430,8 +432,9 @@ TEST(StandbyTest, ANodeOfAnOlderElectorateDoesNotVote) {
   EXPECT_EQ(nodes.told(2).epoch, 0u);
 }
 
-// At most one of the job's four nodes is elsewhere. It could be half of a world
-// of two nodes. With min_nodes 3 no such world exists.
+// At most one of the job's four nodes is connected to another standby. This
+// node could be half of a world of two nodes. With min_nodes 3 no such world
+// exists, so an election begins.
 TEST(StandbyTest, EnoughNodesReplaceAMajorityIfTooFewCanBeElsewhere) {
   for (const Takeover takeover : {Takeover::kAuto, Takeover::kMajority}) {
     for (const int min_nodes : {1, 2, 3}) {
@@ -587,7 +590,7 @@ TEST(StandbyTest, ARoundThatAMemberHasNotLearnedOfDoesNotElect) {
     for (const Case& one :
          {Case{4, {}, {}, true}, Case{3, {}, {}, true}, Case{2, {}, {}, false},
           Case{3, listed, {"n4", "n1", "n2", "n3"}, true},
-          // Nodes 2 and 3 are no members.
+          // Nodes 2 and 3 are not members of round 2.
           Case{2, listed, {"n0", "n1", "n4", "n5"}, false},
           // One of the nodes 0, 1 and 2 was started again after round 1.
           Case{2, listed, {"n0", "n1", "n2", "n5"}, false}}) {
@@ -638,7 +641,8 @@ TEST(UnawareRankTest, IsThatOfAnElectorThatMayBelongToALaterWorld) {
   EXPECT_EQ(UnawareRank(other, world, kWorld), -1) << "it is no elector";
 }
 
-// Place::electors counts nodes of an electorate that nobody here knows.
+// Place::electors of round 1 counts electors of an electorate that no connected
+// node knows. So this count does not change who elects: a majority of round 1.
 TEST(StandbyTest, ARoundWhoseElectorateIsUnknownElects) {
   Cluster nodes(3);
   for (const int rank : {1, 2}) {
@@ -653,9 +657,10 @@ TEST(StandbyTest, ARoundWhoseElectorateIsUnknownElects) {
   EXPECT_NE(nodes.told(2).epoch, 0u);
 }
 
-// Nodes 0 and 2 report the same rank, which only a fault can cause. So at most
-// one of them is an elector. Three of the five electors are in round 2. Nodes
-// 0, 2 and 3 have not learned of it.
+// Three of the five electors belong to round 2. Nodes 0, 2 and 3 have not
+// learned of round 2, but count as only two electors, because nodes 0 and 2
+// report the same rank (which only a fault can cause). So it may be that none
+// of them belongs to round 2.
 TEST(StandbyTest, TwoUnawareNodesOfOneRankAreOneElector) {
   Cluster nodes(5);
   Place& place = *nodes.report(1).place;

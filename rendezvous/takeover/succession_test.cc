@@ -35,8 +35,8 @@ void RunRoundOne(Succession& job, const Names& names,
   for (const char* name : {"a", "b"}) ASSERT_EQ(job.report(name).round, 1);
 }
 
-// The nodes `lost` are cut off from the coordinator in `process`. The nodes
-// `others` are there to take part in the next round.
+// Connects the nodes `others` to the coordinator in `process`, so that they can
+// take part in the next round, and then cuts the nodes `lost` off.
 void ReplaceNodes(Succession& job, const Names& lost, const Names& others,
                   const std::string& process) {
   job.Connect(others, process);
@@ -86,8 +86,9 @@ TEST(SuccessionTest, TwoElectoratesNeverBeginWorldsBesideEachOther) {
 }
 
 // Nodes a, b, e and f run round 2 after nodes a to d have run round 1. The next
-// coordinator stops round 2, but only nodes c and d hear it, and is lost. Node
-// d is elected with node a, which is cut off at once.
+// coordinator orders the stop of round 2, but the order reaches only nodes c
+// and d, and then this coordinator is lost. Node d is elected with the vote of
+// node a, which is cut off at once.
 TEST(SuccessionTest, AVoidRoundThatRunsElsewhereIsAwaited) {
   Succession job(SpecOf(2, 4, Takeover::kMajority), "z",
                  {"a", "b", "c", "d", "e", "f"});
@@ -189,10 +190,10 @@ TEST(SuccessionTest, NodesThatHaveNotHeardOfTheElectorateMayBeElsewhere) {
   EXPECT_THAT(job.split(), IsEmpty());
 }
 
-// As above, but nodes p, q and r are cut off, and node r is replaced by nodes
-// n1, n2 and n3, one after the other. Never more than six nodes run, so nodes
-// n1 and n2 do not show that few others are elsewhere. Nodes p, q and x elect
-// node x.
+// As in NodesThatHaveNotHeardOfTheElectorateMayBeElsewhere, but nodes p, q and
+// r are cut off, and node r is replaced by nodes n1, n2 and n3, one after the
+// other. At most six nodes run at any time. Nodes n1 and n2 have ended, so they
+// must not count as nodes of this coordinator. Nodes p, q and x elect node x.
 TEST(SuccessionTest, NodesThatHaveEndedDoNotLeaveFewElsewhere) {
   for (const Duration pause :
        {Duration(milliseconds(150)), Duration(seconds(8))}) {
@@ -233,9 +234,10 @@ TEST(SuccessionTest, NodesThatHaveEndedDoNotLeaveFewElsewhere) {
   }
 }
 
-// Only node a has begun round 2 when its coordinator is lost. The next one, on
-// node c, tells nodes b, c and d an epoch, so that round 2 is void, and is
-// lost, too. All nodes come to node d.
+// Only node a has begun round 2 when the coordinator is lost. The second
+// coordinator, on node c, tells nodes b, c and d its higher epoch, so that
+// round 2 is void. Then the second coordinator is lost, too, and all nodes
+// connect to node d.
 TEST(SuccessionTest, AVoidRoundThatNeverBeganDelaysNoOther) {
   JobSpec spec = SpecOf(2, 4, Takeover::kMajority);
   spec.wait_for_replacement = seconds(6);
@@ -262,8 +264,8 @@ TEST(SuccessionTest, AVoidRoundThatNeverBeganDelaysNoOther) {
   EXPECT_EQ(job.report("d").phase, NodePhase::kRunning);
 }
 
-// The agents of all nodes of round 1 are started again, and the founder. Node
-// s, a spare, knows the electorate.
+// The founder and the agents of all nodes of round 1 are started again. Only
+// node s, a spare, still knows that round 1 is the electorate.
 TEST(SuccessionTest, AFounderDoesNotAwaitElectorsThatHaveForgotten) {
   Succession job(SpecOf(2, 3, Takeover::kMajority), "z", {"a", "b", "c", "s"});
   RunRoundOne(job, {"a", "b", "c"}, "z");

@@ -17,7 +17,7 @@ namespace muster::rendezvous {
 enum class Role {
   kJoin,     // permits an agent to take part in a job as a node
   kView,     // permits a user to see jobs: `launch status`, `watch`
-  kOperate,  // permits as much as kView, ending jobs, draining nodes
+  kOperate,  // permits what kView permits, ending jobs, draining nodes
 };
 
 // Returns "join", "view" or "operate".

@@ -687,8 +687,8 @@ absl::Status FromWire(const v1::Report& wire, Report* report) {
     }
     reader.Text("reason", wire.round_end().reason(), kMaxReasonBytes,
                 TextKind::kWords, &end.reason);
-    // A cancel ends the job, so it has an exit code. Ignore the field
-    // `cancelled` of an order without one.
+    // An order that cancels the job has an exit code. So ignore the field
+    // `cancelled` if there is no exit code.
     end.cancelled = wire.round_end().cancelled() && end.exit_code.has_value();
     end.epoch = wire.round_end().epoch();
     end.revision = wire.round_end().revision();

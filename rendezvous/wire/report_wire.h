@@ -47,7 +47,7 @@ void ToWire(const Place& place, v1::Place* wire);
 void FromWire(const v1::Place& wire, BoundedReader* reader, Place* place);
 
 // Conversions to and from the protobuf enums v1::NodePhase, v1::Health and
-// v1::StopOrder::Cause. These have the type int here, since protobuf enums
+// v1::StopOrder::Cause. The protobuf enums have the type int here, because they
 // cannot be forward-declared.
 int ToWire(NodePhase phase);
 void FromWire(int wire, BoundedReader* reader, NodePhase* phase);

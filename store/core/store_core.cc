@@ -65,8 +65,8 @@ bool StoreCore::HasRoom(StoreClientId client, const StoreRequest& request,
 
 StoreCore::There StoreCore::Find(std::string_view key) const {
   if (values_.find(key) != values_.end()) return There::kAsKey;
-  // A queue exists for clients only if it has elements. That needs no check
-  // here, because a queue is erased when it becomes empty.
+  // For clients, an empty queue does not exist. No check of the size is needed,
+  // because a queue is erased when it becomes empty.
   return queues_.find(key) == queues_.end() ? There::kNo : There::kAsQueue;
 }
 

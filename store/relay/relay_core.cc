@@ -326,8 +326,9 @@ void RelayCore::OnFrame(const RelayFrame& frame, StoreEffects* effects) {
     busy_.erase(*use.client);
     effects->AddReply(*use.client)->append(frame.bytes);
   }
-  // Else the channel holds an offer (use.offered): an element of a queue that
-  // the server has reserved for a client. The relay awaits no reply on it.
+  // Otherwise the channel holds an offer (use.offered): a queue element that
+  // the server has reserved for a client. The relay then awaits no reply on the
+  // channel, so the frame is ignored.
 }
 
 }  // namespace muster::store

@@ -94,7 +94,7 @@ class RelayCore {
 
   void JoinWait(StoreClientId client, const StoreRequest& request,
                 StoreEffects* effects);
-  // Ends the client's wait for keys, if it has one. Returns whether it had one.
+  // Ends the client's wait for keys. Returns false if the client did not wait.
   bool LeaveWait(StoreClientId client, StoreEffects* effects);
   void JoinRead(StoreClientId client, const StoreRequest& request,
                 StoreEffects* effects);
@@ -138,7 +138,8 @@ class RelayCore {
   ReadsByRequest reads_;
   // For each client that waits for keys: the WAIT that it shares with others.
   std::map<StoreClientId, WaitsByRequest::iterator> waiting_;
-  // For each client with an offer: the channel of the offer.
+  // For each client with an offer (a queue element that is reserved for the
+  // client): the channel of the offer.
   std::map<StoreClientId, uint32_t> offers_;
   // The channels that one client uses alone.
   std::map<StoreClientId, uint32_t> own_channels_;

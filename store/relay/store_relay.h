@@ -47,8 +47,8 @@ struct StoreRelayOptions {
   // Address of the round's StoreServer: a host name or IP address, and a port.
   std::string upstream_host;
   int upstream_port = 0;
-  // Time (on the clock of MonotonicNow) until which connecting upstream is
-  // retried.
+  // Deadline for connecting to the StoreServer, on the clock of MonotonicNow.
+  // Failed attempts are retried until then.
   Instant deadline;
   // The TLS key of the connection to the StoreServer; nullopt: clear text.
   std::optional<TlsContext> tls;

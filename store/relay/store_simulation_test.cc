@@ -102,8 +102,8 @@ class StoreSimulation {
     });
   }
 
-  // Delivers all messages in flight. If the store offers a client an element of
-  // a queue, for which the client has waited, the client pops this element.
+  // Delivers all messages in flight. If a client's WAIT was for a pop, and the
+  // store offers the client an element, the client pops the element.
   void DeliverAll() {
     for (bool moved = true; moved && !testing::Test::HasFailure();) {
       moved = false;

@@ -15,9 +15,9 @@ struct BufferShare {
   size_t bytes = 0;  // the memory of the connection's buffers, in bytes
   // The part of `bytes` that holds replies which the client has not read.
   size_t outgoing = 0;
-  // The number (BufferBudget::wait_) of the latest period in which this client
-  // has read data; 0: it has read none yet. A new period begins whenever
-  // IsOverdue begins to measure anew how long almost nothing is read.
+  // The number of the latest period in which this client has read data; 0: the
+  // client has read none. BufferBudget::IsOverdue begins a new period when
+  // requests start to wait, and whenever the clients have read enough data.
   uint64_t read_in = 0;
 };
 
@@ -70,8 +70,8 @@ class BufferBudget {
   // IsOverdue while requests wait sets the time. A later call sets it anew if
   // clients have read enough since then.
   std::optional<Instant> wait_began_;
-  uint64_t wait_ = 1;  // the number of this period
-  size_t read_ = 0;    // bytes that clients have read in this period
+  uint64_t wait_ = 1;  // number of the current period (BufferShare::read_in)
+  size_t read_ = 0;    // bytes that clients have read in the current period
 };
 
 }  // namespace muster::store

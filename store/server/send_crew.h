@@ -63,7 +63,7 @@ class SendCrew {
   // The send() calls of the current batch, which the threads share. Guarded by
   // mutex_.
   std::span<Job> jobs_;
-  uint64_t batch_ = 0;  // number of this batch; guarded by mutex_
+  uint64_t batch_ = 0;  // number of the current batch; guarded by mutex_
   size_t active_ = 0;   // number of helper threads at work; guarded by mutex_
   bool over_ = false;   // whether the threads must end; guarded by mutex_
 

@@ -73,11 +73,14 @@ struct StoreConnection {
     kUpstream,
   };
 
-  // The kind of data that the peer sends next on the connection.
+  // The state of the connection's opening, which may be a TLS handshake.
   enum class Opening {
-    kDone,       // requests or frames
-    kUndecided,  // a first byte that shows whether the peer uses TLS
-    kHandshake,  // a TLS handshake, then requests or frames
+    // The opening is complete: the peer sends requests or frames.
+    kDone,
+    // No byte has arrived: the first one will show whether the peer uses TLS.
+    kUndecided,
+    // The TLS handshake is not complete yet.
+    kHandshake,
   };
 
   StreamSocket socket;

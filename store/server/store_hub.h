@@ -131,8 +131,8 @@ class StoreHub {
   // Resumes the first of the connections that wait for the buffer budget.
   void ResumeNext();
 
-  // Queues the replies, and ends the connections, that the service's last step
-  // has put into effects_.
+  // Carries out effects_, the effects of the service's last step: queues the
+  // replies for sending, and ends connections.
   void Deliver();
   void DeliverToChannel(const StoreEffects::Effect& effect);
   // Sends as much of the connection's data as the kernel accepts. Then resumes

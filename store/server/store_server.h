@@ -37,8 +37,8 @@ struct StoreServerOptions {
   // Limit of the memory for keys, values, queues and waits, in bytes. A request
   // that exceeds the limit closes its connection; other connections stay open.
   size_t max_store_bytes = size_t{1} << 30;
-  // Limit, in bytes, of the buffers of all connections in total. They hold
-  // requests that are not handled yet, and replies that are not read yet.
+  // Limit, in bytes, of the buffers of all connections in total. The buffers
+  // hold requests that are not handled yet, and replies that are not read yet.
   // Beyond the limit, connections with large buffers are closed. If unread
   // replies exceed half of the limit, new requests wait until clients have
   // read.
@@ -47,9 +47,9 @@ struct StoreServerOptions {
   // requests of others. After that, the connections of these clients are
   // closed.
   Duration timeout = std::chrono::seconds(5);
-  // Minimum time for which a queue element is reserved for the client whose
-  // WAIT it ended. After this time the element may be offered to another client
-  // that waits for one, in case the first client never pops. Normally a
+  // Minimum time for which a queue element stays reserved for the client whose
+  // WAIT the element has ended. After this time the element may be offered to
+  // another waiting client, in case the first client never pops. Normally a
   // client's pop comes one round trip after the end of its WAIT.
   std::chrono::milliseconds offer_timeout = std::chrono::seconds(1);
   // Receives messages for the user, such as why a connection was closed. Their

@@ -100,9 +100,9 @@ TEST_F(StoreServerTest, SetReleasesAWaitingClient) {
   EXPECT_TRUE(a.Released());
 }
 
-// 300 clients wait for a key, and 30 more clients that then disconnect. A SET
-// of the key must release the 300 clients: each gets its reply. The replies are
-// so many that the server's helper threads send some of them.
+// 330 clients wait for a key, and 30 of them disconnect. A SET of the key must
+// then release the other 300 clients: each gets its reply. The replies are so
+// many that the server's helper threads send some of them.
 TEST_F(StoreServerTest, ReleasesManyAtOnce) {
   Start();
   ManyClients waiters(port(), 300);

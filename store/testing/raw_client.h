@@ -14,8 +14,8 @@
 
 namespace muster::store {
 
-// A test's client of a store that sends exactly the given bytes. Each wait
-// fails the test after 30 s. IPv4 loopback only.
+// A store client for tests: sends exactly the given bytes. A wait of more than
+// 30 s fails the test. IPv4 loopback only.
 class RawClient {
  public:
   enum class Greeting { kSent, kNone };

@@ -74,7 +74,7 @@ enum class ReplyShape {
   kNumber,      // an i64: a count or a sum
   kBytes,       // u64 length, bytes
   kManyBytes,   // kBytes for each requested key, without a count
-  kPopped,      // i64 previous length of the queue; if above 0, also kBytes
+  kPopped,      // i64 previous length of the queue; if > 0, the element: kBytes
   kStringList,  // i64 count, and as many strings
 };
 
@@ -93,7 +93,7 @@ inline constexpr uint32_t kStoreMagic = 0x3C85F7CE;
 // The one-byte replies of the store. The comment of each constant names the
 // request.
 inline constexpr uint8_t kStoreReady = 0;     // reply to CHECK: all keys exist
-inline constexpr uint8_t kStoreNotReady = 1;  // reply to CHECK: not all exist
+inline constexpr uint8_t kStoreNotReady = 1;  // reply to CHECK: a key is absent
 inline constexpr uint8_t kStoreStopWaiting = 0;   // reply to WAIT and BARRIER
 inline constexpr uint8_t kStoreWaitCanceled = 1;  // reply to CANCEL_WAIT
 // The first byte of a notification that WATCH_KEY has requested. The key, the

@@ -105,8 +105,9 @@ class TorchrunRows(unittest.TestCase):
       # torchrun gets more time, because the machine may be busy.
       job.wait(launched.LIMIT_S if launcher is _REAL else 25)
       # This read ends when no process has the pipe open. If torchrun has exited
-      # and left its worker, the worker's `tail` still has it open, but ends
-      # now: `tail` sees the end of torchrun once job.wait has reaped torchrun.
+      # and left its worker, the worker's `tail` still has the pipe open. But
+      # this `tail` ends now: it sees the end of torchrun once job.wait has
+      # reaped torchrun.
       said = job.stdout.read()
     return said, job.returncode
 

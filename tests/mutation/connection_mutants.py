@@ -8,12 +8,13 @@ _SERVER = 'rendezvous/server'
 _TLS = 'rendezvous/tls'
 
 ALL = [Mutant(*mutant) for mutant in (
-    # --- the choice of the connection that is closed if there are too many
+    # --- mutants of the choice of the connection that is closed if there are
+    # too many
     ('a connection that has gone stays with its network', _NET,
      'ConnectionCrowd::Remove', 'do share erase id', DROP),
     ('a network keeps its place among the sizes', _NET, 'ConnectionCrowd::Add',
      'if', FALSE),
-    # --- deadlines and limits of a coordinator's connections
+    # --- mutants of the deadlines and limits of a coordinator's connections
     ('no connection has a deadline', _SERVER, 'ConnectionPool::CloseExpired',
      'while', FALSE),
     ('a connection is closed early', _SERVER, 'ConnectionPool::CloseExpired',
@@ -51,7 +52,8 @@ ALL = [Mutant(*mutant) for mutant in (
      'return', without('callers_')),
     ('a place on trial that is free is not seen', _SERVER,
      'ConnectionPool::NeedsApply', 'return', without('size on_trial_ spoken_')),
-    # --- the coordinator's check that its own listener answers (SelfCheck)
+    # --- mutants of the coordinator's check that its own listener answers
+    # (SelfCheck)
     ('a thread that stands still is not seen', _SERVER, 'SelfCheck::Ask',
      'if kMaxDelay', FALSE),
     ('the first request does not count', _SERVER, 'SelfCheck::Ask',
@@ -66,7 +68,7 @@ ALL = [Mutant(*mutant) for mutant in (
      swap('>= kInterval', '>= Duration::zero()')),
     ('nobody has to ask', _SERVER, 'SelfCheck::IsDue', 'return',
      without('asked_')),
-    # --- for which jobs a client's certificate is valid
+    # --- mutants of the check for which jobs a client's certificate is valid
     ('a run id itself is no name', _TLS, 'MatchesJob', 'if run_id', FALSE),
     ('a prefix needs no star', _TLS, 'MatchesJob', 'return ConsumeSuffix',
      without('ConsumeSuffix')),
@@ -78,7 +80,8 @@ ALL = [Mutant(*mutant) for mutant in (
      'return ConsumeSuffix', swap('run_id.size() > job.size()', 'true')),
     ('all run ids have every prefix', _TLS, 'MatchesJob',
      'return ConsumeSuffix', without('StartsWith')),
-    # --- what a client may do (the roles and jobs of its certificate)
+    # --- mutants of the check of what a client may do (the roles and jobs of
+    # its certificate)
     ('every principal has every job', _TLS, 'CheckAccess', 'if ok',
      TRUE),
     ('every principal has every role', _TLS, 'CheckRole', 'if count', TRUE),

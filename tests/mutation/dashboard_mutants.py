@@ -5,7 +5,7 @@ from mutant import DROP, FALSE, TRUE, Mutant, swap, without
 _DASHBOARD = 'rendezvous/dashboard'
 
 ALL = [Mutant(*mutant) for mutant in (
-    # --- who may read the dashboard
+    # --- mutants of the check of who may read the dashboard
     ('a port alone is open to the network', _DASHBOARD,
      'ParseDashboardEndpoint', 'return ParseEndpoint #1',
      swap('"127.0.0.1:"', '"0.0.0.0:"')),
@@ -30,7 +30,7 @@ ALL = [Mutant(*mutant) for mutant in (
     ('a token needs no scheme', _DASHBOARD, 'DashboardCaller', 'if kScheme',
      FALSE),
     ('nodes may read', _DASHBOARD, 'DashboardCaller', 'if allowed', FALSE),
-    # --- the history of a job
+    # --- mutants of the history of a job
     ('a younger job goes on with the history', _DASHBOARD, 'JobHistory::Add',
      'if at_s', FALSE),
     ('a finished job is sampled', _DASHBOARD, 'JobHistory::Add', 'if phase',

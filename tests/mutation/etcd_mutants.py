@@ -37,8 +37,8 @@ ALL = [Mutant(*mutant) for mutant in (
      'if kClaim', swap('kClaim', 'kNone')),
     ('a failed request is repeated in the past', _ETCD, 'Leadership::OnFailed',
      'do due_', DROP),
-    # --- if the journal's medium hangs or fails: decisions wait for etcd, but
-    # jobs do not wait for a disk
+    # --- mutants of the journal's reaction if its writes hang or fail: with
+    # etcd, decisions wait until they are written; with a disk, jobs do not wait
     ('an undurable decision is told', _JOURNAL, 'PendingRecords::NoteTrouble',
      'if on_trouble', TRUE),
     ('a full disk holds the jobs back', _JOURNAL,

@@ -6,7 +6,8 @@ _JOB = 'rendezvous/job'
 _PROTOCOL = 'rendezvous/protocol'
 
 ALL = [Mutant(*mutant) for mutant in (
-    # --- the record of a job, and a new coordinator that continues from it
+    # --- mutants of the record of a job, and of a new coordinator that
+    # continues from it
     ('a restored node is lost as if its stream had broken', _JOB,
      'Job::ForgiveSilence', 'do broken is_restored', without('is_restored')),
     ('the budget is forgotten', _JOB, 'StateOf', 'do restarts_used', DROP),
@@ -39,7 +40,8 @@ ALL = [Mutant(*mutant) for mutant in (
      swap('record.stopping.consequence.verdict().has_value()', 'true')),
     ('an agent that died after the verdict is lost', _JOB, 'Job::On',
      'if finished nullptr', without('finished')),
-    # --- a new coordinator without a record, which adopts the running round
+    # --- mutants of a new coordinator without a record, which adopts the
+    # running round
     ('adopt: a minority goes on', _JOB, 'Adoption::Decide', 'if come', TRUE),
     ('adopt: half of the nodes go on', _JOB, 'Adoption::Decide', 'if come',
      swap('>', '>=')),
@@ -191,7 +193,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'do BreakRound',
      swap('node.phase == NodePhase::kIdle ? StopCause::kBroken : '
           'StopCause::kAsked', 'StopCause::kAsked')),
-    # --- admission of nodes
+    # --- mutants of the admission of nodes
     ('a stale report counts', _JOB, 'Job::Admit', 'if sequence holder', DROP),
     ('a late report brings a lost node back', _JOB, 'Job::Admit',
      'if LastSequenceOf', FALSE),
@@ -221,7 +223,8 @@ ALL = [Mutant(*mutant) for mutant in (
      FALSE),
     ('a claimer is let in at once', _JOB, 'Job::Contend', 'if holder stream #1',
      TRUE),
-    # --- a node's new agent that arrives before its old agent has ended
+    # --- mutants of the handling of a node's new agent that arrives before its
+    # old agent has ended
     ('a successor is refused', _JOB, 'Job::TakeOver', 'if successors', FALSE),
     ('every claimer waits', _JOB, 'Job::Contend', 'do waits_for_place',
      without('report')),
@@ -238,7 +241,8 @@ ALL = [Mutant(*mutant) for mutant in (
      'for successors', DROP),
     ('a successor is told the verdict once', _JOB, 'Job::Admit',
      'if successors', without('successors')),
-    # --- refusal of nodes and reports; place keys; the run tag
+    # --- mutants of the refusal of nodes and reports, of place keys, and of the
+    # run tag
     ('another command is the same job', _PROTOCOL, 'Disagreement',
      'do other_command', FALSE),
     ('a node may encrypt otherwise than its job', _PROTOCOL, 'OtherShape',
@@ -309,7 +313,8 @@ ALL = [Mutant(*mutant) for mutant in (
     ('a signal is forwarded with each report', _JOB, 'Job::TakeOver',
      'if newest_signal', DROP),
     ('a round below 0 is taken', _JOB, 'Unsound', 'if round', DROP),
-    # --- leases, lost nodes, and suspensions of the coordinator
+    # --- mutants of the handling of leases, of lost nodes, and of suspensions
+    # of the coordinator
     ('a report does not renew the lease', _JOB, 'Job::TakeOver',
      'do SetDeadline', DROP),
     ('leases never run out', _JOB, 'Job::Step', 'do ExpireLeases', DROP),
@@ -402,7 +407,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'if kStopped', TRUE),
     ('a released node may come back', _JOB, 'Job::On', 'do Membership kReleased',
      swap('kReleased', 'kMayReturn')),
-    # --- mutants of how a job takes failures of workers and finds the cause
+    # --- mutants of how a job handles failures of workers and finds the cause
     ('a failure counts with each report', _JOB, 'Job::TakeFailures', 'for',
      swap('node.failures_taken', '0')),
     ('a failure of another round counts', _JOB, 'Job::TakeFailures',
@@ -544,7 +549,8 @@ ALL = [Mutant(*mutant) for mutant in (
      'return Earlier',
      swap('Earlier(deadline, state.blame.NextDeadline(state.now))',
           'deadline')),
-    # --- when a round is stopped, and when and with whom the next one begins
+    # --- mutants of the decisions when a round is stopped, and when and with
+    # which nodes the next one begins
     ('failures are followed by rounds at once', _JOB, 'Gathering::Decide',
      'if awaits_answers timed_out', without('not_before_')),
     ('the back-off outlives the join time-out', _JOB, 'Gathering::Decide',
@@ -636,14 +642,15 @@ ALL = [Mutant(*mutant) for mutant in (
     ('a second cancel gives more time', _JOB, 'Stopping::Limit', 'do min',
      swap('std::min(deadline, now + kStopMargin + left)',
           'now + kStopMargin + left')),
-    # --- assignment of ranks
+    # --- mutants of the assignment of ranks
     ('survivors move', _JOB, 'AssignRanks', 'if has_value result', FALSE),
     ('explicit ranks are not honoured', _JOB, 'AssignRanks',
      'if rank has_value #1', FALSE),
     ('new comers drive survivors out', _JOB, 'Choose', 'if previous_rank', DROP),
     ('hosts are ordered by letters', _JOB, 'CompareNaturally', 'if a_end',
      FALSE),
-    # --- which directive a node gets, and when it is sent again
+    # --- mutants of the choice of the directive that a node gets, and of the
+    # time at which it is sent again
     ('what was not seen is not sent again', _JOB, 'Outbox::Unanswered',
      'do seen_revision',
      swap('question_->seen_revision < node->revision', 'false')),
@@ -654,7 +661,7 @@ ALL = [Mutant(*mutant) for mutant in (
      swap('round = node.round', 'kind = DirectiveKind::kWait')),
     ('one that runs an old round is let alone', _JOB, 'KeyFor', 'body',
      swap('key.kind = DirectiveKind::kStop; key.round = node.round;', '')),
-    # --- which addresses the round's store serves
+    # --- mutants of the choice of the addresses that the round's store serves
     ('every node is told whom the store serves', _JOB, 'World::PlaceOf',
      'if group_rank', TRUE),
     ('nobody is told whom the store serves', _JOB, 'World::PlaceOf',

@@ -5,7 +5,8 @@ from mutant import DROP, FALSE, TRUE, Mutant, swap, without
 _JOURNAL = 'rendezvous/journal'
 
 ALL = [Mutant(*mutant) for mutant in (
-    # --- which records of jobs are written to the journal, and when
+    # --- mutants of the decisions which records of jobs are written to the
+    # journal, and when
     ('an older record takes the place of a newer one', _JOURNAL,
      'PendingRecords::Add', 'do insert_or_assign',
      swap('insert_or_assign', 'emplace')),
@@ -53,7 +54,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'PendingRecords::NoteTrouble', 'if trouble_', TRUE),
     ('the reason is that of the first failure', _JOURNAL,
      'PendingRecords::NoteTrouble', 'do why move', DROP),
-    # --- the threads of the journal
+    # --- mutants of the threads of the journal
     ('nobody looks at a hung disk', _JOURNAL, 'Journal::State::Call',
      'do Look', DROP),
     ('a full disk is not tried again', _JOURNAL, 'Journal::State::Call',
@@ -68,7 +69,8 @@ ALL = [Mutant(*mutant) for mutant in (
      'Journal::State::HasEnded', 'return', without('GiveUpAt')),
     ('the destructor does not write what is queued', _JOURNAL,
      'Journal::State::HasEnded', 'return', swap('pending.IsIdle()', 'true')),
-    # --- the journal's file and folder: owner, permissions, content
+    # --- mutants of the checks of the journal's file and folder: owner,
+    # permissions, content
     ('others may write', _JOURNAL, 'CheckOwner', 'if S_IWOTH', FALSE),
     ('a group may write', _JOURNAL, 'CheckOwner', 'if S_IWOTH',
      swap('S_IWGRP |', '')),

@@ -6,7 +6,7 @@ _JOB = 'rendezvous/job'
 _LIFECYCLE = 'agent/lifecycle'
 
 ALL = [Mutant(*mutant) for mutant in (
-    # --- the agent's state machine
+    # --- mutants of the agent's state machine
     ('an older directive overtakes', _LIFECYCLE, 'Lifecycle::On',
      'if directive_',
      swap('directive.revision < directive_->revision', 'false')),
@@ -152,7 +152,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'Lifecycle::CheckCoordinatorAbsence', 'if cancel_deadline_', FALSE),
     ('an agent that gives up does not say so', _LIFECYCLE, 'Lifecycle::GiveUp',
      'if leaving_', DROP),
-    # --- hanging workers
+    # --- mutants of the detection of hanging workers
     ('who has ended is missed', _LIFECYCLE, 'HangWatch::DueOf', 'if watched',
      without('worker')),
     ('a standstill is silence', _LIFECYCLE, 'Lifecycle::ForgiveSilence',

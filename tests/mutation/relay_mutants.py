@@ -7,7 +7,7 @@ _RELAY = 'store/relay'
 _WIRE = 'store/wire'
 
 ALL = [Mutant(*mutant) for mutant in (
-    # --- parsing of requests
+    # --- mutants of the parser of requests
     ('any byte is a modern command', _WIRE, 'CommandFromByte', 'return #2',
      swap('{}', 'StoreCommand::kPing')),
     ('any byte is an old command', _WIRE, 'CommandFromByte', 'return #8',
@@ -35,7 +35,8 @@ ALL = [Mutant(*mutant) for mutant in (
      'RequestParser::Fill', 'do keys clear', DROP),
     ('the parser keeps the memory of the largest request', _WIRE,
      'RequestParser::Parse', 'if kUsualStrings', DROP),
-    # --- parsing of the relay's frames and of the store's replies
+    # --- mutants of the parsers of the relay's frames and of the store's
+    # replies
     ('any kind of frame is one', _WIRE, 'ParseRelayFrame', 'if RelayFrameKind',
      FALSE),
     ('a frame may be of any size', _WIRE, 'ParseRelayFrame', 'if max_bytes',
@@ -47,7 +48,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'if kMaxStoreValueBytes', FALSE),
     ('half a value is one', _WIRE, 'ReplyParser::Parse', 'if buffer size #2',
      DROP),
-    # --- the relay between clients and a store
+    # --- mutants of the relay between clients and a store
     ('who is at a barrier cannot cancel', _RELAY, 'AnsweredAtOnce',
      'if kBarrier', DROP),
     ('an answer to nothing is waited for', _RELAY, 'AnsweredAtOnce',

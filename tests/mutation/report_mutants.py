@@ -7,7 +7,8 @@ _EVENTS = 'rendezvous/events'
 _REPORT = 'launcher/run_report'
 
 ALL = [Mutant(*mutant) for mutant in (
-    # --- when the states of jobs are written to the event log
+    # --- mutants of the decision when the states of jobs are written to the
+    # event log
     ('a finished job begins a schedule', _EVENTS, 'StateSchedule::OnDecision',
      'if is_turn kind', FALSE),
     ('each decision is a state', _EVENTS, 'StateSchedule::OnDecision',
@@ -20,24 +21,25 @@ ALL = [Mutant(*mutant) for mutant in (
      'if kFinished', FALSE),
     ('a decision during a read is lost', _EVENTS, 'StateSchedule::OnState',
      'if has_value', FALSE),
-    # --- mutants of Job::Excuse, which replaces a worker's failure as the reason
-    # why the round broke: the log's entry names a failure only if a node was lost
+    # --- mutants of Job::Excuse, which replaces a worker's failure as the
+    # reason why the round broke. Its event has a failure only if the new reason
+    # is the loss of a node
     ('a drain is blamed as a failure', 'rendezvous/job', 'Job::Excuse',
      'do is_loss Reblame', swap('is_loss ? cause : std::nullopt', 'cause')),
-    # --- secrets in command lines
+    # --- mutants of the code that hides secrets in command lines
     ('a named secret is shown', _EVENTS, 'ShownCommand', 'if IsSecretName',
      without('IsSecretName')),
     ('a token of a service is shown', _EVENTS, 'ShownCommand',
      'if IsSecretName', without('IsSecretValue equals')),
     ('a flag after a switch is taken for its value', _EVENTS, 'ShownCommand',
      'if is_next_secret', without('is_flag')),
-    # --- the lines of an event log
+    # --- mutants of the parser of the lines of an event log
     ('a long line is parsed', _REPORT, 'ParseEvent', 'if kMaxEventLineBytes',
      FALSE),
     ('an event needs no kind', _REPORT, 'ParseEvent', 'if has_value kind',
      without('kind')),
     ('nodes are not bounded', _REPORT, 'NodesOf', 'if kMaxNodes', FALSE),
-    # --- the content of a report (ReportBuilder)
+    # --- mutants of the content of a report (ReportBuilder)
     ('a new run is added to the earlier one', _REPORT, 'ReportBuilder::Add',
      'if is_over', FALSE),
     ('a late join begins a new run', _REPORT, 'ReportBuilder::Add',

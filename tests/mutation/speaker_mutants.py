@@ -33,7 +33,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'do prints_for_job', DROP),
     ('every node acts for the job', _JOB, 'DirectiveFor', 'do acts_for_job',
      TRUE),
-    # --- orders to stop workers, and answers to reports
+    # --- mutants of the orders to stop workers, and of the answers to reports
     ('a stop of another round has this one\'s signal and cause', _JOB,
      'StopOrderFor', 'do kStopping', without('round')),
     ('the last stop\'s cause is the next one\'s', _JOB, 'StopOrderFor',

@@ -8,14 +8,14 @@ _JOB = 'rendezvous/job'
 _LIFECYCLE = 'agent/lifecycle'
 
 ALL = [Mutant(*mutant) for mutant in (
-    # --- reports from before an election
+    # --- mutants of the handling of reports from before an election
     ('takeover: a report from before the election gives a place', _JOB,
      'Job::Admit', 'if own_endpoint promised_epoch', FALSE),
     ('takeover: a first coordinator waits for promises', _JOB, 'Job::Admit',
      'if own_endpoint promised_epoch', without('IsFounding')),
     ('takeover: a promise to an elected coordinator is not reported',
      _LIFECYCLE, 'Lifecycle::FollowCoordinator', 'do changed_', DROP),
-    # --- which nodes are a majority
+    # --- mutants of the check whether nodes are a majority
     ('takeover: half of a world elects', _JOB, 'Constituency::has_majority',
      'do is_most', swap('>', '>=')),
     ('takeover: nodes that have forgotten elect', _JOB,
@@ -104,7 +104,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'if tie', swap('<', '>')),
     ('takeover: a void world is adopted', _JOB, 'NewestWorld',
      'if has_value IsVoid', without('IsVoid')),
-    # --- the state machine of a standby (Standby)
+    # --- mutants of the state machine of a standby (Standby)
     ('takeover: a founder ignores a job that runs', _TAKEOVER, 'Standby::Count',
      'if kind_ all_fresh', without('all_fresh')),
     ('takeover: every standby founds a job', _TAKEOVER, 'Standby::Count',
@@ -202,7 +202,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'if takeover', FALSE),
     ('takeover: known spares replace a majority', _JOB, 'IsKnownSpare',
      'return', FALSE),
-    # --- nodes that gather at two standbys
+    # --- mutants of the choice between two standbys at which nodes gather
     ('takeover: the larger assembly goes to the smaller', _TAKEOVER,
      'Standby::Meet', 'if is_first', without('is_first')),
     ('takeover: equal assemblies exchange their nodes', _TAKEOVER,
@@ -215,7 +215,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'Standby::Assembled', 'if epoch_', without('epoch_')),
     ('takeover: nodes gather although a coordinator is known', _TAKEOVER,
      'Standby::Assembled', 'if epoch_', without('Known')),
-    # --- the job's rules for takeovers
+    # --- mutants of the job's rules for takeovers
     ('takeover: a minority forms a world', _JOB, 'LacksElectors', 'if AreHalf',
      TRUE),
     ('takeover: half of the electorate is too few', _JOB, 'Electors::AreHalf',
@@ -440,7 +440,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'if rank', without('contains')),
     ('takeover: a node that leaves votes', _TAKEOVER, 'Standby::Count',
      'if leave', FALSE),
-    # --- the agent's behaviour during a takeover
+    # --- mutants of the agent's behaviour during a takeover
     ('takeover: an agent obeys a deposed coordinator', _LIFECYCLE,
      'Lifecycle::ComesFromAnother', 'if promised_epoch_', TRUE),
     ('takeover: an agent does not promise', _LIFECYCLE, 'Lifecycle::StandBy',
@@ -464,7 +464,8 @@ ALL = [Mutant(*mutant) for mutant in (
      'Lifecycle::ComesFromAnother', 'if another_job', TRUE),
     ('takeover: a known end is awaited for long', _LIFECYCLE,
      'Lifecycle::LongestAbsence', 'do knows_end', FALSE),
-    # --- the electorate of a round that may still run under another coordinator
+    # --- mutants of the electorate of a round that may still run under another
+    # coordinator
     ('takeover: a round that was given up has no electors', _JOB,
      'Job::KeepElectors', 'do electors newest', DROP),
     ('takeover: a round that may not have begun goes on', _JOB,
@@ -513,7 +514,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'do gone', DROP),
     ('takeover: what lost nodes knew is forgotten', _JOB, 'Adoption::Collected::All',
      'for gone', DROP),
-    # --- what a job takes over from an earlier record (Job::Recall)
+    # --- mutants of what a job takes over from an earlier record (Job::Recall)
     ('recall: rounds have old numbers', _JOB, 'Job::Recall',
      'do claimed_round', DROP),
     ('recall: a restarted job has claimed no round', _JOB, 'Job::Recall',
@@ -541,8 +542,8 @@ ALL = [Mutant(*mutant) for mutant in (
      'do goes_on', swap('verdict->outcome == Outcome::kTimedOut', 'false')),
     ('recall: a job goes on after its verdict', _JOB, 'Job::Recall',
      'if goes_on', FALSE),
-    # --- the update of a coordinator's record from the directives of another
-    # coordinator (LearnFrom)
+    # --- mutants of the update of a coordinator's record from the directives of
+    # another coordinator (LearnFrom)
     ('record: each directive has a round', _JOB, 'LearnFrom', 'do has_place kRun',
      TRUE),
     ('record: more restarts than there are', _JOB, 'LearnFrom', 'do min',

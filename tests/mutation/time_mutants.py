@@ -6,7 +6,8 @@ _JOB = 'rendezvous/job'
 _LIFECYCLE = 'agent/lifecycle'
 
 ALL = [Mutant(*mutant) for mutant in (
-    # --- the times of a node's activities (NodeLedger)
+    # --- mutants of the measurement of the times of a node's activities
+    # (NodeLedger)
     ('an activity that is entered again begins anew', _LIFECYCLE,
      'NodeLedger::Enter', 'do Settle', DROP),
     ('training begins anew with each step of the agent', _LIFECYCLE,

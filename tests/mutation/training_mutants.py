@@ -7,7 +7,7 @@ _OPTIM = 'trainer_sdk/optim'
 _ZERO = 'trainer_sdk/zero'
 
 ALL = [Mutant(*mutant) for mutant in (
-    # --- gradients of the backward pass
+    # --- mutants of the handling of gradients in the backward pass
     ('buckets are reduced as they fill up', _DDP, 'BackwardTracker::AppendFull',
      'while', swap('while', 'if')),
     ('accumulating passes are reduced', _DDP, 'BackwardTracker::AppendFull',
@@ -54,7 +54,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'BackwardTracker::must_share_use', 'return', without('Learning')),
     ('every parameter is named', _DDP, 'BackwardTracker::Missing',
      'if missing kMaxNamed #1', swap('<= kMaxNamed', '> 0')),
-    # --- assignment of parameters to buckets
+    # --- mutants of the assignment of parameters to buckets
     ('a bucket closes only beyond its limit', _DDP, 'AssignBuckets',
      'if first_bytes', swap('=', '')),
     ('the first bucket is as long as the others', _DDP, 'AssignBuckets',
@@ -65,7 +65,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'AssignBuckets', 'return place', swap('a.place < b.place', '&a < &b')),
     ('empty buckets are made', _DDP, 'AssignBuckets', 'if open parameters #2',
      TRUE),
-    # --- shards of ZeRO-1
+    # --- mutants of the shards of ZeRO-1
     ('a shard is not told of what is left over', _ZERO, 'ShardBegin',
      'return int64_t', swap('std::min<int64_t>(rank, count % ranks)', '0')),
     ('shards overflow', _ZERO, 'ShardBegin', 'return int64_t',
@@ -82,7 +82,7 @@ ALL = [Mutant(*mutant) for mutant in (
      'return kAlignment', swap('/ kAlignment * kAlignment', '')),
     ('what equal parts leave on a device is nobody\'s', _ZERO, 'ShardBegin',
      'return kAlignment', swap('rank == ranks ? count :', '')),
-    # --- the plan of an optimizer step
+    # --- mutants of the plan of an optimizer step
     ('the next scale is taken off', _OPTIM, 'PlanStep',
      'do squares sum_of_squares',
      swap('squares = sum_of_squares * inverse * inverse',
@@ -94,7 +94,7 @@ ALL = [Mutant(*mutant) for mutant in (
     ('without a scaler anything is stepped', _OPTIM, 'PlanStep',
      'do LossScaler', DROP),
     ('a norm of 0 is a bound', _OPTIM, 'PlanStep', 'if most', TRUE),
-    # --- the loss scale
+    # --- mutants of the loss scale
     ('an overflow keeps the count of good steps', _OPTIM, 'LossScaler::Update',
      'do backoff',
      swap('= {.scale = state_.scale * options_.backoff, .good_steps'
@@ -106,10 +106,11 @@ ALL = [Mutant(*mutant) for mutant in (
           '.scale *= options_.growth')),
     ('an overflow is stepped', _OPTIM, 'LossScaler::Update', 'return kSkip',
      DROP),
-    # --- clipping of gradients
+    # --- mutants of the clipping of gradients
     ('gradients are made longer', _OPTIM, 'ClipCoefficient', 'return',
      swap('> 1 ? 1 : coefficient', '')),
-    # --- PowerSGD: which gradients it compresses, and its state in a checkpoint
+    # --- mutants of PowerSGD: which gradients it compresses, and its state in a
+    # checkpoint
     ('PowerSGD compresses what is reduced in another type', _DDP, 'IsWorthIt',
      'if', without('gradient')),
     ('PowerSGD compresses what gets no smaller', _DDP, 'IsWorthIt',

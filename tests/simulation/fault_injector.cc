@@ -198,8 +198,8 @@ void FaultInjector::RoundBegan(int host) {
     return;
   }
   SimNode* node = (*nodes_)[host].get();
-  // If the host loses its power, some or most of its orders to begin may get
-  // lost.
+  // If the node that hosts the coordinator loses its power, some or most of the
+  // orders to begin the round may get lost.
   const Network::Death how =
       random.Chance(500) ? Network::Death::kPower : Network::Death::kProcess;
   const int lost = random.Chance(500) ? 400 : 800;

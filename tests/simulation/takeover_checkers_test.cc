@@ -292,8 +292,9 @@ TEST_F(TakeoverCheckersTest, ReportsAJobThatIsOverAndBeginsAgain) {
   }
 }
 
-// Node 0 knows that the job is cancelled. The round that follows is wrong if
-// `has_gone_on` is false. Else node 1 knows a newer round.
+// Node 0 reports that the job was cancelled in round 3. If node 1 reports no
+// later round, the checker must report a breach when a coordinator begins round
+// 4. If node 1 reports round 4 (`has_gone_on`), it must not.
 TEST_F(TakeoverCheckersTest, ReportsACancelledJobThatGoesOn) {
   for (const bool has_gone_on : {false, true}) {
     Use(NewAdoptionChecker);
@@ -404,9 +405,10 @@ TEST_F(TakeoverTimeCheckerTest, AWorldThatMayHaveBegunNeedsItsOwnMajority) {
   EXPECT_THAT(checker_->breach(), HasSubstr("nobody has taken over within"));
 }
 
-// Only node 0 has started round 2. If that round has both nodes of the
-// electorate, node 1 belongs to it, and the round can never begin on all of its
-// nodes. Then the electorate's majority is enough.
+// Only node 0 has started round 2. If both nodes of the electorate belong to
+// round 2 (`electors` is 2), node 1 has not started it, so it can never begin
+// on all of its nodes. A majority of the electorate is then enough for an
+// election, and the missing takeover is a breach.
 TEST_F(TakeoverTimeCheckerTest, ARoundThatCannotBeginDoesNotElect) {
   for (const int electors : {1, 2}) {
     LoseCoordinator(rendezvous::Takeover::kMajority, 1, 2);
@@ -417,8 +419,10 @@ TEST_F(TakeoverTimeCheckerTest, ARoundThatCannotBeginDoesNotElect) {
   }
 }
 
-// Nodes 0 and 1 are all that can exist (max_nodes is 2), unless node 1 is a
-// spare. If it is, another node may form a world elsewhere.
+// The job has at most two nodes (max_nodes). If node 1 is a member of the
+// world, no other node can exist, so nodes 0 and 1 must elect a coordinator. If
+// node 1 is a spare, another node may form a world elsewhere, so no election is
+// required.
 TEST_F(TakeoverTimeCheckerTest, ASpareIsNotOneOfTheNodesThatCanExist) {
   for (const bool is_spare : {true, false}) {
     LoseCoordinator(rendezvous::Takeover::kAuto, 1, 2);

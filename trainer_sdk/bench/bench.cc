@@ -94,10 +94,9 @@ double Reduced(const BenchCase& test, int64_t index) {
   return result;
 }
 
-// Where the expected content of one part of the output comes from: the
-// BenchCase::count elements from position `begin` on. If `reduced`, these are
-// elements of the reduction of all ranks' inputs, otherwise of the input of
-// `rank`.
+// The source of one part of the expected output: BenchCase::count elements from
+// position `begin` on. If `reduced`, these are elements of the reduction of all
+// ranks' inputs, otherwise of the input of `rank`.
 struct Source {
   bool reduced = false;
   int rank = 0;
@@ -319,8 +318,8 @@ class Bench {
   }
 
  private:
-  // The number of options_.ops to measure; 1 for operations that do not reduce,
-  // such as broadcast.
+  // The number of reductions (sum, max, ...) with which the operation is
+  // measured; 1 for operations that do not reduce, such as broadcast.
   size_t Ops() const {
     return IsReduction(options_.kind) ? options_.ops.size() : 1;
   }

@@ -90,7 +90,7 @@ class CheckpointReader::Body {
   absl::Status Read(const std::vector<CheckpointSlice>& slices) const {
     if (absl::Status wrong = CheckSlices(slices); !wrong.ok()) return wrong;
     // Key: index of a shard in the manifest's list of files; value: the reads
-    // from it.
+    // from this shard.
     std::map<int, std::vector<ShardRead>> reads;
     for (const CheckpointSlice& slice : slices) {
       const auto at = by_name_.find(slice.tensor.name);

@@ -102,9 +102,9 @@ class CheckpointOpening {
       const std::vector<SkippedCheckpoint>& skipped);
 };
 
-// Opens the same checkpoint on all ranks: the last saved one that is intact for
-// all of them. Collective. Each rank verifies some of the files. `call` has the
-// options of each group operation; its timeout must suffice for the
+// Opens the same checkpoint on all ranks: the last saved checkpoint that every
+// rank finds intact. Collective. Each rank verifies some of the files. `call`
+// has the options of each group operation; its timeout must suffice for the
 // verification on the slowest rank. Returns the errors of
 // CheckpointReader::OpenNewest, the same on every rank, or an error of the
 // group. NotFound: there is no checkpoint, so the training starts from the

@@ -57,8 +57,8 @@ WithoutSigxfsz::WithoutSigxfsz() {
 
 WithoutSigxfsz::~WithoutSigxfsz() {
   // If a write exceeded the file size limit, SIGXFSZ is pending for this
-  // thread. If SIGXFSZ was not blocked before, it would now be unblocked and
-  // kill the process, so consume it.
+  // thread. If the caller had not blocked SIGXFSZ, restoring the signal mask
+  // would deliver the signal and kill the process. So consume the signal first.
   if (sigismember(&before_, SIGXFSZ) == 0) {
     const sigset_t signals = OnlySigxfsz();
     const timespec at_once = {};
@@ -183,8 +183,8 @@ absl::Status CheckpointWriter::Body::Claim() {
   absl::Status status = files_.CreateFolders(options_.directory);
   if (!status.ok()) return status;
   // The other ranks wait for rank 0 for at most options_.timeout. Rank 0 waits
-  // for the lock for at most half of that, so that it can report a failure in
-  // time.
+  // for the lock for at most half of this timeout, so that it can report a
+  // failure in time.
   const Instant now = MonotonicNow();
   const Duration most = options_.timeout / 2;
   auto lock =

@@ -34,8 +34,7 @@ struct CheckpointOptions {
   FileSystem* file_system = nullptr;
 };
 
-// The time that saving took on this rank and the data that it wrote, summed
-// over all saves.
+// Durations and data sizes of this rank's saves, summed over all saves.
 struct CheckpointTimes {
   int64_t saves = 0;
   // The time for which Save blocked its caller, and three parts of it.
@@ -78,11 +77,12 @@ class CheckpointWriter {
   // Only one job may write in a directory. Rank 0 locks the directory. If a
   // process of a previous job holds the lock, rank 0 waits up to 10 s for a
   // process on its own host. For a process on another host it waits up to 2
-  // minutes, because a file server keeps the lock of a lost node that long. It
-  // never waits longer than half of CheckpointOptions::timeout. If the file
-  // system has no locks (NFS or Lustre mounted without them), use one directory
-  // per job. Otherwise a second job deletes the checkpoint that the first is
-  // writing, and each removes the other's old checkpoints.
+  // minutes, because a file server keeps the lock of a lost node that long.
+  // Rank 0 never waits longer than half of CheckpointOptions::timeout. If the
+  // file system has no locks (NFS or Lustre mounted without them), use one
+  // directory per job. Otherwise a second job deletes the checkpoint that the
+  // first job is writing, and each job removes the old checkpoints of the other
+  // job.
   //
   // FailedPrecondition: another job writes in the directory (the message names
   // its host and process), or a rank does not see the files that rank 0 writes

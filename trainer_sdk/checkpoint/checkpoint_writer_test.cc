@@ -119,8 +119,8 @@ TEST(CheckpointWriterTest, ARanksFailureIsEverybodysAtTheNextCall) {
     std::vector<float> values(6);
     absl::Status status = (*writer)->Save(2, Slices(values), "");
     EXPECT_TRUE(status.ok()) << status;
-    // Rank 1 gets the error of the failed save from Wait, the other ranks get
-    // it from their next Save.
+    // Only rank 1 calls Wait, which returns the error of the failed save. The
+    // next Save returns this error on all ranks.
     if (group.rank() == 1) {
       status = (*writer)->Wait();
       EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);

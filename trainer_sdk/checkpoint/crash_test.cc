@@ -101,8 +101,8 @@ using Verdict = std::function<absl::Status(
 
 // Repeats the scenario's save, each time with a fault at another disk operation
 // of the save: the first one, and every `stride`-th one after it. Checks each
-// result with `verdict`. Returns the index (from 0) of the last operation that
-// got a fault.
+// result with `verdict`. Stops when the fault is planned for an operation after
+// the end of the save, and returns the index (from 0) of this operation.
 absl::StatusOr<int64_t> AtEveryOperation(const Scenario& scenario, int ranks,
                                          int64_t stride, const Fault& fault,
                                          const Verdict& verdict) {
@@ -157,9 +157,9 @@ absl::StatusOr<int64_t> AtEveryOperation(const Scenario& scenario, int ranks,
   return cases;
 }
 
-// Checks the newest checkpoint after a save with a fault. It must be intact. It
-// must be that of this save or, if this save reported an error (`saved`), that
-// of the previous save.
+// Checks the newest checkpoint after a save with a fault. The checkpoint must
+// be intact, and must be the one that this save made. If the save reported an
+// error (`saved`), the checkpoint of the previous save is accepted, too.
 absl::Status CheckNewest(const Scenario& scenario, MemoryDisk& disk,
                          const absl::Status& saved) {
   const absl::StatusOr<int64_t> newest = NewestWhole(disk);

@@ -203,7 +203,7 @@ absl::StatusOr<std::string> Commit(FileSystem& files, const JointSave& save,
 }
 
 // Writes all shards and turns the folder into a checkpoint; returns the name of
-// the checkpoint's folder. After an error only the temporary folder is left.
+// the checkpoint's folder. After an error the temporary folder may be left.
 // Collective.
 absl::StatusOr<std::string> WriteAndCommit(ProcessGroup& group,
                                            FileSystem& files,

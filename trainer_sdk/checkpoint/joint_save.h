@@ -56,8 +56,9 @@ class SaveAgreement {
       : group_(group), known_(static_cast<size_t>(group.size())) {}
 
   // Makes the plan for this save. Collective. `status`: OK, or the reason why
-  // this rank cannot save. If any rank cannot save, every rank gets an error:
-  // that rank gets its own, and the others get that of the first such rank.
+  // this rank cannot save. If any rank cannot save, every rank gets an error: a
+  // rank that cannot save gets its own error, and all other ranks get the error
+  // of the first rank that cannot save.
   // InvalidArgument: the ranks' slices do not fit together.
   absl::Status Reach(const absl::Status& status, int64_t step,
                      const std::vector<CheckpointSlice>& slices,

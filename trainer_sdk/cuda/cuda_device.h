@@ -100,9 +100,9 @@ int CountCudaDevices(const CudaPlugin& plugin);
 
 // Returns the index, among the `visible` GPUs, of the GPU that a worker uses.
 // The index is the worker's local rank, as in PyTorch's scripts. If only one
-// GPU is visible, it is 0: either each worker sees its own GPU, or several
-// workers share one. FailedPrecondition: several GPUs are visible, but fewer
-// than the workers of this host. Pure.
+// GPU is visible, the index is 0: either each worker sees its own GPU, or
+// several workers share one GPU. FailedPrecondition: several GPUs are visible,
+// but fewer GPUs than this host has workers. Pure.
 absl::StatusOr<int> ChooseCudaDevice(int visible, int local_rank,
                                      int local_world_size);
 

@@ -101,8 +101,8 @@ TEST(CudaDeviceTest, StatusIsTheFirstError) {
             absl::UnavailableError("a kernel's launch says: broken"));
 }
 
-// The record that the plugin of Logging() keeps of the calls that it receives.
-// `calls`: the calls, as text. `event`: the event of the last `record` call.
+// A log of the calls to the CudaPlugin that Logging() returns. `calls`: the
+// calls, as text. `event`: the event of the last `record` call.
 // `streams`: the number of streams created; a stream's handle is its number,
 // from 1.
 struct CallLog {

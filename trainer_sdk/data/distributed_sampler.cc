@@ -16,7 +16,7 @@ namespace {
 // shorter lists with 32-bit ones, as in PyTorch 2. In a long list, a 32-bit
 // random number modulo the remaining length would select earlier elements too
 // often. No test covers this limit, because a list of this length takes 2 GB of
-// memory. It was compared with PyTorch 2.15 by hand.
+// memory. Permutations of such lists were compared with PyTorch 2.15 by hand.
 constexpr int64_t kWideDraws = std::numeric_limits<uint32_t>::max() / 20;
 
 }  // namespace

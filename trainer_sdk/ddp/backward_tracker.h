@@ -45,17 +45,17 @@ class BackwardTracker {
   // parameter must be in exactly one bucket.
   void SetBuckets(const std::vector<std::vector<int>>& buckets);
 
-  // Starts a pass. Appends to `full` the buckets that are to be reduced at
-  // once: with a static graph, a bucket can have only parameters that get no
-  // gradient. FailedPrecondition: the previous pass was not finished; the
-  // message names the parameters without a gradient.
+  // Starts a pass. Appends to `full` the buckets that are to be reduced
+  // immediately. Such buckets occur only with a static graph: none of their
+  // parameters gets a gradient. FailedPrecondition: the previous pass was not
+  // finished; the message names the parameters without a gradient.
   absl::Status Begin(GradientSync sync, std::vector<int>* full);
 
   // Reports that the gradient of `parameter` is complete. Appends to `full` the
   // buckets that are to be reduced now. FailedPrecondition: no pass is running,
-  // or the pass has too many gradients of the parameter. With a static graph, a
-  // pass may have as many as the first reduced pass had. Otherwise it may have
-  // one, or none after MarkUnused. InvalidArgument: there is no such parameter.
+  // or the pass has too many gradients of the parameter: more than the first
+  // reduced pass with a static graph; otherwise more than one, or any after
+  // MarkUnused. InvalidArgument: there is no such parameter.
   absl::Status MarkReady(int parameter, std::vector<int>* full);
 
   // Reports that the pass will produce no gradient of `parameter`. Appends to

@@ -30,7 +30,7 @@ enum class BucketOrder {
 
 // Groups parameters into buckets. A bucket is reduced by one operation, so all
 // its gradients have one type. Parameters are taken in `order`. A bucket is
-// closed as soon as it holds at least its limit (Li et al., VLDB 2020). Full
+// full as soon as its size reaches its limit (Li et al., VLDB 2020). Full
 // buckets are returned first, in the order in which they become full; then the
 // partly filled buckets, by the position of their first parameter in `order`.
 // The result is the same on all ranks with the same parameters and order.

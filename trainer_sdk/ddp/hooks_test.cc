@@ -127,8 +127,8 @@ double Defect(const std::vector<float>& p, int64_t rank) {
 
 void ExpectOrthonormal(std::vector<float> p, int64_t rank) {
   // An inner product of two columns may differ from its ideal value (0 or 1) by
-  // this bound. It counts the roundings of a column: one when the column is
-  // scaled, and three for each other column (converting an inner product to
+  // this bound. The bound counts the roundings of a column: one when the column
+  // is scaled, and three for each other column (converting an inner product to
   // float, a multiplication, a subtraction).
   const double bound =
       RoundingBound<float>(static_cast<double>(3 * rank - 2), 1);

@@ -47,13 +47,13 @@ void SubtractProjections(float* p, int64_t rows, int64_t rank, int64_t k) {
 // Replaces column k by a vector of norm 1 that is orthogonal to the columns
 // before it. Tries coordinate vectors (one element is 1, the others are 0):
 // subtracts the vector's projections on the columns before k, and takes the
-// first vector of which enough remains. If there is none, column k becomes
-// zero.
+// first vector whose remainder is large enough. If no remainder is large
+// enough, column k becomes zero.
 void Replace(float* p, int64_t rows, int64_t rank, int64_t k) {
-  // The smallest accepted norm of what remains of a coordinate vector. The k
-  // earlier columns span at most k dimensions. So at least one of the first k +
-  // 1 coordinate vectors keeps a squared norm of 1/(k+1) or more. The accepted
-  // squared norm is half of this, which allows for rounding.
+  // The norm above which the remainder of a coordinate vector is accepted. The
+  // k earlier columns span at most k dimensions. So at least one of the first k
+  // + 1 coordinate vectors keeps a squared norm of 1/(k+1) or more. The
+  // accepted squared norm is half of this, which allows for rounding.
   const double least = std::sqrt(0.5 / static_cast<double>(k + 1));
   for (int64_t unit = 0; unit <= k && unit < rows; ++unit) {
     for (int64_t i = 0; i < rows; ++i) p[i * rank + k] = i == unit ? 1 : 0;

@@ -23,7 +23,7 @@ void TimesTransposed(const float* p, const float* q, int64_t rows,
 // Makes the columns of p[rows, rank] orthonormal by Gram-Schmidt. A column that
 // is zero, or a linear combination of earlier columns, is replaced by a new
 // vector that is orthogonal to the earlier columns. PyTorch keeps such a
-// column, and so approximates gradients of less than full rank badly. If rank >
+// column, and therefore approximates low-rank gradients less well. If rank >
 // rows, the surplus columns become zero.
 void Orthogonalize(float* p, int64_t rows, int64_t rank);
 

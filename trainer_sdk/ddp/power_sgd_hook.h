@@ -36,8 +36,8 @@ struct PowerSgdOptions {
 // this state on the same number of ranks continues exactly as without the
 // interruption. On another number of ranks, the saved errors are divided among
 // the ranks, so that none is lost. While a rank reads the checkpoint, it needs
-// memory for its share of them. The saved errors of one rank are as large as
-// the matrices.
+// memory for its share of the saved errors. The saved errors of one rank are as
+// large as the matrices.
 //
 // The arithmetic runs on the host. If gradients are on a device, each bucket is
 // copied to the host and back, and Reduce blocks meanwhile. PowerSGD on a
@@ -87,9 +87,9 @@ class PowerSgdHook : public CommHook {
   Plan MakePlan(const GradientBucket& bucket);
   // Returns whether the bucket is averaged exactly in this step, without
   // compression. A matrix must take part in PowerSgdOptions::exact_steps exact
-  // steps before it is compressed. The step is exact if a matrix of the bucket
-  // has not yet done so, or if the bucket has no matrix to compress. Counts the
-  // step for each matrix that still needs exact steps.
+  // steps before it is compressed. So the step is exact if any matrix of the
+  // bucket still needs exact steps, or if the bucket has no matrix to compress.
+  // Counts the step for each matrix that still needs exact steps.
   bool TakeExactStep(const Plan& plan) const;
   // Averages the elements that belong to no compressed matrix (ReduceRest), and
   // the compressed matrices (ReduceMatrices). `data`: the bucket in host

@@ -291,8 +291,8 @@ TEST(PowerSgdReferenceTest, IsTheAlgorithmWrittenOut) {
       // The largest number of successive roundings of one element. The gradient
       // is approximated by P Q^T. The sum over the ranks has one rounding per
       // rank. Let n be the longest side of a matrix. A matrix product has n + 2
-      // roundings, and so has each of the `approximation` columns of P while P
-      // is made orthogonal.
+      // roundings. Making P orthogonal has n + 2 roundings for each of P's
+      // columns, of which there are `approximation`.
       const double operations =
           world +
           (approximation + 1) * static_cast<double>(kShapes[1].columns + 2);

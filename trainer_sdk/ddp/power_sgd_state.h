@@ -53,10 +53,10 @@ class PowerSgdState {
   // The state of a parameter; null if the parameter is averaged exactly.
   PowerSgdMatrix* Find(int parameter);
 
-  // The state as slices of tensors, for checkpoints. Slices returns what to
-  // save. SlicesIn returns the memory into which to read the tensors `saved` of
-  // a checkpoint. OnLoaded must be called when they have been read. See
-  // CommHook::State, StateIn and OnStateLoaded.
+  // The state as slices of tensors, for checkpoints. Slices returns the slices
+  // to save. SlicesIn returns the memory into which to read `saved`, the
+  // tensors of a checkpoint. OnLoaded must be called after these tensors have
+  // been read. See CommHook::State, StateIn and OnStateLoaded.
   std::vector<CheckpointSlice> Slices();
   absl::StatusOr<std::vector<CheckpointSlice>> SlicesIn(
       const std::vector<CheckpointTensor>& saved);
@@ -75,7 +75,8 @@ class PowerSgdState {
 
   Layout layout_;
   std::vector<PowerSgdMatrix> matrices_;
-  // indexed by parameter: index of its matrix in `matrices_`; -1 if it has none
+  // indexed by parameter: index of the parameter's matrix in `matrices_`; -1:
+  // the parameter is averaged exactly and has no matrix
   std::vector<int> matrix_of_;
 
   // While this rank loads a checkpoint that another number of ranks wrote: the

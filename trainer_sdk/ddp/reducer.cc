@@ -385,7 +385,7 @@ class Reducer::Body {
 
   // Runs `reduce`: the reduction of one bucket, or the all-reduce by which the
   // ranks learn which parameters any rank has used. Reports to the observer
-  // when `reduce` was requested, when it began and when it ended.
+  // when `reduce` was requested, began and ended.
   template <typename Reduction>
   absl::Status Observed(BucketReduction told, Reduction reduce) {
     if (!device_.is_host()) {
@@ -523,9 +523,9 @@ class Reducer::Body {
   // Indices of the buckets that are to be reduced now; filled by the last call
   // of a method of `tracker_`.
   std::vector<int> full_;
-  // Both vectors are indexed by parameter. places_: the address of its gradient
-  // in the bucket. gradients_: the address at which the backward pass writes
-  // its gradient.
+  // Both vectors are indexed by parameter. places_: the address of the
+  // parameter's gradient in its bucket. gradients_: the address at which the
+  // backward pass writes the parameter's gradient.
   std::vector<void*> places_;
   std::vector<void*> gradients_;
   // Indexed by parameter: 1 if any rank used the parameter, else 0. The type is

@@ -116,7 +116,7 @@ class Reducer {
       ProcessGroup& group, std::vector<Tensor> tensors,
       DdpOptions options = {});
 
-  // Waits for the reduction that is running, and drops those that have not
+  // Waits for the running reduction, and drops reductions that have not
   // started. On a device: waits until all enqueued work is done.
   ~Reducer();
   Reducer(const Reducer&) = delete;

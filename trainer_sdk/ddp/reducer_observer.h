@@ -21,8 +21,9 @@ struct BucketReduction {
   Instant ended;
 };
 
-// Points in the asynchronous work of a device. The reducer reports a point when
-// it enqueues the work around it; the device reaches the point later.
+// Points in the asynchronous work of a device. The reducer reports a point
+// after it has enqueued the work before the point, and before it enqueues the
+// work after the point. The device reaches the point later.
 enum class DevicePoint {
   // The point on Device::Stream::kCompute at which all gradients of a bucket
   // are complete.

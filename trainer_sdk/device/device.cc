@@ -25,8 +25,9 @@ const void* At(const TensorData& view, int64_t element) {
   return static_cast<const char*>(view.data) + element * SizeOf(view.dtype);
 }
 
-// Returns elements `begin` to `begin + count` as float32: in place if they have
-// that type, else converted into `block`.
+// Returns elements [begin, begin + count) of `view` as float32: their address
+// in `view` if they are float32, else the address of `block` with converted
+// copies.
 const float* Floats(const TensorData& view, int64_t begin, int64_t count,
                     float* block) {
   if (view.dtype == DType::kFloat32) {

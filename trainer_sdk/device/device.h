@@ -55,8 +55,8 @@ class Device {
   virtual bool is_host() const { return false; }
 
   // Allocates memory for `bytes` bytes, uninitialised and aligned for every
-  // type. The caller must not free it before the work that uses it is done.
-  // ResourceExhausted: not enough memory.
+  // type. The caller must not free the memory before the work that uses the
+  // memory is done. ResourceExhausted: not enough memory.
   virtual absl::StatusOr<std::shared_ptr<void>> Allocate(int64_t bytes) = 0;
 
   // The handle of a stream, to be passed as Operation::stream; null on the

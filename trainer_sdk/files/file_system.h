@@ -89,8 +89,9 @@ class FileSystem {
   // exist.
   virtual absl::Status Remove(const std::string& path) = 0;
   // Takes the lock of a folder. Blocks while another process holds the lock.
-  // FailedPrecondition: the other process still holds the lock at the deadline
-  // that LockDeadlines gives for it; the message names the process.
+  // FailedPrecondition: the other process still holds the lock at the deadline;
+  // LockDeadlines has one deadline for each kind of lock owner. The message
+  // names the process.
   virtual absl::StatusOr<std::unique_ptr<FolderLock>> Lock(
       const std::string& folder, LockDeadlines deadlines) = 0;
 };

@@ -222,16 +222,16 @@ struct FlightDeaths {
   // the remaining ranks.
   std::vector<std::string> sentences;
   std::set<int> dead;
-  // Ranks that their agents killed because they were silent for too long, each
+  // Ranks that were silent for too long and were killed by their agents, each
   // with a sentence for messages. The rank that was killed first comes first.
   // Such a rank need not be the cause: a rank that waits for a late rank is
   // silent as well.
   std::vector<std::pair<int, std::string>> hung;
   // Ranks that their agents stopped because another rank's process had ended.
   std::vector<int> stopped;
-  // Ranks of `stopped` that are not to be blamed for being late. If a rank
-  // died, these are all ranks of `stopped`. If ranks only hung, there are none:
-  // a hung rank may have waited for a rank of `stopped`.
+  // The ranks of `stopped` that must not be blamed for being late: all of them
+  // if a rank died; none if ranks only hung, because a hung rank may have
+  // waited for a rank of `stopped`.
   std::set<int> excused;
 };
 
@@ -274,9 +274,10 @@ bool IsCause(const FlightLog* log) {
 }
 
 // Divides the ranks whose processes have ended into three kinds: died by
-// themselves, killed by their agents as silent, and stopped by their agents.
-// Leaves out ranks that recorded a failed operation and then exited, because
-// that failure made them exit. Pure.
+// themselves, killed by their agents because they were silent, and stopped by
+// their agents because another rank had ended. Leaves out ranks that recorded a
+// failed operation before their process ended, because that failure ended the
+// process. Pure.
 FlightDeaths FindDeaths(const std::map<int, const FlightLog*>& logs,
                         const std::map<int, const FlightEnd*>& ends,
                         const FlightMoment& moment) {
@@ -465,9 +466,9 @@ class Analysis {
     if (!deaths.stopped.empty()) result_.stopped = RankRanges(deaths.stopped);
   }
 
-  // Reports each rank that its agent killed because it was silent, if the logs
-  // blame this rank as well. If the logs blame no rank, reports all killed
-  // silent ranks.
+  // Reports the ranks that were killed by their agents because they were
+  // silent: only the ranks that the logs blame as well or, if the logs blame no
+  // rank, all of them.
   void ReportSilentRanks() {
     const bool nobody = result_.findings.empty();
     int told = 0, further = 0;
@@ -532,8 +533,8 @@ class Analysis {
     }
   }
 
-  // Finds the first collective of a group in which ranks are stuck, and the
-  // ranks that never called it.
+  // Finds the first collective of a group in which ranks are stuck because
+  // other ranks never called it, and reports these other ranks.
   void FindBehind(const GroupKey& key, const Calls& calls) {
     std::map<int, uint64_t> last = LastCalls(calls);
     for (const auto& [sequence, called] : calls) {
@@ -550,9 +551,10 @@ class Analysis {
           continue;
         }
         const FlightRecord* const stuck = StuckRecord(*log->second, moment_);
-        // `member` did not call the collective. Do not blame it if it is stuck
-        // in an operation of another group, where it waits for other ranks. But
-        // blame it if other ranks have finished that operation.
+        // `member` did not call the collective. Do not blame `member` if it is
+        // stuck in an operation of another group, where it waits for other
+        // ranks. But blame `member` if other ranks have finished this other
+        // operation.
         if (stuck != nullptr && !IsOf(key, *log->second, *stuck) &&
             calls_.RanksThatFinished(*log->second, *stuck, moment_).empty()) {
           continue;
@@ -610,8 +612,8 @@ class Analysis {
   }
 
   // Finds ranks that have called fewer operations of a group than other ranks.
-  // This is needed for transports such as NCCL's, which only launch operations:
-  // their records never show that a rank waits.
+  // This is needed for transports that only launch operations, such as NCCL's:
+  // the records of these transports never show that a rank waits.
   void FindRanksWithFewerCalls(const GroupKey& key, const Calls& calls) {
     // If the group broke and was created again, ranks may have left the old
     // group after different numbers of calls. Then a missing call does not mean

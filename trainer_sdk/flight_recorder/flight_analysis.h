@@ -68,8 +68,8 @@ struct FlightAnalysis {
 //  - ranks that called different operations under one sequence number;
 //  - idle ranks for which other ranks wait, and ranks that are still in a
 //    collective that needs every rank and that other ranks have finished;
-//  - ranks that their agents killed for being silent for too long: those that
-//    the findings above name, or all of them if the findings name no rank;
+//  - ranks that their agents killed for being silent for too long: all such
+//    ranks or, if there are findings above, only ranks that a finding names;
 //  - ranks without a log, and ranks that ended for an unknown reason while
 //    others failed;
 //  - if no rank is to blame so far, the operations that did not end: ranks wait

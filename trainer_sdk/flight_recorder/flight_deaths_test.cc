@@ -117,8 +117,8 @@ TEST(FlightDeaths, MismatchIsReportedInsteadOfHungRank) {
 }
 
 // NCCL's transport only launches operations, so all operations look finished.
-// One rank called fewer operations than the others. Its agent killed another
-// rank as silent. Only the rank with fewer calls must be blamed.
+// Rank 1 called fewer operations than the others. Rank 0's agent killed rank 0,
+// because rank 0 was silent. Only rank 1 must be blamed.
 TEST(FlightDeaths, FewerCallsAreReportedInsteadOfHungRank) {
   std::vector<FlightLog> logs = {LogOf(0, 3), LogOf(1, 3, /*called=*/1),
                                  LogOf(2, 3)};

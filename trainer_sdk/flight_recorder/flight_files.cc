@@ -416,9 +416,9 @@ class Collection {
     if (is_new) return;
     FlightLog& old = known->second;
     if (log.written >= old.written) std::swap(old, log);
-    // If both logs are of one process and have the same newest time, one of
-    // them may have been copied before the process recorded why it failed. Keep
-    // the reason from the log that has it.
+    // If both logs are of one process and have the same newest time, one log
+    // may have been copied before the process recorded the reason for its
+    // failure. Keep the reason from the log that contains one.
     if (old.pid == log.pid && old.written == log.written &&
         old.reason.empty()) {
       old.reason = log.reason;

@@ -57,7 +57,7 @@ bool IsStuck(const FlightLog& log, const FlightRecord& record,
 std::string GroupName(const FlightLog& log, const FlightRecord& record);
 
 // Names the rank and its process for messages: "rank 2 (node1, pid 77)", or
-// "rank 2" if the log does not know its host.
+// "rank 2" if the log does not contain the host.
 std::string RankName(const FlightLog& log);
 
 // Describes the rank's last operation: "its last was barrier #2 in group world,

@@ -48,10 +48,10 @@ class FlightRecorder {
   // Registers a group and returns its number, which callers of Queue pass.
   // `members`: world ranks, indexed by rank in the group. `birth`:
   // distinguishes groups with the same name (GroupPlace::birth). If the ring
-  // has recorded the failure of an earlier group with this name, or of a group
-  // split from it, clears that record. At most 63 groups at a time have an
-  // entry of their own in the ring's table of groups; further groups share the
-  // entry "(further groups)".
+  // contains the failure of an earlier group with this name, or of a group
+  // split from that group, deletes this failure from the ring. At most 63
+  // groups at a time have an entry of their own in the ring's table of groups;
+  // further groups share the entry "(further groups)".
   int AddGroup(const std::string& name, int rank, int size,
                const std::vector<int>& members, uint64_t birth, Instant now);
   // Reports that no more operations of the group will be recorded. The ring

@@ -294,7 +294,7 @@ TEST_F(FlightRecorderTest, AFailureIsOverWhenItsGroupIsMadeAgain) {
   make("w");
   EXPECT_EQ(reason(), "rank 0 died") << "it is neither's part";
   // A new group with the name of the failed one: the recorder forgets the
-  // reason of the failure. A dump that is on the disk already keeps it.
+  // reason of the failure. A dump that is already on the disk keeps the reason.
   make("world/dp:0");
   EXPECT_EQ(reason(), "");
   ASSERT_TRUE(recorder.Fail("world/dp:0", "rank 0 died again").ok());

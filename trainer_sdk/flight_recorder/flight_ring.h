@@ -15,8 +15,8 @@ namespace muster {
 // order, so only a machine with the same byte order can read the file.
 
 // The value of RingSlot::number while a thread writes the slot. Other threads
-// may read the slot at the same time: they skip it if they find this value, and
-// all its fields are atomics.
+// may read the slot at the same time: readers skip a slot with this value, and
+// all fields of a slot are atomics.
 inline constexpr uint64_t kBeingWritten = ~uint64_t{0};
 struct RingSlot {
   // number of the record, from 1; 0: the slot was never used

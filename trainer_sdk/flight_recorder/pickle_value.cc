@@ -272,8 +272,8 @@ class Machine {
 
   // Whether the stack has the values that an opcode needs. The opcode takes the
   // top `count` values. It also needs `below` values under these, such as the
-  // list to which it appends the taken values. All of them must be above the
-  // newest mark, if there is one.
+  // list to which it appends the taken values. All these values must be above
+  // the newest mark, if there is a mark.
   bool Holds(size_t count, size_t below) const {
     const size_t floor = marks_.empty() ? 0 : marks_.back();
     return stack_.size() - floor >= count + below;

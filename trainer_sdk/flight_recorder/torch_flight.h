@@ -16,8 +16,8 @@ bool IsTorchFlight(absl::string_view bytes);
 // Parses a dump of PyTorch's flight recorder (versions 2.x of its format), as
 // ProcessGroupNCCL writes it on a timeout, or
 // torch._C._distributed_c10d._dump_fr_trace() returns it. `rank`: the world
-// rank of the process that wrote the dump; the dump itself does not contain it.
-// The log has no host and no pid. If the dump lacks the time at which an
+// rank of the process that wrote the dump; the dump itself does not contain the
+// rank. The log has no host and no pid. If the dump lacks the time at which an
 // operation started, the log has the time of the call instead; if the dump
 // lacks the end, the log has the start instead. Dumps of Gloo do not list the
 // members of every group. So the log's world size is the highest rank in the

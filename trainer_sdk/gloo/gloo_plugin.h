@@ -56,8 +56,9 @@ struct GlooPlugin {
   // Writes the address to which `peer` must connect to reach this rank.
   void (*address)(void* context, int32_t peer, GlooText* address);
   // Connects this rank with `peer`, which must call this function as well.
-  // Blocks until the two are connected. `address`: the peer's address for this
-  // rank. After interrupt_connect, `connect` does nothing and returns kDone.
+  // Blocks until the two ranks are connected. `address`: the peer's address for
+  // this rank. After interrupt_connect, `connect` does nothing and returns
+  // kDone.
   GlooOutcome (*connect)(void* context, int32_t peer, const char* address,
                          size_t bytes, GlooText* why);
   // Makes a running `connect` fail, and makes all later calls of `connect` do

@@ -28,10 +28,11 @@
 // Replaces libgloo's function of the same name, which Gloo's thread calls for
 // each new connection. If the peer has reset the connection meanwhile,
 // libgloo's version throws an exception in that thread, which ends the process.
-// This version does not: the pair finds the reset when it reads, and only the
-// pair fails. The replacement works because libgloo calls the function by its
-// symbol. The dynamic linker looks for this symbol first in the loaded plugin
-// and then in libgloo. GlooPluginTest fails if the replacement has no effect.
+// This version throws nothing: Gloo then finds the reset when it reads from the
+// connection, and only this connection fails. The replacement works because
+// libgloo calls the function by its symbol. The dynamic linker looks for this
+// symbol first in the loaded plugin and then in libgloo. GlooPluginTest fails
+// if the replacement has no effect.
 __attribute__((visibility("default"))) gloo::transport::tcp::Address
 gloo::transport::tcp::Address::fromPeerName(int fd) {
   sockaddr_storage peer{};

@@ -1,5 +1,5 @@
 // Tests a group of two ranks in which one rank gives up while Gloo connects the
-// pair.
+// two ranks.
 #include "trainer_sdk/gloo/gloo_plugin.h"
 
 #include <gtest/gtest.h>

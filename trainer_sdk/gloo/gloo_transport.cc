@@ -43,11 +43,12 @@ struct GlooDelete {
 
 using GlooHandle = std::unique_ptr<void, GlooDelete>;
 
-// A mesh of Gloo pairs; a thread of Gloo moves the data. At the beginning of a
-// collective, each rank sends the operation's signature to the next rank, which
-// compares it with the signature of the operation that it has called. Before
-// the data of a message, its label (tag, type and count) is sent. In an
-// all_to_all with counts, the length of each part is sent before the part.
+// A mesh of Gloo pairs (connections); a thread of Gloo moves the data. At the
+// beginning of a collective, each rank sends the signature of its operation to
+// the next rank, which compares this signature with that of its own operation.
+// The label of a message (tag, type and count) is sent before the message's
+// data. In an all_to_all with counts, the length of each part is sent before
+// the part.
 class GlooMesh final : public Mesh {
  public:
   // `plugin` made `context`. `names` has the names of all ranks, indexed by
@@ -209,8 +210,8 @@ uint64_t Hash(std::initializer_list<uint64_t> numbers) {
   return hash;
 }
 
-// The slot number, by which Gloo matches a send with its receive, of the
-// message with which a rank announces collective number `sequence`.
+// The slot number of the message with which a rank announces collective number
+// `sequence`. Gloo matches a send with the receive of the same slot number.
 uint64_t AnnouncementSlot(uint64_t sequence) {
   return Hash({kAnnouncement, sequence});
 }

@@ -53,8 +53,9 @@ absl::StatusOr<std::string> HostIdentity() {
 // deadline.
 constexpr Duration kRecordTimeout = std::chrono::seconds(2);
 // The longest time to wait for other ranks to report that they are late, or to
-// write the cause of a failure to the store. It exceeds the time that a network
-// transport waits for late ranks before it writes its cause.
+// write the cause of a failure to the store. This time exceeds the time for
+// which a network transport waits for late ranks before the transport writes
+// its cause.
 constexpr Duration kOthersAreLate = std::chrono::milliseconds(600);
 
 class HierarchicalTransport final : public Transport {
@@ -89,8 +90,8 @@ class HierarchicalTransport final : public Transport {
       // `silent` is empty if every rank of the group has reported that it is
       // late. The delay is then between hosts. If this rank waited only for
       // ranks of its own host (failed_on_host), it does not know which host is
-      // late. A rank that waits for that host knows it: wait until it has
-      // written the cause.
+      // late. So wait until a rank that waits for the late host has written the
+      // cause.
       if (silent.empty() && tiers_.failed_on_host) {
         record_.AwaitCause(kOthersAreLate);
         if (tiers_.compared) message += OtherHosts();

@@ -224,9 +224,9 @@ class TieredOperation {
       FinishAverage(operation_.output, count);
     }
     // In the steps above, the first ranks of the hosts compared their
-    // operations. If the operations differ, a first rank has failed and does
-    // not come here. The barrier then fails on the other ranks of its host, so
-    // that they get the error.
+    // operations. If the operations differ, the first rank of a host has failed
+    // and does not reach this barrier. The barrier then fails on the other
+    // ranks of that host, so that they get the error.
     return OnHost(Barrier());
   }
 
@@ -318,8 +318,8 @@ class TieredOperation {
   Tiers& tiers_;
   const HostLayout& layout_;
   const int64_t element_;
-  // Whether the ranks of this host have compared the operations that they
-  // called, which requires that all of them have called one.
+  // Whether all ranks of this host have called an operation, and have compared
+  // their operations.
   bool compared_ = false;
 };
 

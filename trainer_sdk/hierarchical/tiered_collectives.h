@@ -31,9 +31,9 @@ struct Tiers {
   // sequence number of the last collective of `local`
   uint64_t local_sequence = 0;
   // The transport to other hosts. It connects one rank of each host, ordered by
-  // host. If all hosts have the same number of ranks, these are the ranks with
-  // the same index on their hosts as this rank. Otherwise they are the first
-  // ranks of the hosts, and `lane` is null on all other ranks.
+  // host. If all hosts have the same number of ranks, the connected ranks have
+  // the same index on their hosts as this rank. Otherwise the connected ranks
+  // are the first ranks of the hosts, and `lane` is null on all other ranks.
   std::unique_ptr<NetworkTransport> lane;
   // The transport among all ranks.
   std::unique_ptr<NetworkTransport> flat;
@@ -59,10 +59,11 @@ std::string ToldByHost(const Tiers& tiers, const std::string& late,
                        const std::string& message);
 
 // Performs `operation` with as little network traffic as possible. The ranks of
-// a host combine their data in shared memory. Then one of them exchanges the
-// data over the network, or each of them exchanges a part of it. The result is
-// distributed in shared memory. Operations that gain nothing from this go
-// directly from rank to rank. The result is bit-identical on every rank.
+// a host combine their data in shared memory. Then one rank of each host
+// exchanges the data over the network, or each rank exchanges a part of the
+// data. The result is distributed in shared memory. Operations that gain
+// nothing from these steps go directly from rank to rank. The result is
+// bit-identical on every rank.
 //
 // First, the ranks of a host compare the operations that they called, because
 // the later steps would not show a mismatch. Hosts compare their operations

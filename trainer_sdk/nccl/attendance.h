@@ -27,7 +27,7 @@ absl::Status RecordArrival(const Meeting& meeting, const GroupPlace& place);
 
 // Adds the ranks that did not reach `meeting` to the message of `late`, the
 // meeting's result. Returns `late` unchanged in these cases:
-// - It is not DeadlineExceeded.
+// - `late` is not DeadlineExceeded.
 // - The formation of `place` has failed on another rank. The error of that rank
 //   names the absent ranks.
 // - The store does not answer within `timeout`.

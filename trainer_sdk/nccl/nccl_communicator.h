@@ -64,8 +64,8 @@ class NcclCommunicator {
   // Replaces the cause of a broken communicator by a more detailed one.
   void Explain(const absl::Status& cause);
 
-  // Frees a healthy communicator once its operations are done. If they are not
-  // done by `deadline`, aborts them.
+  // Frees a healthy communicator once its operations are done. Aborts
+  // operations that are not done by `deadline`.
   void Close(Instant deadline);
 
   // Ends pending operations, including kernels on the device, waits for them,

@@ -200,9 +200,9 @@ absl::Status NcclGroup::Split(int color, int key, NcclCommunicator* part,
     std::lock_guard<std::mutex> lock(mutex_);
     meeting.turn = ++splits_;
   }
-  // Take the ranks from the parent group, because all of its ranks wait for
-  // each other in a split. Report failures through `formation`, so that they
-  // end the creation of the new groups.
+  // Use the place in the parent group, because all ranks of the parent wait for
+  // each other in a split. Report failures through `formation`, so that a
+  // failure ends the creation of the new groups on all ranks.
   GroupPlace whole = place_;
   whole.formation = formation;
   absl::Status split;

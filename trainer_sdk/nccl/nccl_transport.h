@@ -76,11 +76,11 @@ absl::StatusOr<std::unique_ptr<Transport>> NewNcclTransport(GroupPlace place,
 // Collective over all ranks of the parent: those with the same `color` >= 0
 // become a group, ordered by `key` and then by their rank in the parent;
 // `place` must have the resulting rank. A rank with a negative color gets null.
-// If NCCL has ncclCommSplit (2.18 or newer), uses it, which reuses the parent's
-// knowledge of the topology. Otherwise exchanges a new NCCL id through the new
-// group's store. If the split fails on one rank, it fails on the other ranks,
-// too: immediately if place.formation is set, otherwise within one or two
-// seconds. If NCCL has ncclCommSplit, a failed split also breaks `parent`.
+// Uses ncclCommSplit if NCCL has this function (2.18 or newer); NCCL then
+// reuses the parent's knowledge of the topology. Otherwise exchanges a new NCCL
+// id through the new group's store. If the split fails on one rank, it fails on
+// the other ranks, too: immediately if place.formation is set, otherwise within
+// one or two seconds. With ncclCommSplit, a failed split also breaks `parent`.
 // DeadlineExceeded: some ranks did not call this function; the message names
 // them.
 absl::StatusOr<std::unique_ptr<Transport>> SplitNcclTransport(

@@ -19,8 +19,9 @@ namespace muster {
 std::string TakeWorldNcclId();
 
 // Agrees on the NCCL id of one new group, through the group's store. Rank 0
-// creates the id. Its process must stay alive, because it hosts the root of
-// NCCL's bootstrap. If rank 0 fails, every rank gets rank 0's error.
+// creates the id. The process of rank 0 must stay alive, because this process
+// hosts the root of NCCL's bootstrap. If rank 0 fails, every rank gets rank 0's
+// error.
 absl::StatusOr<nccl::NcclUniqueId> AgreeOnNcclId(const nccl::NcclLibrary& nccl,
                                                  const GroupPlace& place,
                                                  Instant deadline);

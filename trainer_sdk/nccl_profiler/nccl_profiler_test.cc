@@ -120,8 +120,8 @@ void Train(const ProfilerCalls<Type>& calls) {
 
 // The last report during Train. It is sent at 529 ms, when the first channel of
 // step 5 ends and the previous report is at least 500 ms old. Steps are counted
-// from 0. By then, the rank has worked for 70 ms in each of 5 steps. It was
-// blocked for 30 ms in each of them, and for 29 ms in step 5.
+// from 0. By then, the rank has worked for 70 ms in each of 5 steps. The rank
+// was blocked for 30 ms in each of these steps, and for 29 ms in step 5.
 constexpr char kTrained[] = "OWN_NS=350000000\nBLOCKED_NS=179000000\n";
 
 TEST_F(NcclProfiler, EachVersionReportsTheTimeOfItsKernels) {

@@ -230,9 +230,11 @@ absl::Status AllReduceOver(Mesh& mesh, AllReduceWay way, Reduction reduction,
 
 namespace {
 
-// The largest size in bytes for which broadcast and reduce use a tree. Larger
-// data is divided among the ranks, which is faster: a broadcast first scatters
-// the parts, and a reduce first reduces one part on each rank.
+// Broadcast and reduce divide data of more than this number of bytes among the
+// ranks, which is faster: a broadcast first scatters the parts, and a reduce
+// first reduces one part on each rank. Smaller data is not divided: a broadcast
+// sends the data along a tree, and in a reduce the root receives the inputs of
+// all ranks.
 constexpr int64_t kTreeBytes = 128 << 10;
 
 char* At(void* base, int64_t bytes) { return static_cast<char*>(base) + bytes; }

@@ -40,8 +40,8 @@ struct MessageLabel {
   int64_t count = 0;
 };
 
-// Identifies a receive that was posted in the current operation: the index of
-// the receive among all that were posted in this operation.
+// Identifies a receive that was posted in the current operation: its index
+// among all receives of this operation.
 using Ticket = int;
 
 // A network as the collective algorithms see it: ordered messages between every

@@ -35,8 +35,8 @@ class LossScaler {
 
   // Whether the optimizer performs or skips its step.
   enum class Verdict { kStep, kSkip };
-  // Updates the scale; call it after each backward pass. `gradients`: whether
-  // the gradients of all ranks are finite.
+  // Updates the scale. Call Update after each backward pass. `gradients`:
+  // whether the gradients of all ranks are finite.
   Verdict Update(Finite gradients);
 
   const State& state() const { return state_; }

@@ -25,9 +25,9 @@ struct ParameterRange {
   int64_t count() const { return end - begin; }
 };
 
-// A part of an optimizer: its state for some ranges of the parameters, on a
-// device, and the update of these ranges. Does not communicate. Not
-// thread-safe.
+// The part of an optimizer that holds the state of some ranges of the
+// parameters, on one device, and updates these ranges. Does not communicate.
+// Not thread-safe.
 class OptimizerShard {
  public:
   // Sets the state to zero, copies the parameters' values to the master
@@ -83,8 +83,8 @@ class OptimizerShard {
   int64_t bytes() const;
 
  private:
-  // One float32 array on the device, which holds one kind of state (such as the
-  // momentum) of all ranges, or their master weights.
+  // One float32 array on the device: the master weights of all ranges, or one
+  // kind of state (such as the momentum) of all ranges.
   struct Array {
     std::string name;
     std::shared_ptr<void> memory;

@@ -18,10 +18,11 @@ struct StepPlan {
 
 // Plans a step. `sum_of_squares`: the sum of the squares of all gradients
 // (Optimizer::SumOfSquares, summed over all pipeline stages). `most`: the
-// largest allowed norm; 0: unlimited. `scaler`: the scaler by whose scale the
-// loss was multiplied; null if there is none. Reports to `scaler` whether the
-// gradients were finite. A step with gradients that are not finite is skipped.
-// Without a scaler, the caller must then decide whether to stop.
+// largest allowed norm; 0: unlimited. `scaler`: the LossScaler whose scale
+// multiplied the loss; null if the loss was not scaled. Reports to `scaler`
+// whether the gradients were finite. A step with gradients that are not finite
+// is skipped. If `scaler` is null, the caller must decide after a skipped step
+// whether to stop.
 StepPlan PlanStep(double sum_of_squares, double most, LossScaler* scaler);
 
 }  // namespace muster

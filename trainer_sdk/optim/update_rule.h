@@ -80,8 +80,8 @@ class UpdateRule {
 
   // The rule's options if the rule was made by AdamWRule (adamw) or SgdRule
   // (sgd); otherwise null. A device other than the host recognises these two
-  // rules by their options. It rejects every other rule, unless the device's
-  // implementation knows that rule.
+  // rules by their options. Such a device rejects every other rule, unless the
+  // device's implementation knows that rule.
   virtual const AdamWOptions* adamw() const { return nullptr; }
   virtual const SgdOptions* sgd() const { return nullptr; }
 };

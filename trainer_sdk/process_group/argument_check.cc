@@ -10,8 +10,9 @@
 namespace muster {
 namespace {
 
-// The largest accepted count in elements. It is more than any memory holds. The
-// sum of some thousand such counts, in bytes, still does not overflow int64_t.
+// The largest accepted count, in elements: more than the memory of any machine
+// can hold, but so small that the sum of a thousand counts, in bytes, does not
+// overflow int64_t.
 constexpr int64_t kMaxElements = int64_t{1} << 46;
 
 // The numbers of elements in this rank's input and output. `in_place`: the

@@ -21,9 +21,10 @@ bool HasParts(OperationKind kind);
 // not allocate if the arguments are valid. Pure.
 absl::Status CheckArguments(const Operation& operation, int rank, int size);
 
-// Checks that a group can be made at `place`. Its rank must be in range, and
-// `global_ranks` must be empty or have one entry per member. A group of several
-// ranks must have a store. Returns OK or InvalidArgument with one line. Pure.
+// Checks the arguments from which a group is made. The rank in `place` must be
+// in range, and `global_ranks` must be empty or have one entry per member. A
+// group of several ranks must have a store. Returns OK or InvalidArgument with
+// one line. Pure.
 absl::Status CheckPlace(const GroupPlace& place,
                         const std::vector<int>& global_ranks);
 

@@ -138,9 +138,9 @@ absl::Status Formation::Do(std::function<void()> call) {
   }
   std::unique_lock<std::mutex> lock(mutex_);
   // The time until which this thread waits for `call`, which runs on another
-  // thread. It is later than the time at which `call` gives up waiting for the
-  // store. So if the store does not answer, the caller gets the precise error
-  // of `call`.
+  // thread. This time is later than the time at which `call` gives up waiting
+  // for the store. So if the store does not answer, the caller gets the precise
+  // error of `call`.
   const Instant until = std::max(deadline_, MonotonicNow()) + 2 * kStoreTimeout;
   if (!changed_.wait_until(lock, ToSteady(until),
                            [&] { return *done || !cause_.ok(); })) {

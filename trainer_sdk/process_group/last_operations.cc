@@ -15,8 +15,8 @@ namespace muster {
 namespace {
 
 // The maximum number of ranks whose last operations a rank reads. Every rank
-// reads the operations of all these ranks, so the total number of reads grows
-// with the square of this limit.
+// reads these operations, so without the limit the total number of reads would
+// grow with the square of the group's size.
 constexpr int kMaxRanksRead = 128;
 
 std::string KeyOf(int rank) { return absl::StrCat("last_operation/", rank); }
@@ -147,8 +147,8 @@ std::vector<std::optional<OperationSignature>> ReadLastOperations(
 namespace {
 
 // The time limit for the store's own work: writing this rank's last operation,
-// and reading the last operations of the peers. It is added to the wait that
-// the caller allows.
+// and reading the last operations of the peers. This limit is added to the wait
+// that the caller allows.
 constexpr Duration kStoreTimeout = std::chrono::seconds(1);
 
 }  // namespace

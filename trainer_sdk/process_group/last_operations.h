@@ -36,8 +36,8 @@ absl::Status PublishLastOperation(const GroupPlace& place,
 
 // Blocks until every rank's last operation is in the store or `deadline`
 // passes. Returns the operations that are in the store by then, indexed by
-// rank; nullopt for a rank that has published none. Of a group with more than
-// 128 ranks, only the ranks 0 to 127 are awaited and read.
+// rank; nullopt for a rank that has published none. In a group of more than 128
+// ranks, only the operations of ranks 0 to 127 are awaited and read.
 std::vector<std::optional<OperationSignature>> ReadLastOperations(
     const GroupPlace& place, Instant deadline);
 

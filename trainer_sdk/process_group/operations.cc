@@ -155,8 +155,8 @@ Operation Batch(std::vector<PointToPoint> messages) {
 
 PointToPoint BatchSend(const void* data, int64_t count, DType dtype, int peer,
                        int tag) {
-  // PointToPoint has one pointer for both directions, which is not const. A
-  // send only reads from it, so const may be cast away.
+  // PointToPoint::data is the buffer of a send or of a receive, so it is not
+  // const. A send only reads its buffer, so const may be cast away.
   return Message(OperationKind::kSend, const_cast<void*>(data), count, dtype,
                  peer, tag);
 }

@@ -92,8 +92,8 @@ Operation Send(InputBuffer data, int64_t count, DType dtype, int peer,
 Operation Receive(OutputBuffer data, int64_t count, DType dtype, int peer,
                   int tag = 0);
 
-// Several sends and receives as one operation. They are performed in any order,
-// so two neighbours may both list their sends first without a deadlock.
+// Several sends and receives as one operation, performed in any order. So two
+// neighbours may both list their sends first without a deadlock.
 Operation Batch(std::vector<PointToPoint> messages);
 PointToPoint BatchSend(const void* data, int64_t count, DType dtype, int peer,
                        int tag = 0);

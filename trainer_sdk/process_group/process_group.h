@@ -125,8 +125,8 @@ class ProcessGroup {
 
   // Performs `operation` and blocks until it is complete (CUDA: until it is
   // enqueued on its stream). Runs on the caller's thread, unless an earlier
-  // operation is still queued. Adds no allocation and no system call of its
-  // own.
+  // operation is queued or running. Adds no allocation and no system call of
+  // its own.
   absl::Status Run(const Operation& operation, CallOptions options = {});
 
   // Queues `operation` and returns at once. The operation's buffers must stay

@@ -127,9 +127,9 @@ std::string Describe(const OperationSignature& signature) {
   absl::StrAppend(&text, " (", BytesOf(signature), " bytes");
   if (signature.counts_hash != 0) {
     // `count` is the sum of the counts of all ranks. Different counts can have
-    // the same sum, so the text also shows a hash of the counts. It shows no
-    // hash for an all_to_all, whose counts may legitimately differ from rank to
-    // rank.
+    // the same sum, so the text also shows a hash of the counts. The text shows
+    // no hash for an all_to_all, whose counts may legitimately differ from rank
+    // to rank.
     absl::StrAppend(&text, " in parts");
     if (signature.kind != OperationKind::kAllToAll) {
       absl::StrAppend(

@@ -58,8 +58,8 @@ bool IsPointToPoint(OperationKind kind);
 
 // Whether `a` and `b`, the calls of two ranks, are the same collective. Ignores
 // fields that the kind does not use, such as the root of an all_reduce. Also
-// ignores the counts of an all_to_all with a count per peer, because they may
-// differ between ranks.
+// ignores the counts of an all_to_all with a count per peer, because these
+// counts may differ between ranks.
 bool SameCollective(const OperationSignature& a, const OperationSignature& b);
 
 // Describes an operation in messages. Examples:

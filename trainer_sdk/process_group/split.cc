@@ -60,10 +60,10 @@ absl::StatusOr<std::vector<SplitChoice>> ExchangeChoices(Store& store, int rank,
 namespace {
 
 // The birth number (GroupPlace::birth) of a group distinguishes it from earlier
-// groups of the same name. Split computes it from the parent group: the
-// parent's birth number times this factor, plus the index of this Split among
-// the parent's splits. The factor is larger than any such index, so different
-// splits yield different numbers.
+// groups of the same name. Split computes the birth number of a new group from
+// the parent group: the parent's birth number times this factor, plus the index
+// of this Split among the parent's splits. The factor is larger than any such
+// index, so different splits yield different numbers.
 constexpr uint64_t kSplits = 1000003;
 
 }  // namespace

@@ -37,9 +37,10 @@ absl::StatusOr<std::string> Table(Store& store, int size,
   absl::StatusOr<std::string> table = store.Get(kTable, deadline);
   if (!absl::IsDeadlineExceeded(table.status())) return table;
   absl::Status late = NameAbsent(store, size, what, table.status());
-  // Try once more to read the list. Rank 0 may have published it just now, and
-  // then deleted the ranks' texts. NameAbsent takes ranks without a text for
-  // absent, so the error `late` may name ranks that did arrive.
+  // Try once more to read the list: rank 0 may have published the list and
+  // deleted the ranks' texts just now. In this case the error `late` may name
+  // ranks that did arrive, because NameAbsent treats a rank without a text as
+  // absent.
   table = store.Get(kTable, MonotonicNow());
   if (table.ok()) return table;
   return late;

@@ -11,8 +11,8 @@
 namespace muster {
 
 // EncodeTexts joins a list of texts into one, in which each text follows its
-// length. DecodeTexts converts the joined text back to the list. It returns
-// InvalidArgument unless the list has exactly `size` texts. Pure.
+// length. DecodeTexts converts the joined text back to the list. DecodeTexts
+// returns InvalidArgument unless the list has exactly `size` texts. Pure.
 std::string EncodeTexts(const std::vector<std::string>& texts);
 absl::StatusOr<std::vector<std::string>> DecodeTexts(const std::string& encoded,
                                                      int size);

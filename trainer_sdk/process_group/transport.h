@@ -40,7 +40,7 @@ struct OperationContext {
 // arguments, and numbers, queues and records operations.
 //
 // Execute is called by one thread at a time, in the same order of collectives
-// on every rank. It blocks until `operation.output` is written and
+// on every rank. Execute blocks until `operation.output` is written and
 // `operation.input` may be changed. A CUDA transport blocks only until the
 // operation is enqueued on `operation.stream`. Work that is enqueued on this
 // stream afterwards may read the output and change the input. Abort may be

@@ -36,8 +36,9 @@ Number NumberAt(std::string_view text) {
 }
 
 // The result of reading a list such as "0, 2-3" at the beginning of a text: the
-// world ranks that it names, and its length in characters. There are no ranks
-// if a number in the list is not a rank of the group.
+// world ranks of the listed group ranks, and the length of the list in
+// characters. The list ends before a number that is not a rank of the group. If
+// the end of a range is not a rank of the group, `ranks` is empty.
 struct List {
   std::vector<int> ranks;
   size_t length = 0;

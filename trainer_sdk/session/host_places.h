@@ -31,8 +31,8 @@ std::map<std::string, HostPlace> PlacesOf(
 // do not provide it. Collective and blocking: every rank publishes its host's
 // name in the store, and rank 0 computes the positions.
 //
-// DeadlineExceeded: a rank did not publish its host; the message names that
-// rank's key, "host/RANK".
+// DeadlineExceeded: a rank did not publish its host. On rank 0 the message
+// names that rank's key, "host/RANK"; on other ranks it names "place/HOST".
 absl::StatusOr<HostPlace> AgreeOnPlaces(Store& store, int rank, int world_size,
                                         const std::string& host,
                                         Instant deadline);

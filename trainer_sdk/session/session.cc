@@ -31,8 +31,8 @@ std::string HostName() {
 }
 
 // The prefix of a session's keys in the store: the job, the restart count and
-// the round. With it, a session does not see the keys of other sessions in the
-// same store. There may be other sessions: a store may survive a restart
+// the round. The prefix separates these keys from those of other sessions in
+// the same store. A store may serve several sessions: it may survive a restart
 // (torchrun's does), and two jobs may derive the same port for their stores.
 std::string KeysOf(const SessionPlan& plan) {
   return absl::StrCat("muster/", plan.run_id, "/", plan.restart_count, ".",

@@ -79,8 +79,8 @@ class Session {
   const SessionPlan& plan() const { return plan_; }
 
   // The store that all ranks of this world share. Sessions of another job,
-  // restart or round do not see its keys. The store may outlive the session,
-  // unless rank 0 serves it.
+  // restart or round do not see the keys of this world. The store may outlive
+  // the session, unless rank 0 serves it.
   const std::shared_ptr<Store>& store() const { return store_; }
 
   Progress& progress() { return progress_; }

@@ -263,7 +263,7 @@ SessionPlan PlanOfPmi(EnvironmentReader& variables) {
   return WithMaster(variables, plan, "");
 }
 
-// The smallest of the special numbers in SLURM_STEP_ID. They denote the batch
+// The smallest special value of SLURM_STEP_ID. Special values denote the batch
 // script, the interactive shell and other processes that srun did not start as
 // tasks.
 constexpr uint32_t kLeastSpecialStep = 0xFFFFFFF0;
@@ -378,8 +378,8 @@ void CheckConsistent(EnvironmentReader& variables, const SessionPlan& plan) {
           what, " ", *size, " is above the world size ", plan.world_size, by));
     }
   }
-  // Rejects a WORLD_SIZE that contradicts the launcher. It may have been set
-  // for other processes, for example by a batch script before srun.
+  // Rejects a WORLD_SIZE that contradicts the launcher. The variable may have
+  // been set for other processes, for example by a batch script before srun.
   const auto stated = variables.Number("WORLD_SIZE", 1, kMaxRanks);
   if (stated && *stated > 1 && plan.launcher == Launcher::kAlone) {
     variables.Refuse(variables.Shown("WORLD_SIZE") +

@@ -73,8 +73,8 @@ absl::StatusOr<SessionPlan> PlanSession(
     const std::map<std::string, std::string>& environment);
 
 // Returns a port for a job that has no configured port; equal for every process
-// that passes the same `job`. It is in the range 15000 to 29999, which usually
-// contains neither common services nor the kernel's ephemeral ports.
+// that passes the same `job`. The port is in the range 15000 to 29999, which
+// usually contains neither common services nor the kernel's ephemeral ports.
 int DerivedPort(const std::string& job);
 
 }  // namespace muster

@@ -365,8 +365,8 @@ Agreement::Terms Collectives::MakeTerms(const Run& run) const {
   Agreement::Terms terms;
   const bool sends =
       run.flow.Sends(rank) &&
-      // In a gather, the root does not make its input available to the other
-      // ranks, because none of them needs it.
+      // In a gather, the root does not make its input available, because no
+      // other rank needs this input.
       !(operation.kind == OperationKind::kGather && operation.root == rank);
   if (!sends || MovesNothing(operation.kind)) return terms;
   terms.offer = Offer::kStaged;
@@ -511,9 +511,9 @@ absl::Status Collectives::Shared(const Run& run) {
     for (int sender = 0; sender < size; ++sender) {
       sources[sender] = Slot(sender, round) + share * run.element_bytes;
     }
-    // Each rank reduces one share, and reads only this share of the input in
-    // every slot. So the result may overwrite this rank's share of the input in
-    // its own slot.
+    // Until the next synchronization, only this rank reads its share of the
+    // elements in all slots. So the result may overwrite this share in the
+    // rank's own slot.
     void* const to = Slot(rank, round) + share * run.element_bytes;
     Reduce(operation.dtype, operation.reduce_op, sources.data(), size, &to, 1,
            ShareBegin(count, rank + 1, size, per_line) - share);

@@ -186,9 +186,9 @@ class Collectives {
 
   // Writes a part of this rank's output: from each sender's lane for this rank,
   // the elements [begin, begin + limit), or fewer at the lane's end. `sources`
-  // has, for each sender, the address of these elements. In a reduction they
-  // are combined elementwise; otherwise each sender's elements are copied to
-  // the sender's part of the output.
+  // has, for each sender, the address of these elements. In a reduction these
+  // elements are combined elementwise; otherwise each sender's elements are
+  // copied to the sender's part of the output.
   void Take(const Run& run, const std::vector<const void*>& sources,
             int64_t begin, int64_t limit) const;
 

@@ -36,9 +36,8 @@ void MessageRing::Read(void* data, int64_t bytes) {
 
 namespace {
 
-// A sender writes a long message to the ring in pieces of this many bytes, and
-// the receiver can read each piece at once. Small pieces let sender and
-// receiver copy concurrently.
+// A sender writes a long message to the ring in pieces of this many bytes. The
+// receiver can copy one piece while the sender writes the next.
 constexpr int64_t kPiece = 32 << 10;
 // The smallest message size in bytes for which the receiver copies the payload
 // directly from the symmetric heap.

@@ -56,10 +56,10 @@ struct Gathered {
 };
 
 // Connects the ranks of the group of `place`, all on one host. Rank 0 creates
-// the shared memory and listens on a socket. It publishes the socket's
+// the shared memory and listens on a socket. Rank 0 publishes the socket's
 // unguessable name and a secret in the store. The other ranks connect and
 // receive the memory's descriptor. Only processes of the same user that know
-// the secret receive it. Blocks until `deadline` at most.
+// the secret receive the descriptor. Blocks until `deadline` at most.
 //
 // Errors: DeadlineExceeded names the absent ranks; Unavailable: a rank died
 // (the message names it), or rank 0 is on another host or in another network

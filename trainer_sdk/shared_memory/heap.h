@@ -69,7 +69,8 @@ class Heap {
   //
   // The ranks must then compare their results, and call Add only if Create
   // succeeded on all ranks. A segment's number is the number of calls of Create
-  // so far, failed ones included. So it is the same on all ranks.
+  // so far, including failed calls. So all ranks give a segment the same
+  // number.
   absl::StatusOr<std::shared_ptr<HeapSegment>> Create(int64_t bytes,
                                                       const Waiting& waiting);
   std::unique_ptr<TransportMemory> Add(std::shared_ptr<HeapSegment> segment);

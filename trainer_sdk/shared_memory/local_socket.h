@@ -11,9 +11,9 @@
 #include "base/owned_fd.h"
 #include "base/time.h"
 
-// Unix sockets with abstract names, which leave no file behind. They preserve
-// message boundaries and pass descriptors between processes of one user on one
-// host. Common errors:
+// Unix sockets with abstract names, which leave no file behind. These sockets
+// preserve message boundaries and pass descriptors between processes of one
+// user on one host. Common errors:
 //   DeadlineExceeded    nothing was received or could be sent in time
 //   Unavailable         no process listens, or the other end is closed
 //   ResourceExhausted   no descriptors or memory left

@@ -14,7 +14,7 @@ namespace muster {
 
 // Checks that `bytes` bytes exceed neither the available memory of this host
 // nor the memory limits of this process's control groups. ResourceExhausted:
-// the message names the limit that they exceed. A limit whose file in /proc or
+// the message names the exceeded limit. A limit whose file in /proc or
 // /sys/fs/cgroup cannot be read is not checked.
 absl::Status CheckMemoryRoom(int64_t bytes);
 
@@ -33,7 +33,7 @@ std::optional<std::string> GroupIn(const std::string& cgroups,
 // Creates a file in memory (memfd) with `bytes` zero bytes, which cannot be
 // shrunk. Its pages are not allocated yet: see ReservePages. The file
 // disappears with the last process that has it open or mapped, so nothing is
-// left behind. The limits of /dev/shm do not apply to it. Errors:
+// left behind. The limits of /dev/shm do not apply to the file. Errors:
 // ResourceExhausted.
 absl::StatusOr<OwnedFd> CreateMemoryFile(int64_t bytes);
 

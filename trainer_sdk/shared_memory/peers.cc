@@ -34,9 +34,9 @@ void SetCause(GroupPage& group, int rank, const absl::Status& cause) {
 
 absl::Status CauseOf(const GroupPage& group) {
   // SetCause marks the group as broken before it writes the cause, which takes
-  // microseconds. If its process is killed in between, the cause is never
-  // complete. So the loop below, which waits for the complete cause, has a time
-  // limit.
+  // microseconds. If the process that runs SetCause is killed in between, the
+  // cause is never complete. So the loop below, which waits for the complete
+  // cause, has a time limit.
   const Instant give_up = MonotonicNow() + std::chrono::seconds(1);
   uint32_t state;
   while (((state = group.broken.load(std::memory_order_acquire)) &
@@ -83,8 +83,8 @@ constexpr int kSpins = 2000;
 constexpr int kFewestSpins = 60;
 // How many times a waiting rank yields its core before it sleeps. kYields is
 // for a rank with a core of its own. kYieldsWhenCrowded is for a rank that
-// shares its core with other ranks; it is larger because these ranks probably
-// need the core.
+// shares its core with other ranks; the limit is higher because these ranks
+// probably need the core.
 constexpr int kYields = 50;
 constexpr int kYieldsWhenCrowded = 200;
 // The interval at which a sleeping rank checks whether the ranks that it waits

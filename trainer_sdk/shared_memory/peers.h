@@ -92,9 +92,8 @@ class Peers {
     return *At<RankPage>(layout_.rank_page(rank));
   }
   RankPage& own_page() const { return page(rank_); }
-  // The address of two arrays of `size` elements each, counts and then
-  // receive_counts. They belong to the operation in RankPage::calls[parity] of
-  // rank `rank`.
+  // The address of the counts of the operation in RankPage::calls[parity] of
+  // rank `rank`: the array counts[size], followed by receive_counts[size].
   int64_t* counts(int rank, int parity) const {
     return At<int64_t>(layout_.counts(rank, parity));
   }
@@ -128,9 +127,8 @@ class Peers {
                      const Waiting& waiting);
 
   // Checks the ranks `awaited` once, and breaks the group if one of them has
-  // left or died. Returns OK, or the cause for which the group is broken. For
-  // callers that wait in another way than by Await; they must call Look
-  // repeatedly.
+  // left or died. Returns OK, or the cause for which the group is broken. A
+  // caller that waits without Await must call Look repeatedly.
   absl::Status Look(const std::vector<int>& awaited, const Waiting& waiting);
 
   bool broken() const { return IsBroken(group()); }

@@ -14,8 +14,8 @@
 namespace muster {
 
 // A view of another store that contains only the keys that begin with
-// "PREFIX/"; the caller omits the prefix. It separates the keys of groups,
-// rounds and users, as PyTorch's PrefixStore does. Thread-safe if the
+// "PREFIX/"; the caller omits the prefix. The prefix separates the keys of
+// groups, rounds and users, as PyTorch's PrefixStore does. Thread-safe if the
 // underlying store is. Errors are those of the underlying store, with the
 // prefix removed from the keys that they name.
 class PrefixStore final : public Store {

@@ -17,8 +17,8 @@ namespace {
 //   arrivals       number of arrivals, over all generations
 //   rank/R         1 + the generation in which rank R waits; absent: none
 //   done/G         exists when generation G has ended
-// A rank that retries after a timeout finds its key rank/R, so it is counted
-// only once.
+// A rank that retries after a timeout finds its key rank/R, so the rank is
+// counted only once.
 class Barrier {
  public:
   Barrier(Store& store, const std::string& name, int rank, int size)

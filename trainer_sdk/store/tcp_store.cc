@@ -132,8 +132,8 @@ namespace {
 // connection.
 constexpr Duration kAskAgain = std::chrono::milliseconds(50);
 // The minimum timeout of a request, even if the caller's deadline is nearer or
-// has passed. Callers may pass a deadline in the past to Get, to test whether a
-// key exists. The store must have time to answer them too.
+// has passed. A caller may pass a deadline in the past to Get, to test whether
+// a key exists. The store must have time to answer this request, too.
 constexpr Duration kLeastTimeout = std::chrono::seconds(1);
 // The number of requests that are sent before their replies are read. These
 // requests and replies must fit into the sockets' buffers; otherwise client and

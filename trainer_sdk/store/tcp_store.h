@@ -71,7 +71,7 @@ struct TcpStoreOptions {
 
 // A client for PyTorch's TCPStore protocol. The server is an agent, another
 // worker, or PyTorch 2.1 or later. Keys are compatible with PyTorch's client,
-// because both put a "/" before them. Thread-safe.
+// because both clients put a "/" before each key. Thread-safe.
 //
 // All requests except waits use one connection, one after another, so that the
 // operations of a process take effect in the order of its calls. Set is not

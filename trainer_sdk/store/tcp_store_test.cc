@@ -385,8 +385,9 @@ TEST(TcpStoreWait, AnAnswerThatCrossesTheCancelCounts) {
     ++seen;
     peer.Send(kStopWaiting + kCanceled);
     // The client must have read both replies above: the reply to its first WAIT
-    // and the reply to the CANCEL_WAIT. It would take an unread reply for the
-    // reply to this second WAIT, and would not cancel this WAIT.
+    // and the reply to the CANCEL_WAIT. Otherwise the client would take an
+    // unread reply for the reply to this second WAIT, and would not cancel this
+    // WAIT.
     EXPECT_TRUE(line.ReceiveWaitAndCancel());
     ++seen;
     peer.Send(kCanceled);

@@ -101,8 +101,9 @@ absl::StatusOr<FrameHeader> DecodeFrameHeader(const char* bytes) {
 
 namespace {
 
-// The size of the staging buffer. Small frames are read into it together with
-// their headers, and then their data is copied to its destination.
+// The size of the staging buffer. A small frame is read into this buffer
+// together with its header, and then the frame's data is copied to the
+// destination.
 constexpr size_t kStagingBytes = 16 << 10;
 // The maximum number of iovecs per system call. A frame needs two: header and
 // data.

@@ -20,9 +20,9 @@ namespace muster {
 // Parts of a collective go to the receives of that collective, in order. Parts
 // of a later collective stay on the connection until this rank begins that
 // collective. A message without a receive is kept in this object, up to a
-// limit. On the connection, it could block later frames for which receives
-// wait. A part without a receive is kept for the same reason, but only while a
-// receive waits for a message.
+// limit. A message that stays on the connection could block later frames for
+// which receives wait. A part without a receive is kept for the same reason,
+// but only while a receive waits for a message.
 class FrameInbox : public FrameSink {
  public:
   // `rank`: this rank. `names`: the names of all ranks, indexed by rank.

@@ -135,9 +135,9 @@ class Reception {
         return absl::DeadlineExceededError("not every rank has called");
       }
       Sleep();
-      // Call Hear before TakeCalls. TakeCalls accepts new connections only
-      // while the number of unidentified ones is below a limit, and Hear
-      // removes those that have identified themselves or failed.
+      // Call Hear before TakeCalls: Hear removes connections that have been
+      // identified or have failed, and TakeCalls accepts new connections only
+      // while the number of unidentified connections is below a limit.
       left -= Hear();
       if (absl::Status s = TakeCalls(); !s.ok()) return s;
       if (!AwaitsNext()) continue;

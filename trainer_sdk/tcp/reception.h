@@ -67,8 +67,8 @@ class ListenerWatch {
 inline constexpr size_t kSecretBytes = 32;
 inline constexpr char kHelloMagic[8] = {'M', 'U', 'S', 'T', 'C', 'P', '0', '1'};
 
-// The greeting: the first bytes that each side sends on a connection. It
-// contains the group's secret and the sender's rank.
+// The greeting: the first bytes that each side sends on a connection, with the
+// group's secret and the sender's rank.
 struct Hello {
   char magic[sizeof(kHelloMagic)];
   char secret[kSecretBytes];
@@ -105,8 +105,8 @@ bool SendHello(StreamSocket& socket, const Hello& hello);
 // are not ranks cannot use up the descriptors.
 inline constexpr int kStrangers = 64;
 
-// The name of the purpose "connections between ranks". The TLS key of a
-// connection is derived from the group's key and such a name
+// The purpose of connections between ranks, as a name. The TLS key of a
+// connection is derived from the group's key and the purpose
 // (base/net/tls_stream.h). So a caller that connects for another purpose has
 // another TLS key, and is rejected.
 inline constexpr char kTcpPurpose[] = "muster tcp";

@@ -22,7 +22,7 @@ struct ConnectedRanks {
 };
 
 // Connects this rank to all others. The rank listens at `address` on a port
-// chosen by the kernel, and publishes the port in the group's store. It
+// chosen by the kernel, and publishes the port in the group's store. The rank
 // connects to all lower ranks, and accepts connections of the higher ranks.
 // Rejects connections whose greeting does not contain the group's secret, which
 // is in the store. With `tls`, connections are encrypted, and rejected if the

@@ -78,7 +78,7 @@ void LinkMeter::Measure(Instant now) {
     const std::optional<SendCounters> counters = ReadSendCounters(link.fd);
     if (!counters.has_value()) continue;
     // The bytes that the peer has acknowledged since the last measurement. If
-    // there are none, no time is added for this link.
+    // no bytes were acknowledged, no time is added for this link.
     const int64_t sent = counters->acknowledged - link.last.acknowledged;
     if (sent > 0) {
       RankTime::Process().AddLinkTime(

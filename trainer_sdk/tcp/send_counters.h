@@ -31,10 +31,10 @@ std::optional<SendCounters> ReadSendCounters(int fd);
 // The result is at most the time for which data was sent but not acknowledged,
 // and the receiver's window was not full.
 //
-// That time alone is often too long: a receiver that is busy computing
-// acknowledges the end of a transfer up to 40 ms late (delayed ACK). A slow
-// link may stay unnoticed if every transfer fits into the congestion window.
-// Pure.
+// The unacknowledged time alone would often be too long: a receiver that is
+// busy computing acknowledges the end of a transfer up to 40 ms late (delayed
+// ACK). A slow link may stay unnoticed if every transfer fits into the
+// congestion window. Pure.
 Duration NetworkLimited(const SendCounters& from, const SendCounters& to);
 
 // Measures for how long the network limits the sends of a group's connections

@@ -41,10 +41,10 @@ struct TcpOptions {
   Duration linger = std::chrono::seconds(10);
 };
 
-// Makes a transport for collectives between CPU hosts over TCP. Its name is
-// "tcp". It has one connection per pair of ranks, and the calling thread does
-// all the work. Collective: every rank of `place`'s group calls it. Errors are
-// those of ConnectRanks, LocalAddress and InheritedChannelKey.
+// Makes the transport "tcp", for collectives between CPU hosts over TCP. The
+// transport has one connection per pair of ranks, and the calling thread does
+// all the work. Collective: every rank of `place`'s group calls this function.
+// Errors are those of ConnectRanks, LocalAddress and InheritedChannelKey.
 absl::StatusOr<std::unique_ptr<NetworkTransport>> NewTcpTransport(
     GroupPlace place, const TcpOptions& options, Instant deadline);
 

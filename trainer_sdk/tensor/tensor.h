@@ -15,9 +15,9 @@
 namespace muster {
 
 // A reference to contiguous elements in the caller's memory: host memory or,
-// for functions that take a Device, memory of that device. It is like a
-// std::span, but its element type is a runtime value: C++ has no type for
-// bfloat16 and float16.
+// for functions that take a Device, memory of that device. Like a std::span,
+// but the element type is a runtime value, because C++ has no type for bfloat16
+// and float16.
 struct TensorData {
   TensorData() = default;
   TensorData(void* first, int64_t elements, DType type)
@@ -49,8 +49,8 @@ struct Tensor {
   std::string name = {};
   // Sizes of the dimensions; empty: one element.
   std::vector<int64_t> shape = {};
-  // The tensor's values. Their number is the product of `shape`; the same holds
-  // for `gradient`.
+  // The tensor's values. The number of values is the product of `shape`, and
+  // the number of elements of `gradient` is the same.
   TensorData value = {};
   // The tensor's gradient. May be empty for a Reducer with
   // GradientPlace::kBucket, which uses only the element type.
@@ -58,8 +58,8 @@ struct Tensor {
   WeightDecay decay = WeightDecay::kApplied;
   // The type to which the values are rounded. float32: the optimizer updates
   // the values directly. bfloat16, float16: the optimizer keeps and updates
-  // float32 copies (the master weights). It writes them to `value`, rounded to
-  // this type. The elements of `value` have this type or float32.
+  // float32 copies (the master weights), and writes the copies to `value`,
+  // rounded to this type. The elements of `value` have this type or float32.
   DType precision = DType::kFloat32;
 
   // The number of elements of a tensor with this shape; -1 if the shape is

@@ -12,8 +12,8 @@ TimelineSpan Span(SpanKind kind, int64_t begin, int64_t end) {
 TEST(OverlapTest, CommunicationOutsideTheWaitIsHidden) {
   const CommunicationOverlap overlap = OverlapOf(
       // The rank waits from 75 to 98 ns. The reduction from 20 to 50 ns is
-      // hidden completely. Of the reduction from 70 to 95 ns, only the 5 ns
-      // before the wait are hidden.
+      // hidden completely. Only the first 5 ns of the reduction from 70 to 95
+      // ns, before the wait, are hidden.
       {Span(SpanKind::kReduce, 70, 95), Span(SpanKind::kStep, 0, 120),
        Span(SpanKind::kReduce, 20, 50), Span(SpanKind::kForward, 0, 10),
        Span(SpanKind::kBackward, 10, 75), Span(SpanKind::kWait, 75, 98)});

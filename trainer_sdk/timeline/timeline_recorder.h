@@ -72,9 +72,9 @@ class RecordedSpan {
 // Records nothing if the recorder is null.
 class RecordedParts {
  public:
-  // Records the start of the backward pass.
+  // The first part begins now, at the start of the backward pass.
   explicit RecordedParts(TimelineRecorder* recorder);
-  // Records the end of the backward pass.
+  // Records the last part, which ended when its last gradient was complete.
   ~RecordedParts();
   RecordedParts(const RecordedParts&) = delete;
   RecordedParts& operator=(const RecordedParts&) = delete;

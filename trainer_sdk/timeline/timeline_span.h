@@ -28,7 +28,7 @@ enum class SpanKind : int64_t {
 };
 
 // An activity of a rank and its time, in nanoseconds of the timeline's clock.
-// It consists of integers only, so that ranks can send it as bytes.
+// The struct consists of integers only, so that ranks can send it as bytes.
 struct TimelineSpan {
   SpanKind kind = SpanKind::kStep;
   // Number of the step, from 0.

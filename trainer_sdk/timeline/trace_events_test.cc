@@ -105,8 +105,9 @@ TEST(TraceEventsTest, EachKindHasAName) {
   }
 }
 
-// The clock counts from the host's start and may exceed 2^53 ns. Because
-// written times count from the first span, they must be exact even then.
+// The clock counts from the host's start and may exceed 2^53 ns, above which a
+// double is not exact. Written times must be exact nevertheless, because they
+// count from the first span.
 TEST(TraceEventsTest, AnOldClockLosesNothing) {
   const int64_t old = int64_t{1} << 60;
   const std::vector<Json> events = EventsOf(

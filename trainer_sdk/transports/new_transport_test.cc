@@ -209,8 +209,8 @@ class StoreWithTurns final : public Store {
 
 // Four processes form two groups, {0, 1} and {2, 3}, over one store without
 // prefixes. The processes arrive in the order 0, 3, 1, 2. The first two have
-// the group ranks 0 and 1, but belong to different groups. They must not become
-// one group.
+// the group ranks 0 and 1, but belong to different groups. These two processes
+// must not become one group.
 TEST(NewTransportTest, GroupsOfDifferentNamesInOneStoreNeverMix) {
   const auto store = std::make_shared<InProcessStore>();
   Turnstile turns({0, 3, 1, 2});

@@ -24,7 +24,8 @@ namespace {
 constexpr int kSteps = 30;
 constexpr double kClip = 1.5;
 // The initial loss scale is so high that float16 gradients overflow in the
-// first steps. The scale then grows soon enough to make them overflow again.
+// first steps. The scale then shrinks, and grows again until the gradients
+// overflow once more.
 const LossScalerOptions kScale = {.initial = 65536, .growth_interval = 4};
 
 float RoundedTo(DType type, float value) {

@@ -25,9 +25,9 @@ absl::Status ScatterHook::Reduce(GradientBucket& bucket, ProcessGroup& group) {
       ReduceScatter(bucket.data, own, counts[0], bucket.dtype, ReduceOp::kAvg),
       group);
   const int64_t rest = bucket.count - counts[0] * ranks;
-  // ReduceScatter has averaged only equal parts for all ranks. The last `rest`
-  // elements of the bucket are averaged below, for the last rank. This is not
-  // needed if there are none, or in a group of one rank.
+  // ReduceScatter has averaged a part of equal length for each rank. The last
+  // `rest` elements of the bucket are averaged below, for the last rank. If
+  // `rest` is 0 or the group has one rank, nothing is left to average.
   if (!status.ok() || rest == 0 || ranks == 1) return status;
   void* const at = bucket.at(bucket.count - rest);
   return bucket.Run(

@@ -99,8 +99,8 @@ absl::Status Measure(const Form& form, ProcessGroup& group) {
   for (const GradientBucket& bucket : (*reducer)->buckets()) {
     mine += ShardCounts(bucket.count, group.size())[group.rank()];
   }
-  // Check that this rank's part of the elements, `mine`, is an equal share. It
-  // may differ by one element per bucket.
+  // Check that `mine`, the number of elements in this rank's part, is an equal
+  // share, except for at most one element per bucket.
   const auto buckets = static_cast<int64_t>((*reducer)->buckets().size());
   if (std::abs(mine - kParameters / group.size()) > buckets) {
     return absl::InternalError(absl::StrCat("a part of ", mine));

@@ -183,8 +183,8 @@ absl::Status ShardedOptimizer::Gather(Prepare prepare) {
     }
     const DType type = TypeOfValues(bucket);
     void* const values = values_[bucket.index];
-    // If `values` is null, gather the values in the bucket's memory. It held
-    // the gradients, which are no longer needed after the update.
+    // If `values` is null, gather the values in the bucket's memory. This
+    // memory held the gradients, which are no longer needed after the update.
     for (size_t i = first; i < next && values == nullptr; ++i) {
       shard_.CopyRounded(static_cast<int>(i),
                          Element(bucket.data, type, pieces_[i].offset));

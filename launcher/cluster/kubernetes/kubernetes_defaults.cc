@@ -105,10 +105,9 @@ std::optional<PodPlace> StatefulSetPlace(const Environment& environment) {
 }
 
 // Sets `place.first`, the host name of the pod that hosts the coordinator, to
-// `coordinator`. If this pod's own host name is known, sets `place.is_first` as
-// well. The JobSet controller writes the name of the first pod into an
-// annotation of all pods. In a JobSet with several Jobs the index alone does
-// not identify the first pod.
+// `coordinator`, a name that the JobSet controller writes into an annotation of
+// all pods. (In a JobSet with several Jobs, several pods have index 0.) If this
+// pod's own host name is known, sets `place.is_first` as well.
 void PlaceInJobSet(const FlagDefault& coordinator,
                    const Environment& environment, PodPlace& place) {
   place.first = coordinator;

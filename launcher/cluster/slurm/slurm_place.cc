@@ -18,9 +18,9 @@ constexpr int64_t kLargestId = 4'294'967'295;
 // scripts, salloc's shell on a node and others (slurm.h,
 // SLURM_MAX_NORMAL_STEP_ID).
 constexpr int64_t kLargestStep = 0xfffffff0;
-// The lowest port of the coordinator of a Slurm step. It is above the ports of
-// most services. The highest such port is below 32768, where the ports begin
-// that Linux assigns to outgoing connections.
+// The coordinator of a Slurm step has a port from kFirstPort to kFirstPort +
+// kPorts - 1 = 32767. These ports are above those of most services, and below
+// those that Linux assigns to outgoing connections (from 32768).
 constexpr uint64_t kFirstPort = 12000;
 constexpr uint64_t kStepsApart = 16;
 constexpr uint64_t kPorts = 1298 * kStepsApart;

@@ -31,8 +31,8 @@ __device__ float Biased(const T* input, const T* bias, int64_t at,
 
 // Returns the i-th column that a thread reads. Beyond the end of the row,
 // returns the thread's first column again, so that no branch is needed: a
-// branch would keep the reads from overlapping. The column must be the thread's
-// own, because other threads may already have overwritten theirs.
+// branch would keep the reads from overlapping. Columns of other threads must
+// not be read, because those threads may already have overwritten them.
 __device__ int64_t Column(int64_t first, int i, int64_t width) {
   const int64_t column = first + i * kThreads;
   return column < width ? column : first;

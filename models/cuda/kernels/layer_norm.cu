@@ -4,7 +4,8 @@
 namespace muster::models::cuda {
 namespace {
 
-constexpr float kEpsilon = 1e-5f;  // GPT-2's addend to a row's variance
+// Added to a row's variance, as in GPT-2, so that no division by 0 occurs.
+constexpr float kEpsilon = 1e-5f;
 constexpr int kWarps = 4;
 
 // The index of the matrix row that this thread's warp handles. Each of the

@@ -34,7 +34,7 @@ function durationText(seconds) {
 }
 
 function numberText(value) {
-  if (typeof value !== 'number') return String(value);  // "nan", "inf"
+  if (typeof value !== 'number') return String(value);  // text "nan" or "inf"
   if (value === 0) return '0';
   const size = Math.abs(value);
   if (size >= 1e10) return value.toExponential(2);
@@ -89,7 +89,8 @@ function tableRow(cells) {
 
 // --- Ranks.
 
-// time limit in seconds for the silence of a rank that has none of its own
+// Seconds of silence after which a rank counts as silent, if the rank has
+// reported no deadline of its own.
 const kLongSilence = 10;
 
 const kStates = {
@@ -142,8 +143,8 @@ function ranksOf(job) {
   return ranks;
 }
 
-// The level of a rank that is `behind` steps behind the first rank: the number
-// of binary digits of `behind` (0 has none), at most 9.
+// The colour level of a rank that is `behind` steps behind the most advanced
+// rank: 0 if `behind` is 0, else the number of its binary digits, at most 9.
 const lagLevel = (behind) =>
   Math.min(9, behind === 0 ? 0 : Math.floor(Math.log2(behind)) + 1);
 
@@ -632,8 +633,8 @@ function showFactsOf(job) {
   ]);
 }
 
-// Which ranks report a loss that is no finite number, which the chart cannot
-// show; '' if there are none.
+// Lists the ranks whose loss is NaN or infinite, because the chart cannot show
+// such a loss; '' if there are none.
 function lossText(job) {
   const bad = job.nodes.flatMap((node) => node.progress)
     .filter((said) => typeof said.loss === 'string');

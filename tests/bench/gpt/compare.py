@@ -15,8 +15,9 @@ import time
 from contenders import Contender, commands
 
 _WARM_UP = 30
-# The programs take turns. Number of steps that a program runs in one turn: few,
-# so that a disturbance of the machine affects all programs alike.
+# The programs take turns. This is the number of steps that a program runs in
+# one turn. It is small, so that a disturbance of the machine affects all
+# programs alike.
 _STEPS = 10
 
 

@@ -121,7 +121,8 @@ class AdoptionChecker : public Checker {
     return std::ranges::count_if(come_, counts) >= most;
   }
 
-  // Whether all nodes of the world of `round` are in the job and know it.
+  // Whether all nodes of the world of `round` are in the job and know this
+  // world.
   bool IsWhole(int round, const rendezvous::JobStatus& status) {
     std::map<rendezvous::WorldId, int> missing;
     for (const rendezvous::NodeStatus& node : status.nodes) {
@@ -155,9 +156,8 @@ class AdoptionChecker : public Checker {
 
   // Whether an agent of every node of some world has reported. The nodes of a
   // world are known once an agent has reported the world, or the electorate,
-  // with its node ids. A
-  // restarted agent counts for its node, although it does not report the world
-  // itself.
+  // with its node ids. A restarted agent counts for its node, although it does
+  // not report the world itself.
   bool AWholeWorldIsHere() const {
     std::set<std::string> here;
     for (const auto& [incarnation, come] : come_) here.insert(come.node_id);
@@ -226,9 +226,9 @@ class AdoptionChecker : public Checker {
   }
 
   // Whether a node in the job knows that an earlier coordinator has cancelled
-  // it, and no agent knows another world. A cancel is the wish of a user, so it
-  // counts also if newer coordinators have ended the world in another way.
-  // Always false without takeovers, as JobIsOver.
+  // the job, and no agent knows another world. A cancel is the wish of a user,
+  // so it counts even if newer coordinators have ended the world in another
+  // way. Always false without takeovers, as JobIsOver.
   bool IsCancelled(const rendezvous::JobStatus& status) {
     return plan().takeover && OneWorldIsKnown() &&
            std::ranges::any_of(status.nodes, [&](const auto& node) {

@@ -95,7 +95,10 @@ class AttributionChecker : public Checker {
     const std::string prefix =
         absl::StrCat("round ", decision.round, " is broken: ");
     std::string why = WhyOf(decision);
-    // An earlier coordinator may have named a cancel that came later, too.
+    // In an adopted round, the reason may end with "; cancelled: …": an earlier
+    // coordinator has then broken the round for the first reason, and the job
+    // was cancelled afterwards. Check this cancel, and then only the first
+    // reason.
     const size_t cancel = why.find("; cancelled: ");
     if (is_adopted_ && cancel != std::string::npos) {
       if (!cancel_asked_) Fail("nobody asked: " + why);
@@ -131,8 +134,8 @@ class AttributionChecker : public Checker {
                 why.find("a new coordinator does not know it") == 0 ||
                 why.find("the job went on without this node") == 0)) {
       // These reasons name no node of the round, so no fault can be checked.
-      // The first one blames the earlier coordinator. The other two are what an
-      // earlier coordinator gave as the reason when it stopped a node.
+      // The first reason says that the earlier coordinator was lost. The other
+      // two were sent by an earlier coordinator when it stopped a node.
     } else if (!Troubled(SlotOf(why)) && now() > resumed_ + kMaxLate) {
       Fail("nothing had happened to it: " + why);
     }

@@ -101,10 +101,9 @@ class BudgetChecker : public Checker {
 
  private:
   // Decides from the status's `restarts_used` whether the failure that broke
-  // the adopted round has used up a restart. It has used none if an earlier
-  // coordinator had already broken the round for another cause. The node with
-  // the failure still reports it, because it has missed that coordinator's
-  // directive.
+  // the adopted round has used up a restart. No restart is used if an earlier
+  // coordinator had already broken the round for another cause: a node that
+  // missed this coordinator's directive still reports the failure.
   void Settle(int restarts_used) {
     if (!std::exchange(is_unsettled_, false)) return;
     spent_ = std::clamp(restarts_used, spent_, spent_ + 1);

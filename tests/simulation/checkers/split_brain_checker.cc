@@ -15,7 +15,7 @@ using rendezvous::WorldId;
 // * Two worlds never run on all of their nodes at the same time. Without
 //   takeovers, two worlds of one coordinator may.
 // * No world of an older coordinator begins on all of its nodes after a world
-//   of a newer coordinator has run on all of its own. This holds while a
+//   of a newer coordinator has run on all of its own nodes. This holds while a
 //   majority of the newer world's agents is alive.
 //
 // The second rule has an exception with JobSpec::RestartedAgentsElect. The

@@ -115,8 +115,9 @@ class TakeoverTimeChecker : public Checker {
            !leaving_.contains(agent);
   }
   // Whether the agent can take part in an election: it is alive, not suspended,
-  // not about to leave the job, and can find the others. It finds them at the
-  // job's endpoint, which is that of slot 0, or at a standby that it knows.
+  // not about to leave the job, and can find the other agents. It finds them at
+  // the endpoint of the job, which is that of slot 0, or at a standby whose
+  // endpoint it knows.
   bool Votes(uint64_t agent) const {
     const auto first = newest_agents_.find(0);
     const bool is_first_up =
@@ -145,9 +146,11 @@ class TakeoverTimeChecker : public Checker {
     return newest;
   }
   // Whether the world `id` can never begin on all of its nodes, because a
-  // voting agent belongs to it and has not started it. World::electors is the
-  // number of the electorate's agents that belong to this world. If more agents
-  // of the electorate have not started it than do not belong to it, one of them
+  // voting agent that belongs to it has not started it.
+  //
+  // World::electors agents of the electorate belong to this world, so
+  // Electorate::nodes - World::electors agents do not. If more voting agents of
+  // the electorate than this have not started the world, at least one of them
   // belongs to it.
   bool CannotBegin(const rendezvous::WorldId& id,
                    const rendezvous::Electorate& electorate) const {
@@ -181,14 +184,14 @@ class TakeoverTimeChecker : public Checker {
   }
   // Whether the living agents must elect a coordinator. They must if they have
   // a majority of each of two worlds: the electorate, and the newest later
-  // world that a voting agent has begun. The later world does not matter if it
+  // world that a voting agent has begun. The later world does not count if it
   // can never begin on all of its nodes (CannotBegin).
   //
-  // With Takeover::kAuto, a world without such a majority does not matter if
-  // few other agents can exist. `here`: the number of living agents that can
-  // vote and belong to at least one of the worlds. `elsewhere`: the highest
-  // possible number of the job's other agents. It must be lower than half of
-  // that world's nodes, and pass OthersAreFew.
+  // With Takeover::kAuto, the living agents need no majority of a world if few
+  // other agents can exist. `here`: the number of living agents that can vote
+  // and belong to at least one of the worlds. `elsewhere`: the highest possible
+  // number of the job's other agents. It must be lower than half of the world's
+  // nodes, and low enough for OthersAreFew.
   //
   // Before the first world, `here` counts only the agents that know the
   // endpoint of a living standby. Later it omits known spares.
@@ -228,10 +231,10 @@ class TakeoverTimeChecker : public Checker {
   int64_t Elsewhere(int64_t here) const {
     return std::max<int64_t>(0, plan().spec.max_nodes - here);
   }
-  // Whether `here` agents may elect without a majority: with Takeover::kAuto,
-  // if the job's other agents (see Elsewhere) are fewer than `here` and too few
-  // for half of a world. If two worlds can never run at once, they must only be
-  // too few for a world.
+  // Whether `here` agents may elect a coordinator without a majority. They may
+  // with Takeover::kAuto, if the job's other agents (see Elsewhere) are fewer
+  // than `here` and fewer than half of min_nodes. If two worlds can never run
+  // at the same time (RestartedAgentsElect), fewer than min_nodes is enough.
   bool OthersAreFew(int64_t here) const {
     const rendezvous::JobSpec& spec = plan().spec;
     const int64_t others = Elsewhere(here);
@@ -239,7 +242,8 @@ class TakeoverTimeChecker : public Checker {
            (spec.RestartedAgentsElect() ? others : 2 * others) < spec.min_nodes;
   }
   // Whether the agent knows the endpoint of a standby that can coordinate the
-  // job: the process of an agent that votes.
+  // job: the process of an agent that is alive, not suspended and not about to
+  // leave.
   bool KnowsAStandby(uint64_t agent) const {
     const auto known = standbys_.find(agent);
     return known != standbys_.end() &&

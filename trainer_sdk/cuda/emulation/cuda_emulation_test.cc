@@ -53,7 +53,7 @@ TEST_P(CudaEmulationTest, ABarrierShowsWhatAllHaveWritten) {
   }
 }
 
-// A kernel lacks a barrier between a write and a read of shared memory. It
+// A kernel that lacks a barrier between a write and a read of shared memory
 // gives different results in the two thread orders, so that tests notice the
 // missing barrier.
 TEST(CudaEmulationOrderTest, AMissingBarrierShowsInOneOfTheOrders) {
@@ -71,8 +71,9 @@ TEST(CudaEmulationOrderTest, AMissingBarrierShowsInOneOfTheOrders) {
 }
 
 // All threads of two warps read a shared value. Then thread 0 overwrites the
-// value without a barrier, as soon as its own warp has done its exchanges. In
-// one of the two thread orders, the other warp reads the new value.
+// value without a barrier, as soon as the warp of thread 0 has done its
+// exchanges. In one of the two thread orders, the other warp reads the new
+// value.
 TEST(CudaEmulationOrderTest, AWarpRunsAheadOfOthersThroughItsExchanges) {
   for (const auto order : {ThreadOrder::kForward, ThreadOrder::kBackward}) {
     const ScopedThreadOrder scoped(order);
@@ -86,9 +87,9 @@ TEST(CudaEmulationOrderTest, AWarpRunsAheadOfOthersThroughItsExchanges) {
       if (threadIdx.x == 0) value[0] = 6;
     });
     // Thread 0 reads 5 and then changes the value to 6. Thread 40 is in the
-    // other warp. In order kForward its warp continues first after the barrier,
-    // so it reads 5. In order kBackward the warp of thread 0 continues first,
-    // so thread 40 reads 6.
+    // other warp. In order kForward, the warp of thread 40 continues first
+    // after the barrier, so thread 40 reads 5. In order kBackward, the warp of
+    // thread 0 continues first, so thread 40 reads 6.
     EXPECT_EQ(read[0], 5);
     EXPECT_EQ(read[40], order == ThreadOrder::kForward ? 5 : 6);
   }

@@ -92,8 +92,8 @@ class KernelTest : public testing::Test {
   // Expects that `found` differs only by rounding from the results that `exact`
   // computes. The allowed difference is that of `operations` successive
   // roundings to float32 and one rounding to the results' type. Also checks
-  // that the allowed difference is not too large: results multiplied by a
-  // slightly wrong factor must exceed it.
+  // that the allowed difference is small enough to reject results that are
+  // multiplied by a slightly wrong factor.
   static void ExpectRounded(const std::vector<Found>& found, double operations,
                             const Disturbed& exact) {
     const RoundingReference reference(exact);

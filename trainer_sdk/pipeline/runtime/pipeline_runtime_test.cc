@@ -64,8 +64,8 @@ struct Pipeline {
   }
 };
 
-// Returns an upper bound of the number of buffers that a rank may need. It is
-// the sum of:
+// Returns an upper bound of the number of buffers that a rank may need. The
+// bound is the sum of:
 //  - the largest number of inputs that are being received or wait to be used;
 //  - the numbers of micro-batches in flight on this and on the previous rank;
 //  - two, for the input and the output of the current pass.

@@ -22,8 +22,8 @@ namespace muster {
 // activations.
 class RecordingStage : public PipelineStage {
  public:
-  // Makes the stage with the number `stage`. It appends the action of each of
-  // its passes to `calls`.
+  // Makes the stage with the number `stage`. The stage appends the action of
+  // each of its passes to `calls`.
   RecordingStage(int stage, const PipelineShape& shape, int64_t elements,
                  std::vector<Action>* calls)
       : stage_(stage), shape_(shape), elements_(elements), calls_(calls) {}

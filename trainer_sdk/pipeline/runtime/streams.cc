@@ -70,10 +70,10 @@ absl::Status PipelineChannels::Connect(ProcessGroup& group,
     if (color < 0) continue;
     Channel& made = by_kind_[IndexOf(role == kSender ? send : receive)];
     made.group = *std::move(channel);
-    // Reserve the buffers of this channel at once, not after all channels have
-    // been made. Making a channel (Split) is collective over all ranks, and
-    // reserving its buffers over its two ranks. If ranks did these steps in
-    // different orders, they could deadlock.
+    // Reserve the buffers of each channel before the next channel is made.
+    // Split is collective over all ranks, and Allocate over the two ranks of
+    // the channel. If ranks made these calls in different orders, they could
+    // deadlock.
     absl::Status reserved = ReserveBuffers(made);
     if (!reserved.ok()) return reserved;
   }

@@ -34,11 +34,11 @@ class PipelineChannels {
   static absl::StatusOr<std::unique_ptr<PipelineChannels>> Create(
       ProcessGroup& group, const PipelineShape& shape, int64_t max_bytes);
 
-  // The message buffers of the channel for actions of kind `kind`. None if this
-  // rank has no such channel, or if the transport has no memory of its own.
-  // Each buffer holds a whole message and lies in the transport's memory. The
-  // neighbour reads the message from there in one piece, without interrupting
-  // this rank's computations.
+  // The message buffers of the channel for actions of kind `kind`. Empty if
+  // this rank has no such channel, or if its memory could not be allocated.
+  // Each buffer holds a whole message. If the transport has memory of its own,
+  // the buffers lie in this memory: the neighbour then reads a message in one
+  // piece, without interrupting this rank's computations.
   std::vector<std::byte*> Buffers(ActionKind kind) const;
 
   // Starts the transfer of a send or receive action. The buffer must stay valid

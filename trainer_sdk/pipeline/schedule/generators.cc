@@ -88,10 +88,10 @@ std::vector<Action> OneForwardOneBackward(const RankOrder& order, int warmup) {
   return actions;
 }
 
-// One rank's passes in the order of OneForwardOneBackward. But each backward
-// pass computes only the gradient of the input. Its weight gradient is computed
-// after `lag` more backward passes. If fewer than `lag` follow, it is computed
-// at the end.
+// The passes of one rank in the order of OneForwardOneBackward, but each
+// backward pass computes only the gradient of the input. The weight gradient of
+// a backward pass is computed `lag` backward passes later, or at the end if
+// fewer than `lag` passes follow.
 std::vector<Action> ZeroBubble(const RankOrder& order, int warmup, int lag) {
   std::vector<Action> actions;
   int weights = 0;

@@ -35,8 +35,8 @@ constexpr bool IsCommunication(ActionKind kind) {
   return kind >= ActionKind::kSendForward;
 }
 
-// One action of a rank. Its text consists of stage, name and micro-batch: 2F0,
-// 1SEND_B3.
+// One action of a rank. The text of an action consists of stage, name and
+// micro-batch: 2F0, 1SEND_B3.
 struct Action {
   int stage = 0;
   ActionKind kind = ActionKind::kForward;

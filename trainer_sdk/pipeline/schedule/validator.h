@@ -21,8 +21,8 @@ absl::Status CheckComputations(const PipelineSchedule& schedule);
 // CheckComputations, and checks the messages between neighbouring stages on
 // different ranks:
 // - Every message is sent once and received once.
-// - It is sent after its content has been computed, and received before its
-//   content is used.
+// - A message is sent after its content has been computed, and received before
+//   the content is used.
 // - Between two ranks, in each direction of data, messages are received in the
 //   order in which they are sent. Transports match messages by order only.
 //

@@ -160,9 +160,9 @@ TEST_F(Lowered, UnusedSendIsRefused) {
 }
 
 TEST_F(Lowered, ASendBehindWhatWaitsForItIsADeadlock) {
-  // Move the send of rank 0's first output behind rank 0's backward passes.
-  // This is a deadlock: rank 0 waits for a gradient from rank 1, and rank 1
-  // computes this gradient only after it has received the output.
+  // Move the send of rank 0's first output after rank 0's backward passes. This
+  // is a deadlock: rank 0 waits for a gradient from rank 1, and rank 1 computes
+  // this gradient only after it has received the output.
   Remove({0, ActionKind::kSendForward, 0});
   schedule_.ranks[0].push_back({0, ActionKind::kSendForward, 0});
   EXPECT_THAT(Complaint(), HasSubstr("wait for each other for ever: rank 0 at "

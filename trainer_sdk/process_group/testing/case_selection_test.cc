@@ -17,8 +17,7 @@ using Stratum = std::tuple<OperationKind, DType, ReduceOp, int64_t>;
 
 constexpr int64_t kLarge = 40'000;
 // The buffer size in bytes above which the length of a case is called
-// "longest". It equals the size of a staging slot of the shared memory
-// transport.
+// "longest": the size of a staging slot of the shared memory transport.
 constexpr int64_t kLongestBytes = 512 << 10;
 
 Stratum StratumOf(const CollectiveCase& test, int size) {

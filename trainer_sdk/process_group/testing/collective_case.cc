@@ -268,9 +268,8 @@ CollectiveCase CaseOf(const Stratum& stratum, const Variant& variant, int size,
 }
 
 // Returns the cases in another order, with barriers in between. The new order
-// takes every `step`-th case, and continues from the beginning at the end of
-// the list. `step` is coprime to the number of cases, so each case occurs once.
-// Similar cases are thus separated.
+// takes every `step`-th case of the list, cyclically. `step` is coprime to the
+// number of cases, so each case occurs once. Similar cases are thus separated.
 std::vector<CollectiveCase> Shuffled(const std::vector<CollectiveCase>& cases) {
   std::vector<CollectiveCase> mixed;
   if (cases.empty()) return mixed;

@@ -32,8 +32,8 @@ struct CollectiveCase {
   DType dtype = DType::kFloat32;
   ReduceOp op = ReduceOp::kSum;
   int root = 0;
-  // The length of the buffers or, if HasParts(kind), of each part in elements.
-  // With Parts::kUneven the parts' lengths are computed from it.
+  // The length in elements of the buffers or, if HasParts(kind), of each part.
+  // With Parts::kUneven, the lengths of the parts are computed from `count`.
   int64_t count = 0;
   Placement placement = Placement::kOutOfPlace;
   Parts parts = Parts::kEqual;

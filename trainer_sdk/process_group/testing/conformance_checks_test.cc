@@ -91,8 +91,8 @@ class Spoiled : public Transport {
   const Execution execution_;
 };
 
-// A conformance subject with the reference transport, in which the ranks from
-// `first` on call `execution` instead of Transport::Execute.
+// A conformance subject with the reference transport, in which ranks `first`
+// and higher call `execution` instead of Transport::Execute.
 ConformanceSubject With(const Spoiled::Execution& execution, int first = 1) {
   ConformanceSubject subject = Reference();
   subject.factory =

@@ -48,8 +48,8 @@ struct ConformanceSubject {
   // 600 KB) is tried.
   int longest_every_nth = kUsualNth;
   // The strata (kind, type, reduction and length) of the cases may be divided
-  // among `shares` ConformanceSubjects for one transport, by a hash. This one
-  // runs the strata of part number `share`, counted from 0.
+  // among `shares` ConformanceSubjects for one transport, by a hash. This
+  // subject runs the strata of part number `share`, counted from 0.
   int share = 0;
   int shares = 1;
 
@@ -75,8 +75,8 @@ struct ConformanceSubject {
   };
   Tags tags = Tags::kMatch;
 
-  // The operations that fail at once on a rank that calls them after another
-  // rank has given up and broken the group.
+  // After a rank has given up and broken the group: the operations that fail at
+  // once on every other rank.
   enum class Late {
     kOfEverything,  // every operation of the late rank fails
     // Only barriers fail at once. Other operations are enqueued without an

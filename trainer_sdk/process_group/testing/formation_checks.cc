@@ -1,5 +1,5 @@
-// Checks of the conformance suite in which a group fails to form. They examine
-// the errors that the ranks get.
+// Checks of the conformance suite in which a group fails to form. The checks
+// examine the errors that the ranks get.
 #include <atomic>
 #include <chrono>
 #include <cstdint>

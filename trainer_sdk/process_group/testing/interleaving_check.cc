@@ -58,7 +58,8 @@ std::vector<std::vector<int>> OverlappingGroups(int size) {
   return groups;
 }
 
-// The rank of world rank `rank` in a group of `members`; -1 if not a member.
+// The index of the world rank `rank` in `members`, the world ranks of a group;
+// -1 if `rank` is not a member.
 int RankAmong(const std::vector<int>& members, int rank) {
   const auto at = std::find(members.begin(), members.end(), rank);
   return at == members.end() ? -1 : static_cast<int>(at - members.begin());

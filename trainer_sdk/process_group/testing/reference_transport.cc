@@ -228,9 +228,8 @@ class Room {
   struct Posted {
     int rank;
     PointToPoint message;
-    // Points to a counter of the operation (a send, receive or batch) to which
-    // this message belongs: the number of its messages that have not been
-    // delivered yet.
+    // The number of undelivered messages of the operation (a send, receive or
+    // batch) to which this message belongs.
     int* open;
   };
 

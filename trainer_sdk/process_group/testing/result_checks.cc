@@ -65,8 +65,8 @@ absl::Status RingOfMessages(RankUnderTest& rank) {
   for (int d = 0; d < kDTypes; d++) {
     for (const int64_t count : {0, 1, 7, 1025, 20011}) {
       const auto dtype = static_cast<DType>(d);
-      // A message goes around the ring: rank 0 sends it first, and each rank
-      // sends it on after it has received it.
+      // A message goes around the ring: rank 0 sends first, and every other
+      // rank sends after it has received.
       for (int from = 0; from < rank.size; from++) {
         const absl::Status status =
             RunMessage(RingMessage(from, rank.size, count, dtype), rank);

@@ -54,8 +54,8 @@ class ForkedStore final : public Store {
   Entry* Find(const std::string& key) const;
   absl::Status SetLocked(const std::string& key, const std::string& value);
   void Changed();
-  // Blocks until the store may have changed since `changes` was `seen`, or
-  // until `deadline` at the latest.
+  // Sleeps while `changes` equals `seen`, for at most 100 ms and not beyond
+  // `deadline`.
   void AwaitChange(uint32_t seen, Instant deadline) const;
 
   Shared* const shared_;

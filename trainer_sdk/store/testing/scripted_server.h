@@ -30,8 +30,8 @@ class ScriptedPeer {
   OwnedFd socket_;
 };
 
-// A server on 127.0.0.1 that misbehaves as a test requires. It runs a script
-// for each connection, on a thread of its own. It closes the connection when
+// A server on 127.0.0.1 that misbehaves as a test requires. Runs a script for
+// each connection, on one thread per connection, and closes the connection when
 // the script returns.
 class ScriptedServer {
  public:

@@ -60,8 +60,8 @@ livenessProbe:
   periodSeconds: 10
   timeoutSeconds: 5
   failureThreshold: 6
-  # A process that hangs does not end at SIGTERM: kill it soon. (A pod's own
-  # grace is for checkpoints.)
+  # A hung process does not react to SIGTERM, so SIGKILL follows after
+  # 10 s. (The longer grace period of a trainer's pod is for checkpoints.)
   terminationGracePeriodSeconds: 10
 {{- end -}}
 
@@ -207,7 +207,8 @@ containers:
   - {name: coordinator, containerPort: 29400}
   {{- end }}
   - {name: probes, containerPort: 8080}
-  # Until the coordinator is reached: longer than launch or agent itself tries.
+  # Allows more time for the first connection to the coordinator than
+  # launch or agent itself does (MUSTER_POD_TIMEOUT).
   startupProbe:
     httpGet: {path: /startupz, port: probes}
     periodSeconds: 10
