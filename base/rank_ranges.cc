@@ -25,7 +25,8 @@ std::string RankRanges(const std::vector<int>& ranks) {
     next = last + 1;
   }
   if (next < ranks.size()) {
-    absl::StrAppend(&text, " and ", ranks.size() - next, " more ranks");
+    const size_t more = ranks.size() - next;
+    absl::StrAppend(&text, " and ", more, more == 1 ? " more" : " more ranks");
   }
   return text;
 }

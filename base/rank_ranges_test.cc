@@ -17,6 +17,8 @@ TEST(RankRanges, IsBounded) {
   for (int rank = 1; rank < 2000; rank += 2) odd.push_back(rank);
   EXPECT_EQ(RankRanges(odd),
             "ranks 1, 3, 5, 7, 9, 11, 13, 15 and 992 more ranks");
+  odd.resize(9);
+  EXPECT_EQ(RankRanges(odd), "ranks 1, 3, 5, 7, 9, 11, 13, 15 and 1 more");
 }
 
 }  // namespace

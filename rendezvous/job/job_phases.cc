@@ -26,7 +26,8 @@ constexpr Duration kHostGrace = std::chrono::seconds(2);
 
 constexpr char kSuccess[] = "every worker succeeded";
 
-// Why a new coordinator stops a round of an earlier coordinator.
+// The reason with which a new coordinator stops a round that an earlier
+// coordinator began (Adoption::Decision::kStop).
 constexpr char kUnknown[] =
     "the earlier coordinator was lost before it knew that the round had begun "
     "on all nodes";
@@ -49,10 +50,11 @@ std::optional<Verdict> VerdictOf(const RoundEnd& end,
   return NewVerdict(outcome, *end.exit_code, end.reason);
 }
 
-// Returns the reason of a time-out verdict. It applies if enough nodes for a
-// round were ready within `timeout`, but an earlier round may have gone on
-// without this coordinator: fewer than half of the electors were among the
-// ready nodes, or too few nodes of the world JobState::later have stopped.
+// Returns the reason of a time-out verdict for this case: enough nodes for a
+// round were ready within `timeout`, but another round may still run without
+// this coordinator. Either fewer than half of the electors were among the ready
+// nodes, or too few nodes of the world that formed after the electors' world
+// (JobState::later) have stopped.
 std::string NoMajority(const JobState& state, Duration timeout) {
   if (!LacksElectors(state, Among::kReady)) {
     return absl::StrCat(MayRunText(state), "; no more did within ",
@@ -109,15 +111,19 @@ bool KnowsNewer(const Report& report, const WorldId& world) {
 bool AllAreHere(const JobState& state) {
   const int most = state.spec.max_nodes;
   if (!state.own_endpoint.empty()) {
-    // With Takeover::kAuto at most max_nodes agents run. So once that many
-    // nodes have reported, no further node can.
-    if (state.spec.takeover == Takeover::kAuto &&
-        std::ssize(state.nodes.nodes()) >= most) {
+    // With Takeover::kAuto at most max_nodes agents run besides the spares. So
+    // once that many nodes have reported, no further node can.
+    const auto no_spares =
+        std::ranges::count_if(state.nodes.nodes(), [&state](const auto& one) {
+          return state.no_spares.contains(one.first);
+        });
+    if (state.spec.takeover == Takeover::kAuto && no_spares >= most) {
       return true;
     }
-    // The wait is also over once all members of that round have joined this
-    // coordinator. A member that has joined without reporting a place was
-    // started again, and will not report one later.
+    // No further wait is needed either once all members of the earlier
+    // coordinator's round have joined this coordinator. If a member has joined
+    // without reporting a place in that round, its agent was started again, and
+    // will not report such a place later.
     const std::vector<std::string>& members = state.adoption.progress().members;
     return !members.empty() &&
            std::ranges::all_of(members, [&state](const std::string& id) {
@@ -304,9 +310,9 @@ void Job::LoseHost() {
     BreakRound(text, {.cause = StopCause::kBroken});
   } else if (state_.phase == JobPhase::kStopping &&
              state_.stopping.consequence.IsFailure()) {
-    // The other workers failed only because those of the lost node died. The
-    // loss of a node is a change of membership and spends no restart, so it
-    // replaces the failure as the cause.
+    // The other workers failed only because those of the lost node died. So
+    // record the loss as the cause of the break, in place of the failure. A
+    // lost node is a change of membership, which spends no restart.
     state_.blame.MoveToLoss(failure);
     Excuse("", text);
   }
@@ -321,7 +327,8 @@ void Job::KeepElectors(const std::vector<const Report*>& all) {
 
 void Job::KeepLaterWorld(const std::vector<const Report*>& all) {
   if (state_.own_endpoint.empty() || state_.spec.RestartedAgentsElect()) return;
-  // A void world (IsVoid) counts as well, because it may still run.
+  // Consider void worlds, too (IsVoid: an election needs no majority of such a
+  // world), because they may still run.
   const Place* later = nullptr;
   for (const Report* report : all) {
     if (!report->place.has_value()) continue;
@@ -364,15 +371,17 @@ void Job::FollowLaterWorld(const Node& node, const Report& report) {
   const auto member = later.members.find(id);
   const bool is_member = member != later.members.end() &&
                          member->second == node.identity.incarnation;
-  // `is_out`: this member of the later world, which this coordinator has
-  // formed, was lost and has returned without workers, and has seen a newer
-  // directive since (must_have_seen). So it never begins that world.
+  // Whether this node, a member of the later world that this coordinator has
+  // formed, certainly never begins that world. True if the node was lost, has
+  // returned without workers, and has then seen a newer directive
+  // (must_have_seen).
   const bool is_out =
       is_member && node.part == Part::kNone && node.seen >= node.must_have_seen;
   const bool is_no_spare =
       state_.no_spares.contains(id) || state_.electors.known.contains(id);
-  // Do not count a member of a later world that this coordinator has formed:
-  // the member may still begin that world.
+  // Add the node to the nodes that certainly never begin the later world
+  // (LaterWorld::reached). Do not add a member of a later world that this
+  // coordinator has formed, because this member may still begin that world.
   if (is_no_spare && !is_member) later.reached.insert(id);
   const bool have_stopped = std::ssize(later.stopped) >= later.needed;
   const auto reached = static_cast<int>(later.reached.size());
@@ -498,9 +507,9 @@ void Job::EndAdopted(const RoundEnd& end,
 }
 
 void Job::KeepEnd(const std::vector<const Report*>& all) {
-  // Only the end of the newest world counts: after any other round, the job may
-  // have gone on without the node that reports the end. If no world is known,
-  // only a cancel counts (TakeEnd).
+  // Only a report that the newest world has ended counts: after the end of any
+  // other world, the job may have gone on without the node that reports this
+  // end. If no world is known, only a cancel counts (TakeEnd).
   const Electorate electorate = NewestElectorate(all);
   const Place* const after = WorldAfter(electorate, all);
   if (state_.electors.nodes > 0) {
@@ -621,10 +630,10 @@ void Job::ConsiderGathering() {
   const JobSpec& spec = state_.spec;
   const Membership& nodes = state_.nodes;
   const int present = static_cast<int>(nodes.size());
-  // No world may form in two cases: less than half of the electors (the nodes
-  // that elect a coordinator) are here, or a later world may run. In these
-  // cases tell Gathering that fewer than min_nodes nodes are here. It then
-  // forms none.
+  // No world may form in two cases: too few of the electors (the nodes that
+  // elect a coordinator) are present, or a world that is newer than that of the
+  // electors may be running. In these cases, tell Gathering that fewer than
+  // min_nodes nodes are present, so that no world forms.
   const bool may_run = state_.later.world.round > 0;
   const int too_few = spec.min_nodes - 1;
   const Gathering::Decision decision = state_.gathering.Decide(
@@ -652,9 +661,10 @@ void Job::ConsiderGathering() {
       }
       if (CheckDelaysWorld()) break;
       if (ConcludeCheck()) {
-        // The check has found bad nodes or nodes that are good again, so the
-        // number of nodes that can get a place has changed. If there are new
-        // faults, form no world until they are counted against their machines.
+        // The check by pairs (--network-check) has found bad nodes or nodes
+        // that are good again, so the number of nodes that can get a place has
+        // changed. If there are new faults, form no world until they are
+        // counted against their machines.
         state_.awaits_judgement = outbox_.HasFaults();
         if (!state_.awaits_judgement) ConsiderGathering();
         return;
@@ -713,9 +723,10 @@ void Job::SetAside(std::vector<Candidate>& candidates) const {
   const auto is_elector = [&](const Candidate& candidate) {
     return state_.electors.RankOf(*candidate.identity, state_.spec) >= 0;
   };
-  // The number of candidates that are electors. After the removals, at least
-  // half of all electors must remain (AreHalf), or the nodes that are not
-  // candidates must be too few for a world (OthersAreTooFew).
+  // The number of candidates that are electors. Suspected and quarantined
+  // candidates are removed below only as long as half of all electors remain
+  // (AreHalf), or the nodes that are not candidates are too few for a world
+  // (OthersAreTooFew).
   auto electors =
       static_cast<int>(std::ranges::count_if(candidates, is_elector));
   const auto is_needed = [&](const Candidate& candidate) {
@@ -801,9 +812,11 @@ void Job::FormWorld() {
   MUSTER_CHECK(!assignment.order.empty());
   std::vector<const Node*> members;
   for (const size_t i : assignment.order) members.push_back(nodes[i]);
-  // The condition of the check below holds for the ready nodes (LacksElectors).
-  // SetAside preserves it, and the sort above puts electors and nodes that are
-  // no spares first.
+  // A world needs at least half of the electors, or else the nodes outside of
+  // the world must be too few for a world of their own. A world forms only if
+  // this holds for all ready nodes (LacksElectors). It still holds for the
+  // members, because SetAside preserves it, and because electors and nodes that
+  // are no spares have been preferred.
   const auto electors =
       static_cast<int>(std::ranges::count_if(members, [&](const Node* member) {
         return state_.electors.RankOf(member->identity, state_.spec) >= 0;
@@ -1048,8 +1061,8 @@ void Job::BreakForFailure(const Failure& failure) {
 
 void Job::Excuse(const std::string& node_id, const std::string& why) {
   state_.restarts_used -= state_.stopping.consequence.Withdraw();
-  // The new cause is a failure only if it is the loss of a node. A node that
-  // leaves, or a preemption, is no failure.
+  // The event that now becomes the cause of the round's break is a failure only
+  // if it is the loss of a node. A leaving node or a preemption is no failure.
   const std::optional<Failure>& cause = state_.blame.failures().cause();
   const bool is_loss =
       cause.has_value() && cause->kind == FailureKind::kNodeLost;
@@ -1113,12 +1126,14 @@ void Job::Preempt(const Node& by, const PreemptionNotice& notice) {
       state_.now +
       std::clamp(notice.left, Duration::zero(), state_.spec.preempt_grace);
   if (state_.preemption.has_value()) {
-    // A second signal to a node ends the grace at once. Do not record it as a
-    // decision, because each report repeats the notice.
+    // A second signal to a node ends the grace period at once: `notice.left` is
+    // then 0. Do not record a decision here, because each report of the node
+    // repeats the notice of the preemption.
     state_.preemption->deadline =
         std::min(state_.preemption->deadline, deadline);
-    // Several nodes may report the preemption. The report of this node may
-    // explain the break even if no earlier report of another node did.
+    // Several nodes may report the preemption. This node's report may show that
+    // the preemption caused the failure that broke the round, even if the
+    // earlier reports of other nodes did not show this.
     excuse();
     return;
   }

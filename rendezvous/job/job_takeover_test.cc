@@ -306,9 +306,9 @@ TEST(JobTakeoverTest, SparesDoNotShowThatARoundCannotRun) {
   EXPECT_THAT(job.status().reason, HasSubstr("round 2 may run elsewhere"));
 }
 
-// After the coordinator of round 2, another coordinator has given nodes c and d
-// its epoch, and was lost, too. So round 2 is void for the third coordinator.
-// But it may still run on its nodes.
+// The first coordinator has ordered round 2. The second one, on node c, has
+// told nodes c and d its epoch, and is lost, too. So round 2 is void for the
+// third coordinator, on node d. But the nodes of round 2 may still run it.
 TEST(JobTakeoverTest, AVoidRoundMayRun) {
   for (const bool is_of_another : {true, false}) {
     JobFixture job = AfterALaterRound({"b", "x", "y"});
@@ -323,8 +323,10 @@ TEST(JobTakeoverTest, AVoidRoundMayRun) {
     job.agent("b").report.phase = NodePhase::kRunning;
     job.Reconnect("b");
     job.Lose("b");
-    // Node a has not learned of round 2. This shows that round 2 never begins
-    // on all of its nodes, unless round 2 formed under another electorate.
+    // Node a belongs to round 2 but does not know it, and obeys no older
+    // coordinator any more. So round 2 never begins on all of its nodes. This
+    // is not certain if round 2 formed under another electorate
+    // (is_of_another).
     job.agent("a").report.round = 1;
     job.agent("a").report.place = job.agent("c").report.place;
     job.agent("a").report.place->group_rank = 0;
@@ -376,9 +378,10 @@ TEST(JobTakeoverTest, ARoundThatAMemberHasNotLearnedOfCannotRun) {
   }
 }
 
-// Two worlds can never run at once. Nodes a and b are a majority of the
-// electorate. So the next round begins although only one of the four nodes of
-// round 2, node b, has stopped.
+// With at least 3 nodes in a world and at most 5 nodes in the job, two worlds
+// can never run at once. Nodes a and b are a majority of the electorate. So the
+// next round begins although only one of the four nodes of round 2, node b, has
+// stopped.
 TEST(JobTakeoverTest, WhereTwoWorldsNeverRunNoEarlierOneIsAwaited) {
   const JobSpec spec = QuickSpec(3, 5);
   JobFixture job = AfterLastCall(spec, {"a", "b", "c"});
@@ -415,7 +418,7 @@ TEST(JobTakeoverTest, TheRoundGoesOnIfAllItsNodesCome) {
   EXPECT_EQ(job.told("c").electorate.nodes, 3);
   EXPECT_EQ(job.told("c").electorate.epoch, job.told("c").epoch);
   // Node a, whose process was the previous coordinator, has not reported yet.
-  // It becomes a standby only after it has reported again.
+  // Node a becomes a standby only after its next report.
   EXPECT_THAT(job.told("c").standbys, ElementsAre("c"));
   job.Wait(milliseconds(1900));
   job.Reconnect("a");
@@ -539,8 +542,8 @@ TEST(JobTakeoverTest, RestartedAgentsSufficeIfTooFewNodesAreElsewhere) {
   // The job has six nodes, a to f, and min_nodes is 3. Node a is the
   // coordinator's node. The nodes b to f disconnect. Each case names the nodes
   // that are then restarted and connect again, and whether a world forms. With
-  // b, c and d none forms, because e and f could be half of a world of three
-  // nodes under another coordinator.
+  // b, c and d no world forms: e and f may be connected to another coordinator,
+  // and two nodes can be the majority of a world of three nodes.
   using Case = std::pair<std::vector<std::string>, bool>;
   for (const auto& [restarted, forms] :
        {Case{{"b", "c", "d"}, false}, Case{{"b", "c", "d", "e"}, true}}) {
@@ -1403,9 +1406,10 @@ TEST(JobTakeoverTest, ANodeThatReturnedIsToldAChangedEnd) {
   EXPECT_EQ(job.told("d").stop.exit_code, 1);
 }
 
-// Two of five nodes know the verdict, and one of these two leaves. It must
-// count only once: as a witness of the verdict, not also as a node that has
-// left. So a third node must learn the verdict before the job ends.
+// Two of five nodes know the verdict, and one of these two leaves. The node
+// that leaves must count only once: as a witness of the verdict, not also as a
+// node that has left. So a third node must learn the verdict before the job
+// ends.
 TEST(JobTakeoverTest, ANodeThatLeavesIsOneWitness) {
   JobSpec spec = QuickSpec(1, 5);
   spec.max_restarts = 0;
@@ -1510,8 +1514,9 @@ TEST(JobTakeoverTest, AWorldThatIsGivenUpElectsNevertheless) {
 //
 // If `leave` is false, at most one other node can run. That is too few for a
 // round under another coordinator, so a round begins here. If `leave` is true,
-// node b is lost, and two other nodes may run. They may be half of the nodes a
-// to d, so no round begins here.
+// node b is lost, so two nodes may run elsewhere. They may be two of the nodes
+// a to d, and half of the electors suffice for a round there. So no round
+// begins here.
 TEST(JobTakeoverTest, NodesThatGoElsewhereMayBeginARoundThere) {
   for (const bool leave : {false, true}) {
     JobSpec spec = QuickSpec(2, 5);
@@ -1530,6 +1535,22 @@ TEST(JobTakeoverTest, NodesThatGoElsewhereMayBeginARoundThere) {
     ASSERT_THAT(job.Decided("adopt"), HasSubstr("is given up"));
     EXPECT_EQ(job.phase() == JobPhase::kRunning, !leave);
   }
+}
+
+// Spares run in addition to the max_nodes nodes of a job, so nodes b and c may
+// still come.
+TEST(JobTakeoverTest, SparesDoNotShowThatNoFurtherNodeComes) {
+  JobSpec spec = QuickSpec(2, 3);
+  spec.takeover = Takeover::kAuto;
+  JobFixture job = JobFixture::HostedBy("z", spec);
+  job.StartAll({"a", "b", "c"});
+  for (const char* name : {"s", "t"}) job.Join(name);
+  job.TakeOver("s");
+  job.ReconnectAll({"a", "s", "t"});
+  EXPECT_EQ(job.Count("adopt"), 0);
+  job.ReconnectAll({"b", "c"});
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+  EXPECT_EQ(job.round(), 1);
 }
 
 TEST(JobTakeoverTest, AKnownSpareDoesNotCountAsOneOfTheNodes) {
@@ -1841,8 +1862,8 @@ TEST(JobTakeoverTest, NodesThatAreNoSparesGetTheirPlacesFirst) {
 }
 
 // The agents of five electors are started again, and connect to the same
-// coordinator. They get places before the spares. The last place goes to the
-// spare that joined first (node 3).
+// coordinator. The electors get places before the spares. The last place goes
+// to the spare that joined first (node 3).
 TEST(JobTakeoverTest, RestartedElectorsGetTheirPlacesBeforeSpares) {
   const JobSpec spec = QuickSpec(3, 6);
   JobFixture job = AfterLastCall(spec, {"a", "b", "c", "d", "e", "f"});
@@ -2119,11 +2140,12 @@ TEST(JobTakeoverTest, AFailureBreaksARoundThatIsToBeStopped) {
     job.ReconnectAll({"b", "c"});
     ASSERT_THAT(job.Decided("adopt"), HasSubstr("round 2 is stopped"));
     EXPECT_THAT(job.Decided("break"), HasSubstr("rank 2 on b: exit code 4"));
-    // If node a, the coordinator's host, belongs to the round, its loss
-    // explains the failure.
+    // Node a, the host of the lost coordinator, is lost. If node a belonged to
+    // round 2, this loss explains the failure of node b's worker.
     EXPECT_EQ(job.Count("blame"), is_host_a_member ? 1 : 0);
     EXPECT_EQ(job.status().restarts_used, 1) << "for the failure of round 1";
-    // No restart is left for the failure of round 2.
+    // The failure of round 1 has used the job's only restart. So the job ends,
+    // unless the loss of node a explains the failure of round 2.
     for (const char* name : {"b", "c"}) job.Idle(name);
     EXPECT_EQ(job.phase() == JobPhase::kFinished, !is_host_a_member);
   }
@@ -2234,9 +2256,9 @@ TEST(JobTakeoverTest, AnAdoptedEndNamesTheCauseOnceANodeReportsIt) {
   }
 }
 
-// A failure was to end the job. Then the coordinator found another cause, after
-// which another round follows. Node b knows only the first stop order, node c
-// the second one.
+// The coordinator first ordered a stop that ends the job because of a failure.
+// Then it found another cause, and ordered a stop after which another round
+// follows. Node b knows only the first stop order, node c the second one.
 TEST(JobTakeoverTest, AWithdrawnEndDoesNotEndTheJob) {
   JobFixture job = JobThatIsOver(Takeover::kAuto);
   const Report& first = job.agent("b").report;
@@ -2337,7 +2359,8 @@ TEST(JobTakeoverTest, ACancelCountsMoreThanALaterEnd) {
 }
 
 // Only node e knows that the job was cancelled. All other agents were started
-// again, and the next coordinator was elected without e, so round 1 is void.
+// again and do not know round 1. The next coordinator was elected without e, so
+// it has given round 1 up. The cancel must end the job nevertheless.
 TEST(JobTakeoverTest, ACancelOfAVoidRoundCounts) {
   for (const bool is_cancelled : {true, false}) {
     JobFixture job = JobFixture::HostedBy("a", QuickSpec(4, 5));
@@ -2362,8 +2385,9 @@ TEST(JobTakeoverTest, ACancelOfAVoidRoundCounts) {
   }
 }
 
-// As in ACancelOfAVoidRoundCounts, but node d has a place in round 2. So the
-// job went on after round 1, and the cancel of round 1 does not count.
+// Only node e knows that the job was cancelled in round 1. But node d has a
+// place in round 2. So the job went on after round 1, and the cancel of round 1
+// does not count.
 TEST(JobTakeoverTest, ACancelOfAVoidRoundIsIgnoredIfTheJobWentOn) {
   for (const bool comes_first : {true, false}) {
     JobFixture job = JobFixture::HostedBy("a", QuickSpec(4, 5));
@@ -2503,7 +2527,9 @@ TEST(JobTakeoverTest, AnEndOfAFirstWorldThatHasNotBegunCounts) {
   EXPECT_THAT(job.Decided("adopt"), HasSubstr("the job had ended with it"));
 }
 
-// Node b, which knows the end, is lost before the round is given up.
+// Node b, which knows that an earlier coordinator has ended the job with round
+// 1, is lost before the new coordinator gives round 1 up. The job must end with
+// the exit code that b has reported.
 TEST(JobTakeoverTest, ANodeThatIsLostAgainMayKnowTheEnd) {
   JobFixture job = JobThatIsOver(Takeover::kAuto);
   job.agent("c").report.phase = NodePhase::kIdle;
@@ -2543,8 +2569,8 @@ TEST(JobTakeoverTest, AJobThatIsOverEndsOnceNoWorkersAreLeft) {
   for (const char* name : {"a", "c"}) job.Restart(name);
   for (const char* name : {"a", "c"}) job.Report(name);
   EXPECT_EQ(job.phase(), JobPhase::kGathering);
-  // Node b keeps this order, and tells it to the next coordinator if this one
-  // is lost as well.
+  // Node b keeps the stop order with exit code 3, and reports this order to the
+  // next coordinator if the present coordinator is lost as well.
   EXPECT_EQ(job.told("b").stop.exit_code, 3);
   EXPECT_THAT(job.told("b").reason, HasSubstr("exit code 3"));
   job.Idle("b");
@@ -2650,7 +2676,8 @@ TEST(JobTakeoverTest, TheEndOfAnOlderCoordinatorDoesNotCount) {
     job.ReconnectAll({"a", "c"});
     for (const char* name : {"b", "d", "e"}) job.Restart(name);
     EXPECT_THAT(job.Decided("adopt"), EndsWith("are among the 5 nodes here"));
-    // The same end in a later report does not count either.
+    // Node a's later reports repeat that the job ended with round 1. They must
+    // not end the job either.
     for (const char* name : {"a", "b", "c", "d", "e"}) job.Report(name);
     EXPECT_NE(job.phase(), JobPhase::kFinished);
   }
@@ -2713,8 +2740,8 @@ TEST(AdoptionTest, TheEndThatCountsIsTheNewestOfTheWorldOrACancel) {
   EXPECT_FALSE(TellsEndOf(newer, reports[3])) << "of an older coordinator";
   reports[3].place->round = 3;
   EXPECT_FALSE(TellsEndOf(world, reports[3])) << "of a newer world";
-  // A cancel takes precedence, unless the newest order has ended the job as
-  // well.
+  // An older stop order by which a user cancelled the job takes precedence over
+  // a newer stop order, unless the newer one has ended the job as well.
   reports[0].round_end->cancelled = true;
   EXPECT_EQ(EndThatCounts(world, all), &reports[0]);
   EXPECT_TRUE(Replaces(*reports[0].round_end, *reports[1].round_end));
@@ -2899,8 +2926,8 @@ TEST(JobTakeoverTest, ANodeThatIsGoneIsCountedOnce) {
   job.AllStop();
   job.Report("b");
   job.Wait(seconds(20));
-  // Two of the five electors count: a, which is connected, and b, which has
-  // left. They are less than half, so no new world forms.
+  // A new world needs half of the five electors. Only two count: a, which is
+  // connected, and b, which has left. So no new world forms.
   EXPECT_EQ(job.phase(), JobPhase::kGathering);
 }
 
@@ -2941,9 +2968,9 @@ TEST(JobTakeoverTest, AnotherExitCodeIsANewOrder) {
 }
 
 TEST(JobTakeoverTest, AVerdictWaitsForAFirstWorldThatMayHaveBegun) {
-  // Only node a has reported that it runs round 1, so it is not known whether
-  // any world has begun on all of its nodes. The verdict must wait until half
-  // of the nodes of round 1 know it.
+  // Only node a has reported that it runs round 1, so the world of round 1 may
+  // not have begun on all of its nodes. A worker's failure ends the job. The
+  // job must not finish until half of the nodes of round 1 know the verdict.
   JobSpec spec = QuickSpec(1, 3);
   spec.max_restarts = 0;
   JobFixture job = JobFixture::HostedBy("a", spec);

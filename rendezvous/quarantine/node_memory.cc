@@ -228,7 +228,8 @@ absl::Status NodeMemory::Free(Duration now, const std::string& host,
     if (key.host != host) continue;
     is_known = true;
     one.state = HostState::kFreed;
-    one.faults.clear();
+    // The faults are kept, because an agent may report them again.
+    for (Fault& fault : one.faults) fault.is_void = true;
     one.ordered_at = now;
     one.order = Line(absl::StrCat("freed", by.empty() ? "" : " by ", by));
   }

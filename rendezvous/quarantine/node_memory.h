@@ -73,13 +73,13 @@ class NodeMemory {
   // Updates the states after the decay of the scores since the last call.
   // Returns the machines whose state has changed.
   std::vector<Change> Refresh(Duration now, int nodes);
-  // The time at which a call of Refresh may first change a state; nullopt:
-  // never without a new fault.
+  // The time at which a call of Refresh may first change the state of a machine
+  // (such as quarantined); nullopt: without a new fault no state will change.
   std::optional<Duration> NextChange(Duration now) const;
 
-  // Forgets the faults of every machine with this host name, and lifts its ban.
-  // `by`: the operator; empty: unknown. NotFound: no machine of that name is
-  // remembered.
+  // Lifts the ban of the host name. The faults so far of every machine with
+  // this name count no more, even if an agent reports them again. `by`: the
+  // operator; empty: unknown. NotFound: no machine of that name is remembered.
   absl::Status Free(Duration now, const std::string& host,
                     const std::string& by);
   // Bans the host name, whatever its address. ResourceExhausted: kMaxBans
@@ -92,7 +92,8 @@ class NodeMemory {
   // kOn.
   HostView View(Duration now) const;
   // The remembered machines: the banned ones first, then by falling score.
-  // Leaves out healthy machines whose faults are all void.
+  // Leaves out healthy machines if none of their faults counts against the
+  // machine (Kept::Fault::is_void).
   std::vector<HostStatus> List(Duration now) const;
   int quarantined() const;
 
@@ -102,8 +103,8 @@ class NodeMemory {
     struct Fault {
       HostFault fault;
       Duration when = Duration::zero();
-      // Whether the program is known to be the cause, so that the fault counts
-      // against no machine.
+      // Whether the fault counts against no machine: the program is known to be
+      // the cause, or an operator has freed the machine since.
       bool is_void = false;
     };
     struct Host {

@@ -177,6 +177,23 @@ TEST_F(NodeMemoryTest, AReportedFaultCountsOnce) {
   EXPECT_NEAR(ScoreOf("a"), 3, 0.02);
 }
 
+// An agent repeats its newest faults in each report, also to a coordinator that
+// was started after the machine was freed.
+TEST_F(NodeMemoryTest, AReportedFaultDoesNotCountAgainAfterTheMachineIsFreed) {
+  HostFault fault = Fault("a", FaultKind::kCheck);
+  fault.incarnation = 5;
+  fault.ordinal = 1;
+  Record(fault);
+  Record(Fault("a", FaultKind::kLost));
+  ASSERT_TRUE(memory_.Free(now_, "a", "").ok());
+  EXPECT_EQ(ScoreOf("a"), 0);
+  Record(fault);
+  EXPECT_EQ(ScoreOf("a"), 0);
+  fault.ordinal = 2;
+  Record(fault);
+  EXPECT_NEAR(ScoreOf("a"), 1, 0.01);
+}
+
 TEST_F(NodeMemoryTest, AMachineIsReleasedWellBelowTheBound) {
   Quarantine("a");
   now_ += NodeMemory::kHalfLife;

@@ -49,7 +49,8 @@ class QuarantineHook {
   QuarantineHook(const QuarantineHook&) = delete;
   QuarantineHook& operator=(const QuarantineHook&) = delete;
 
-  // Queues the command and returns at once.
+  // Queues the user's command (--on-quarantine) for one machine, and returns at
+  // once.
   void Run(const HostKey& key, const HostJudgement& judgement,
            const std::string& run_id);
   // Waits until no command runs or waits, but at most for `timeout`.

@@ -40,7 +40,7 @@ _NETWORK_CHECK = ('rendezvous/network_check/gpu_judgement.cc',
 _SUITES = (
     _Suite('tests of jobs',
            ('rendezvous/job/*.cc', 'rendezvous/protocol/job_spec_test.cc',
-            'rendezvous/takeover/*.cc'),
+            'rendezvous/takeover/*.cc', 'rendezvous/takeover/testing/*.cc'),
            (*_PROTOCOL, *_QUARANTINE,
             'rendezvous/stragglers/link_watch.cc',
             'rendezvous/stragglers/straggler_watch.cc',

@@ -241,8 +241,8 @@ ALL = [Mutant(*mutant) for mutant in (
      'for successors', DROP),
     ('a successor is told the verdict once', _JOB, 'Job::Admit',
      'if successors', without('successors')),
-    # --- mutants of the refusal of nodes and reports, of place keys, and of the
-    # run tag
+    # --- mutants of the refusal of nodes and reports, of the secret by which an
+    # agent proves that it holds a place (place_key), and of the run tag
     ('another command is the same job', _PROTOCOL, 'Disagreement',
      'do other_command', FALSE),
     ('a node may encrypt otherwise than its job', _PROTOCOL, 'OtherShape',

@@ -63,6 +63,8 @@ ALL = [Mutant(*mutant) for mutant in (
      'if kMaxBans', FALSE),
     ('a ban cannot be repeated', _MEMORY, 'NodeMemory::Ban', 'if kMaxBans',
      without('is_new')),
+    ('a machine that was freed keeps its faults', _MEMORY, 'NodeMemory::Free',
+     'do is_void', DROP),
     ('an unknown machine is freed', _MEMORY, 'NodeMemory::Free', 'if is_known',
      TRUE),
     ('more is restored than fits', _MEMORY, 'NodeMemory::Restore',

@@ -22,8 +22,8 @@ ALL = [Mutant(*mutant) for mutant in (
     ('a decision during a read is lost', _EVENTS, 'StateSchedule::OnState',
      'if has_value', FALSE),
     # --- mutants of Job::Excuse, which replaces a worker's failure as the
-    # reason why the round broke. Its event has a failure only if the new reason
-    # is the loss of a node
+    # reason why the round broke. The decision that Job::Excuse records has a
+    # failure only if the new reason is the loss of a node
     ('a drain is blamed as a failure', 'rendezvous/job', 'Job::Excuse',
      'do is_loss Reblame', swap('is_loss ? cause : std::nullopt', 'cause')),
     # --- mutants of the code that hides secrets in command lines

@@ -379,6 +379,8 @@ ALL = [Mutant(*mutant) for mutant in (
      'Job::ConsiderAdoption', 'if kWait all_are_here', without('all_are_here')),
     ('takeover: members that were started again are awaited', _JOB,
      'AllAreHere', 'return members', FALSE),
+    ('takeover: spares show that no further node comes', _JOB, 'AllAreHere',
+     'return no_spares', TRUE),
     ('takeover: any member is all of them', _JOB, 'AllAreHere',
      'return members', swap('all_of', 'any_of')),
     ('takeover: nodes that were waited for get a last call', _JOB,

@@ -347,8 +347,8 @@ absl::StatusOr<FlightLog> TorchLog(const std::string& path,
 // log.
 class Collection {
  public:
-  // Adds the contents of one file. InvalidArgument: the contents are invalid;
-  // the message says why.
+  // Adds the contents of one flight recorder file to this collection.
+  // InvalidArgument: the contents are invalid; the message says why.
   absl::Status Add(const std::string& path, const Contents& contents) {
     const std::string& bytes = contents.bytes;
     if (bytes.empty()) return absl::InvalidArgumentError("is empty");
@@ -368,7 +368,12 @@ class Collection {
     if (is_of_torch) {
       // PyTorch's dumps do not contain the world size. Their ranks give a lower
       // bound.
-      world_size_ = std::max(world_size_, log->world_size);
+      at_least_ = std::max(at_least_, log->world_size);
+      if (world_size_ != 0) {
+        if (absl::Status of_one = OfOneWorld(world_size_); !of_one.ok()) {
+          return of_one;
+        }
+      }
       dumped_ = std::max(dumped_.value_or(0), contents.modified);
     } else if (absl::Status of_one = OfOneWorld(log->world_size);
                !of_one.ok()) {
@@ -386,7 +391,8 @@ class Collection {
   // Returns the combined contents of all added files. InvalidArgument: no
   // readable file was added.
   absl::StatusOr<Flight> Take() {
-    if (world_size_ == 0) {
+    const int world_size = std::max(world_size_, at_least_);
+    if (world_size == 0) {
       return absl::InvalidArgumentError(
           unreadable_.empty() ? "no dumps given" : unreadable_.front());
     }
@@ -395,7 +401,7 @@ class Collection {
     flight.dumped = dumped_;
     flight.unreadable = std::move(unreadable_);
     for (auto& [rank, log] : logs_) {
-      log.world_size = world_size_;
+      log.world_size = world_size;
       flight.logs.push_back(std::move(log));
     }
     for (auto& [rank, end] : ends_) flight.ends.push_back(std::move(end));
@@ -405,10 +411,12 @@ class Collection {
  private:
   absl::Status OfOneWorld(int world_size) {
     if (world_size_ == 0) world_size_ = world_size;
-    if (world_size_ == world_size) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        absl::StrCat("of a world of ", world_size,
-                     ", but others are of one of ", world_size_));
+    if (world_size_ == world_size && at_least_ <= world_size) {
+      return absl::OkStatus();
+    }
+    return absl::InvalidArgumentError(absl::StrCat(
+        "of a world of ", world_size, ", but others are of one of ",
+        world_size_ == world_size ? at_least_ : world_size_));
   }
 
   void Merge(FlightLog log) {
@@ -437,9 +445,12 @@ class Collection {
     }
   }
 
-  // world size in the files added so far; 0: no file was added yet
+  // world size in the files added so far; 0: no file contained it
   int world_size_ = 0;
-  int round_ = 0;  // round in which the processes in ends_ ended
+  int at_least_ = 0;  // a lower bound of the world size, from PyTorch's dumps
+  // newest round of which an end of a process is known; ends_ has only the ends
+  // of this round
+  int round_ = 0;
   bool running_ = false;
   // time at which the newest of PyTorch's dumps was written; seconds since 1970
   // (UTC)

@@ -74,8 +74,8 @@ struct FlightGroupKey {
   std::string name;
   std::vector<int> members;
   uint64_t birth = 0;
-  // Number of this group among the groups of one log that have the same name,
-  // members and birth; from 1, in order of creation.
+  // Number of this group among the groups of one log that have the same `name`,
+  // `members` and `birth` (FlightGroup::birth); from 1, in order of creation.
   int nth = 1;
 
   // clang-tidy 14 mistakes the comparison with 0 for one with a null pointer.

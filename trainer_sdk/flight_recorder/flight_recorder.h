@@ -95,7 +95,7 @@ class FlightRecorder {
 
   const Options options_;
   OwnedFd file_;  // the ring's file, locked; not open if there is no directory
-  RingImage* image_ = nullptr;  // the ring, mapped into memory
+  RingImage* image_ = nullptr;  // the ring of the newest records, in memory
   mutable std::mutex mutex_;    // guards everything except the ring's records
   // Number of groups registered so far. This and the following member are
   // guarded by mutex_.

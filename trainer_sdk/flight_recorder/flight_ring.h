@@ -33,8 +33,8 @@ struct RingSlot {
   // time at which the operation was called, in nanoseconds on the clock of
   // MonotonicNow
   std::atomic<int64_t> queued;
-  // time at which the operation started, on the same clock as `queued`; 0: not
-  // started yet
+  // time at which the operation started, in nanoseconds on the clock of
+  // MonotonicNow; 0: not started yet
   std::atomic<int64_t> started;
   std::atomic<int64_t> ended;
   // For a batch of sends and receives: the ranks of its peers in the group,
@@ -71,8 +71,8 @@ struct RingImage {
   // reason why the group `failed_group` failed; valid while `failed` is not 0
   char reason[512];
   char failed_group[112];
-  // reason for a dump that was requested without a failure; valid once `asked`
-  // is not 0
+  // reason for a dump of the records that was requested although no group has
+  // failed; valid while `asked` (a dump was requested) is not 0
   char request[256];
   std::atomic<uint64_t> failed;
   std::atomic<uint64_t> asked;

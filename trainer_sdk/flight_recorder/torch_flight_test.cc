@@ -3,12 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "trainer_sdk/flight_recorder/flight_analysis.h"
+#include "trainer_sdk/flight_recorder/flight_files.h"
 
 namespace muster {
 namespace {
@@ -75,6 +78,15 @@ FlightLog Log(const std::vector<Json>& entries, int rank = 0) {
   auto log = ParseTorchFlight(Dump(OfTwoRanks(entries)), rank);
   EXPECT_TRUE(log.ok()) << log.status();
   return log.ok() ? *log : FlightLog();
+}
+
+// The file of an agent whose workers are all alive.
+std::string WorkersOf(int world_size) {
+  return Json({{"format", "muster worker ends 1"},
+               {"round", 1},
+               {"world_size", world_size},
+               {"workers", Json::array()}})
+      .dump();
 }
 
 std::string Refusal(const Json& dump) {
@@ -171,6 +183,35 @@ TEST(TorchFlightTest, ARankThatDoesNotCallWhatOthersWaitInIsFound) {
   ASSERT_EQ(analysis.findings.size(), 1);
   EXPECT_THAT(analysis.findings[0], HasSubstr("rank 1"));
   EXPECT_THAT(analysis.findings[0], HasSubstr("all_reduce #2"));
+}
+
+// PyTorch's dumps do not contain the size of the world. An agent's file has it.
+// Rank 3 left no dump, and no dump names it.
+TEST(TorchFlightTest, TheWorldMayBeLargerThanTheDumpsShow) {
+  const std::string folder = testing::TempDir() + "/larger_world";
+  std::filesystem::create_directories(folder);
+  const auto write = [&](const std::string& name, const std::string& text) {
+    std::ofstream(folder + "/" + name, std::ios::binary) << text;
+  };
+  write("nccl_trace_rank_0",
+        Dump(OfTwoRanks({Entry("nccl:all_reduce", 1, "started")})));
+  write("workers.4.json", WorkersOf(4));
+  write("workers.1.json", WorkersOf(1));
+  const std::string dump = folder + "/nccl_trace_rank_0";
+  const std::string of_four = folder + "/workers.4.json";
+  const std::string of_one = folder + "/workers.1.json";
+  for (const auto& paths : {std::vector{dump, of_four}, {of_four, dump}}) {
+    const auto flight = ReadFlight(paths);
+    ASSERT_TRUE(flight.ok()) << flight.status();
+    ASSERT_EQ(flight->logs.size(), 1);
+    EXPECT_EQ(flight->logs[0].world_size, 4);
+  }
+  EXPECT_THAT(std::string(ReadFlight({dump, of_one}).status().message()),
+              HasSubstr("of a world of 1, but others are of one of 2"));
+  const auto flight = ReadFlight({of_one, dump});
+  ASSERT_TRUE(flight.ok()) << flight.status();
+  ASSERT_EQ(flight->unreadable.size(), 1);
+  EXPECT_THAT(flight->unreadable[0], HasSubstr("of a world of 1"));
 }
 
 // In PyTorch's record of a scatter only the root has inputs, one for each rank.

@@ -110,7 +110,7 @@ absl::Status WaitLines::Wait(const std::string& request, Instant deadline,
     // fails, the caller polls over the client's main connection instead, and
     // thereby notices if the store is lost.
     absl::StatusOr<store::StoreChannel> opened =
-        store::StoreChannel::Open(host_, port_, deadline);
+        store::StoreChannel::Open(host_, port_, std::min(deadline, timeout));
     if (!opened.ok()) {
       GiveBack(std::nullopt);
       std::this_thread::sleep_until(ToSteady(timeout));
