@@ -22,9 +22,10 @@ namespace muster::agent {
 // signal that stops or preempts the job. Soon after such a signal the cluster
 // kills this process, so the agent must not wait long for its console.
 enum class JobEnd { kByItself, kBySignal };
-// Returns the limits for the wait for the console at the end of the job. For
-// kByItself, these are `limits`. For kBySignal, WaitLimits::end_signals also
-// counts the signal that ended the job, which makes the wait shorter.
+// Returns the limits for the agent's wait for its console at the end of the
+// job. If the job ended by itself (kByItself), returns `limits` unchanged. If a
+// signal ended the job (kBySignal), WaitLimits::end_signals of the result also
+// counts this signal, which makes the wait shorter.
 ConsoleWriter::WaitLimits WaitLimitsAtEnd(ConsoleWriter::WaitLimits limits,
                                           JobEnd end);
 

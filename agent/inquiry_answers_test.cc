@@ -24,7 +24,8 @@ using ::testing::IsEmpty;
 
 constexpr seconds kMaxWait(30);
 
-// A link that keeps the parts of all answers.
+// A link to the coordinator that keeps the parts of all answers that are sent
+// through it.
 class FakeLink : public rendezvous::CoordinatorLink {
  public:
   void Open(rendezvous::LinkEvents) override {}

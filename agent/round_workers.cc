@@ -312,9 +312,9 @@ rendezvous::Failure RoundWorkers::NewFailure(int local_rank) const {
   return failure;
 }
 
-// The attempt number is based on the round, so that each round has its own
-// folder. The restart count would not suffice: a change of members also begins
-// a new round.
+// The attempt number in the path of the workers' log folder. It comes from the
+// round, so that each round has its own folder. The number of restarts would
+// not suffice: a change of members also begins a new round.
 int RoundWorkers::Attempt() const { return place_.round - 1; }
 
 absl::Status RoundWorkers::Keep(

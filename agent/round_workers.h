@@ -92,8 +92,8 @@ class RoundWorkers {
   const uint64_t ignored_signals_;
   const std::function<void(const std::string&)> on_notice_;
   rendezvous::Place place_;
-  // whether this round's workers have folders; false if the file system of the
-  // logs does not answer
+  // whether the log folders of this round's workers are ready; false if their
+  // file system does not answer
   bool has_folders_ = true;
   WorkerPaths common_paths_;
 };

@@ -25,8 +25,9 @@ class FileBacklog {
     // producers may add bytes.
     int64_t room_bytes = 64 << 20;
     // Maximum backlog in bytes while the file system is not hung; further bytes
-    // are dropped. Only producers that cannot wait, for example at a job's end,
-    // add bytes beyond `room_bytes`.
+    // are dropped. Most producers add nothing once the backlog has
+    // `room_bytes`. So only producers that cannot wait, for example at a job's
+    // end, reach this limit.
     int64_t limit_bytes = 128 << 20;
     // maximum number of queued tasks; further tasks are refused
     int max_entries = 4096;

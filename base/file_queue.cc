@@ -214,8 +214,8 @@ bool FileQueue::Post(const std::string& path, std::function<void()> work) {
 bool FileQueue::Do(const std::string& path, std::function<void()> work,
                    Duration timeout) {
   struct Call {
-    // Whether Do has stopped waiting for the task, which then must not begin.
-    // The mutex state_->mutex guards both fields of Call.
+    // Whether Do has stopped waiting for the task `work`, which then must not
+    // begin. The mutex state_->mutex guards `cancelled` and `done`.
     bool cancelled = false;
     bool done = false;
   };
@@ -376,7 +376,7 @@ struct QueuedFile::State {
   bool scheduled = false;  // whether the queue has a task that calls WriteOut
   bool touched = false;  // whether any task for this file may have been queued
   bool ended = false;
-  // callback for the end of the file; null once it has been called
+  // callback that gets the totals once the file is closed; null after the call
   RotatingFile::OnEnd on_end;
   RotatingFile::Totals totals;
 };

@@ -46,10 +46,11 @@ class FileQueue {
   // was abandoned.
   bool Post(const std::string& path, std::function<void()> work);
 
-  // Like Post, but waits at most `timeout` until the task is done, and returns
-  // whether it is done. After `timeout`, a task that has not begun is
-  // cancelled, and a task that has begun continues. Returns false at once if an
-  // earlier Do timed out and the thread has completed no work since.
+  // Adds a task as Post does, waits at most `timeout` until the task is done,
+  // and returns whether the task is done. After `timeout`, a task that has not
+  // begun is cancelled, and a task that has begun continues. Returns false at
+  // once if an earlier Do timed out and the queue's thread has completed no
+  // work since.
   bool Do(const std::string& path, std::function<void()> work,
           Duration timeout);
 

@@ -16,7 +16,7 @@ struct PluginName {
   const char* file;    // file name: "libmuster_gloo.so"
   const char* folder;  // the plugin's folder in Muster's source tree
   const char* user;    // name of the feature that needs the plugin
-  // the advice to the user if the file exists but cannot be loaded
+  // the advice to the user if the plugin's file exists but cannot be loaded
   const char* if_not_loaded;
   const char* if_missing;  // advice to the user if the file is missing
 };

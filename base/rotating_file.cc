@@ -276,7 +276,7 @@ void RotatingFile::OnFailure(const absl::Status& status, size_t bytes_lost) {
   }
   failing_ = true;
   // Close the file, so that the next write opens the path again. By then the
-  // folder may have been mounted or created again.
+  // file's folder may have been mounted or created again.
   CloseFile();
 }
 

@@ -177,7 +177,9 @@ TEST_F(RotatingFileTest, FollowsARotationByAnotherProcess) {
   RotatingFile other = Make({.rotate_bytes = 8, .keep = 2});
   mine.Write("m1\n");
   other.Write("o1\n");
-  mine.Write("m234\n");  // `mine` counts only the 8 bytes that it has written
+  // The file is not rotated yet: `mine` has written 8 bytes itself, and does
+  // not count the bytes that `other` has written.
+  mine.Write("m234\n");
   other.Write("o234\n");
   mine.Write("m5\n");  // this write rotates the file: path.1 gets the old bytes
   other.Write("o5\n");  // `other` writes to the new file and does not rotate

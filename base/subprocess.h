@@ -38,8 +38,9 @@ struct SubprocessPlan {
   // the child's working directory; empty: that of this process
   std::string working_directory;
   // descriptors[n] says what becomes the child's descriptor n: the number of a
-  // descriptor of this process, kInherit or kNull. Other descriptors of this
-  // process follow their close-on-exec flags. At most 16.
+  // descriptor of this process, kInherit or kNull. The child also inherits the
+  // other descriptors of this process that have no close-on-exec flag. At most
+  // 16.
   std::vector<int> descriptors;
   Group group = Group::kInherit;
   sigset_t blocked_signals = {};

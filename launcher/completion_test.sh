@@ -13,8 +13,8 @@ expect() {
   shift
   read -r -a COMP_WORDS <<<"${line//=/ = }"
   [[ $line == *' ' || $line == *= ]] && COMP_WORDS+=('')
-  # If no text follows "=", bash passes "=" itself as the last word. So remove
-  # the empty word that the line above has added.
+  # If no text follows "=", bash passes "=" itself as the last word, and no
+  # empty word after it. So remove the empty word from COMP_WORDS again.
   if [[ $line == *= ]]; then unset "COMP_WORDS[-1]"; fi
   COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
   COMPREPLY=()

@@ -27,8 +27,9 @@ enum class CoordinatorPlace {
 // connect to it.
 struct CoordinatorChoice {
   CoordinatorPlace place = CoordinatorPlace::kElsewhere;
-  // kHere, kHereIfFree: the address to bind. Host "0.0.0.0" or "::": every
-  // interface. Port 0: any free port.
+  // The address that the coordinator binds, if this process hosts it (kHere,
+  // kHereIfFree). Host "0.0.0.0" or "::": every interface. Port 0: any free
+  // port.
   rendezvous::Endpoint listen;
   // The addresses at which other processes connect to the coordinator; exactly
   // one if this node hosts the coordinator. Port 0 stands for the free port

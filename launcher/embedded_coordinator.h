@@ -132,8 +132,10 @@ class EmbeddedCoordinator {
   void Announce();
   rendezvous::Coordinator::Options CoordinatorOptions(
       rendezvous::OpenedJournal state);
-  // Waits until one of the events that Linger names. Returns the time for which
-  // the server's streams stay open after this wait.
+  // Waits until no agent is connected, a signal arrives, or `close_timeout` has
+  // passed since the last job finished. Returns at once if this coordinator may
+  // leave its job. The result is the time for which the server's streams stay
+  // open after this wait.
   Duration WaitForOthers(Duration close_timeout, const Voice& voice);
 
   const Options options_;

@@ -16,8 +16,10 @@ struct LaunchPlan {
   CoordinatorChoice coordinator;
 };
 
-// Plans this `launch` from its options and facts. Pure. Errors: those of
-// ChooseCoordinator and PlanAgent, one line that begins with the flag.
+// Plans the parts that this `launch` runs. `options`: the values of the flags.
+// `meeting`, `facts` and `resolved`: the facts about the job's nodes and this
+// machine on which the plan depends. Pure. Errors: those of ChooseCoordinator
+// and PlanAgent, one line that begins with the flag.
 absl::StatusOr<LaunchPlan> PlanLaunch(const RunOptions& options,
                                       const Meeting& meeting,
                                       const MachineFacts& facts,

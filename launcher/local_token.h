@@ -41,7 +41,7 @@ class LocalToken {
       const rendezvous::Endpoint& listen, const std::string& token,
       const std::vector<std::string>& parents);
 
-  // The destructor removes the file.
+  // The destructor removes the token file.
   ~LocalToken();
 
   LocalToken(const LocalToken&) = delete;

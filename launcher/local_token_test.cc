@@ -82,8 +82,8 @@ TEST_F(LocalTokenTest, IsNotForAnotherAddress) {
 TEST_F(LocalTokenTest, AnyAddressOfThisMachineLeadsToOneThatListensOnAll) {
   const Kept kept = Keep({"::", 4711}, "secret");
   EXPECT_TRUE(Find({"127.0.0.1", 4711}).has_value());
-  // The search at 192.0.2.1 finds nothing: no machine has this address (RFC
-  // 5737).
+  // Find finds no token of a coordinator at 192.0.2.1, because this is not an
+  // address of this machine (RFC 5737: no machine has it).
   EXPECT_FALSE(Find({"192.0.2.1", 4711}).has_value());
 }
 

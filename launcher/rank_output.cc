@@ -15,7 +15,7 @@ RankOutput::RankOutput(Inquire inquire, Duration pause)
 
 void RankOutput::Follow(std::optional<int> rank) {
   if (rank == rank_) return;
-  // Stops and joins the thread that follows the previous rank.
+  // Stop and join the thread that receives the output of the previous rank.
   thread_ = std::jthread();
   rank_ = rank;
   tail_ = {};

@@ -28,7 +28,8 @@ struct TokenRequest {
   // on this host; the token is derived from the secret of this coordinator.
   // nullopt: the secret is in token_file or in MUSTER_TOKEN.
   std::optional<rendezvous::Endpoint> endpoint;
-  rendezvous::TokenGrant grant;  // kDerived: what the token permits
+  // if `way` is kDerived: the permissions of the new token
+  rendezvous::TokenGrant grant;
 };
 
 // The flags of `launch token`.

@@ -25,10 +25,11 @@ class Voice {
   // descriptor for a job's verdict.
   Voice(const char* program, Talk talk, int verdict_fd = 2);
 
-  // Sends all later lines to the stderr of `console`, whose threads write them.
+  // Sends all later messages to the stderr of `console`, whose threads write
+  // them.
   void SpeakThrough(std::shared_ptr<agent::Console> console) const;
 
-  // Prints a notice, unless the Talk is kErrorsOnly.
+  // Prints a notice, unless the constructor got Talk::kErrorsOnly.
   void Notice(const std::string& line) const;
 
   // Prints an error message.

@@ -51,8 +51,8 @@ struct Seats {
   // in torchrun, a GPU that no worker of this job uses also gets a share of its
   // node's cores.
   std::vector<Seat> seats;
-  // the rule by which the seats' NUMA nodes were chosen, such as "by the GPUs'
-  // NUMA nodes"
+  // How the NUMA node of each seat (a GPU, or a worker that gets cores) was
+  // chosen, such as "by the GPUs' NUMA nodes".
   std::string how;
 };
 
@@ -103,10 +103,11 @@ struct BindingPlan {
 // torch/numa/binding.py on the same machine with the same GPUs. All
 // hyper-threads of a core go to the same worker.
 //
-// The mode `exclusive` divides a node's cores by the number of all GPUs at the
-// node, even unused ones. If the division leaves a remainder, the first GPUs
-// get one core more. The mode `core-complex` assigns the node's last-level
-// caches in turn, those with the most usable CPUs first.
+// The mode `exclusive` divides the cores of a NUMA node by the number of all
+// GPUs at this NUMA node, even unused ones. If the division leaves a remainder,
+// the first GPUs get one core more. The mode `core-complex` assigns the
+// last-level caches of the NUMA node in turn, those with the most usable CPUs
+// first.
 //
 // InvalidArgument, one line: a worker's GPU has no usable cores, or too few for
 // `exclusive`. Pure.

@@ -22,7 +22,7 @@ struct LogicalCpu {
 // One PCI function (it has its own PCI address) that may be a GPU or a network
 // card.
 struct PciDevice {
-  std::string address;  // "0000:3b:00.0"
+  std::string address;  // PCI address, such as "0000:3b:00.0"
   // The bridges above the device, the host bridge first. Two devices are nearer
   // to each other the more bridges they share.
   std::vector<std::string> bridges;

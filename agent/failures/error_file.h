@@ -30,9 +30,9 @@ absl::StatusOr<ErrorFile> ParseErrorFile(std::string_view json);
 // ResourceExhausted: longer than kMaxErrorFileBytes. Every message names the
 // path. Never blocks on a pipe or a device.
 //
-// @record writes the time of the error in whole seconds. If the file was
-// modified less than two seconds later, `unix_time` is the modification time,
-// which is more exact.
+// torchrun's decorator @record, which writes the error file, stores the time of
+// the error in whole seconds. If the file was modified less than two seconds
+// later, `unix_time` is the modification time, which is more exact.
 absl::StatusOr<ErrorFile> ReadErrorFile(const std::string& path);
 
 }  // namespace muster::agent

@@ -13,10 +13,11 @@
 namespace muster::agent {
 namespace {
 
-// A time limit for reading the addresses in the store. After a timed-out wait
-// for all addresses: the limit for finding the ranks that have published none.
-// After a successful wait: the least time for reading the addresses, even if
-// the deadline of the exchange is nearer.
+// The time for reading the addresses of the ranks in the store, after the wait
+// until all ranks have published theirs. If the wait timed out, this is the
+// time limit for finding the ranks that have published no address. If the wait
+// succeeded, this is the least time for reading the addresses, even if the
+// deadline of the exchange is nearer.
 constexpr Duration kAbsentRanksTimeout = std::chrono::seconds(5);
 constexpr size_t kLongestAddress = 300;
 

@@ -20,7 +20,8 @@ struct RemappedRows {
   int64_t uncorrectable = 0;
   // whether the next reset of the GPU remaps a row of its memory
   bool pending = false;
-  // whether a remapping failed because no spare row was left
+  // whether a defective row of the GPU's memory could not be replaced, because
+  // no spare row was left
   bool failed = false;
 };
 

@@ -19,7 +19,7 @@ class GpuWatch {
  public:
   struct Options {
     std::string library = "libnvidia-ml.so.1";
-    // The time between the beginnings of two readings.
+    // The time between the starts of two readings of the GPUs' values.
     Duration interval = std::chrono::seconds(5);
     // Readings stop when Look was not called for this time; the next call of
     // Look starts them again. Metrics are usually scraped at shorter intervals,

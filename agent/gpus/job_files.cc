@@ -68,8 +68,8 @@ OwnedFd OpenFolder(const JobFiles& files) {
       open(files.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
-// Whether `name` is a regular file that contains the line of this job and
-// nothing else.
+// Whether `name` is a regular file that contains only the run id of this job
+// (JobFiles::job) and a newline.
 bool IsOfThisJob(int folder, const std::string& name, const JobFiles& files) {
   const OwnedFd file(openat(folder, name.c_str(),
                             O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
@@ -94,8 +94,8 @@ int WriteOne(int folder, const std::string& name, const std::string& line) {
       openat(folder, beside.c_str(),
              O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
   if (!file.open()) return errno;
-  // Makes the file readable by all users, whatever the umask, because
-  // dcgm-exporter may run as another user.
+  // Make the job file readable by all users, whatever the umask, because
+  // dcgm-exporter, which reads it, may run as another user.
   if (fchmod(file.get(), 0644) == 0 && WriteAll(file.get(), line) &&
       renameat(folder, beside.c_str(), folder, name.c_str()) == 0) {
     return 0;

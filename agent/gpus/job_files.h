@@ -55,8 +55,8 @@ std::vector<std::string> MachineGpuAddresses(const std::string& root = "");
 // system does.
 absl::Status WriteJobFiles(const JobFiles& files);
 
-// Removes the files in `files` that contain this job. Keeps the files of other
-// jobs, links and folders.
+// Removes the files in `files` whose content is the run id `files.job`. Keeps
+// the files of other jobs, links and folders.
 void RemoveJobFiles(const JobFiles& files);
 
 // Removes the files of this node's GPUs, whatever job they name. Such files

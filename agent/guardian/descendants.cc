@@ -203,9 +203,9 @@ bool OrphanSweep::Pass(const std::vector<ProcessEntry>& spared) {
 }
 
 SparedChildren& SparedChildren::OfThisProcess() {
-  // The list of the processes that must not be killed. It is never destroyed,
-  // because the destructor of a Guardian uses it, and a Guardian in a static
-  // object may be destroyed after other static objects.
+  // The list of the processes that must not be killed. The list is never
+  // destroyed, because the destructor of a Guardian uses it, and a Guardian in
+  // a static object may be destroyed after other static objects.
   static auto* const spared = new SparedChildren;
   return *spared;
 }

@@ -65,8 +65,8 @@ std::vector<ProcessEntry> ChildrenOfThisProcess();
 // from its other children, so the caller names the children to spare.
 class OrphanSweep {
  public:
-  // The time limit of the clean-up: a process in an uninterruptible system call
-  // may never die.
+  // The time limit for killing the orphans. It is needed because a process in
+  // an uninterruptible system call may never die.
   static constexpr std::chrono::seconds kDeadline{10};
 
   OrphanSweep() : end_(MonotonicNow() + kDeadline) {}

@@ -207,7 +207,7 @@ class WakeSet {
   // once the timer has expired.
   int fd() const { return epoll_.get(); }
 
-  // Adds a descriptor to the set; ignores a closed one (-1).
+  // Adds a descriptor to those that fd() watches; ignores a closed one (-1).
   absl::Status Watch(int fd);
   void Forget(int fd);
 

@@ -96,8 +96,9 @@ class Guardian {
   // no effect if no process is left.
   enum class Reach { kProcessGroups, kEverything };
   void SignalAll(int signal, Reach reach);
-  // Sends `signal` to the process group of one worker; SIGCONT follows a
-  // terminating signal, as in SignalAll.
+  // Sends `signal` to the process group of one worker. If the signal is a
+  // terminating one, sends SIGCONT after it, because a stopped process would
+  // not handle the signal.
   void SignalOne(int local_rank, int signal);
 
   // Makes the guardian remove `folder`, and the sockets in it, after the agent

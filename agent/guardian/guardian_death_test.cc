@@ -171,8 +171,8 @@ TEST(GuardianDeath, NothingOutlivesAGuardianThatIsKilled) {
   kill(older_child, SIGKILL);
   waitpid(older_child, nullptr, 0);
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
-  // GuardianLost was reported above, so Next returns no further event. No new
-  // worker can be started.
+  // Next has already returned GuardianLost, and so returns no further event.
+  // Without its guardian, the agent can start no worker.
   EXPECT_TRUE(guardian->Next().empty());
   EXPECT_EQ(guardian->Start(Staged(0, kPlain, OutputPipe())).code(),
             absl::StatusCode::kUnavailable);

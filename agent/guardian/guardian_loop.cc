@@ -312,7 +312,8 @@ class GuardianLoop {
   // description `who` is added to left_behind_.
   struct Signalled {
     LeftBehind who;
-    bool caught = false;  // whether the process has a handler for the signal
+    // whether this process has a handler for that terminating signal
+    bool caught = false;
   };
   std::map<pid_t, Signalled> signalled_;
   std::vector<LeftBehind> left_behind_;

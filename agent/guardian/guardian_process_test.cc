@@ -117,8 +117,8 @@ int RunAsPid1() {
     if (poll(&fd, 1, 30000) != 1) return 14;
     if (!guardian->Next().empty()) return 15;
   }
-  // The guardian of an agent that is PID 1 starts a worker and reports its exit
-  // as usual.
+  // If the agent is PID 1, its guardian must still start a worker and report
+  // the worker's exit.
   const OutputPipe out;
   EventReader events(guardian.get());
   if (!guardian->Start(Staged(0, {"exit", "5"}, out)).ok()) return 16;

@@ -63,11 +63,11 @@ struct Spawned {
 };
 
 // Forks a child that executes the program. The child leads its own session, and
-// dies (SIGKILL) with the calling thread. It has default signal dispositions
-// except for `ignored_signals`, and an empty signal mask. It has no descriptors
-// besides 0, 1, 2 and `key_fd`. Does not wait: if the program's file system
-// hangs, only the child blocks. For a single-threaded process with open
-// descriptors 0, 1 and 2.
+// dies (SIGKILL) with the calling thread. The child has default signal
+// dispositions except for `ignored_signals`, and an empty signal mask. The
+// child has no descriptors besides 0, 1, 2 and `key_fd`. Does not wait: if the
+// program's file system hangs, only the child blocks. For a single-threaded
+// process with open descriptors 0, 1 and 2.
 std::variant<Spawned, StartFailure> Spawn(const SpawnRequest& request);
 
 // Sends `signal` to the process group that a spawned child leads. The group

@@ -55,8 +55,8 @@ struct StartCommand {
 };
 struct SignalCommand {
   int signal = 0;
-  // whether the signal is also sent to descendants of the workers outside of
-  // the running workers' process groups
+  // whether the guardian also sends `signal` to descendants of the workers that
+  // are outside of the running workers' process groups
   bool everything = false;
   // local rank of the only worker to whose process group the signal is sent;
   // nullopt: the signal is sent to the process groups of all workers
@@ -104,8 +104,8 @@ struct EndedNotice {
 };
 struct AllGoneNotice {
   // The number of StartCommands that the guardian had received when it found no
-  // process left. If the agent has sent more StartCommands, the notice is
-  // outdated, and the agent ignores it.
+  // process left. If the agent has sent more StartCommands, this AllGoneNotice
+  // is outdated, and the agent ignores it.
   uint64_t starts_taken = 0;
   // descendants that outlived their workers and were stopped since the last
   // AllGoneNotice; at most kMaxLeftBehind

@@ -18,7 +18,7 @@ std::string MeantNcclVariable(const std::string& name);
 struct InterfaceList {
   bool all_but = false;
   bool exact = false;
-  std::vector<std::string> names;  // device names without ":port"
+  std::vector<std::string> names;  // interface or device names, without ":PORT"
 };
 InterfaceList ParseInterfaceList(const std::string& text);
 

@@ -62,7 +62,7 @@ struct Interface {
 };
 
 struct FabricPort {
-  std::string device;  // "mlx5_0"
+  std::string device;  // name of the RDMA device, such as "mlx5_0"
   int port = 1;
   std::string state;  // state of the port: "ACTIVE", "DOWN"
   std::string layer;  // link layer: "InfiniBand", "Ethernet"
@@ -70,7 +70,7 @@ struct FabricPort {
 
 struct PortUse {
   int port = 0;
-  std::string error;  // why the port cannot be listened on; empty: it is free
+  std::string error;  // why no program can listen on `port`; empty: it can
 };
 
 struct NetworkFacts {
@@ -103,7 +103,8 @@ struct FolderFacts {
   // The nearest existing parent folder, if the folder `path` does not exist;
   // all other facts then describe this parent. Empty: the folder exists.
   std::string above;
-  // why the folder cannot be used, such as "no such folder" or "no answer"
+  // why the folder `path` cannot be used, such as "no such folder" or "no
+  // answer"
   std::string error;
   bool writable = false;
   bool read_only = false;  // whether the file system or its mount is read-only
@@ -111,7 +112,7 @@ struct FolderFacts {
   // folder is then read-only by configuration, as a container's root may be.
   // (After errors the kernel makes the file system itself read-only.)
   bool mounted_read_only = false;
-  int64_t total = 0;  // size of the file system in bytes
+  int64_t total = 0;  // size of the folder's file system in bytes
   int64_t free = 0;   // bytes that this user may still write to the file system
   // number of inodes; 0: the file system has no fixed number
   int64_t files = 0;

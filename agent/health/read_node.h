@@ -22,9 +22,9 @@ struct NodePaths {
   // Folders to examine, as pairs of purpose and path.
   std::vector<std::pair<std::string, std::string>> folders;
   std::vector<int> ports = {29400, 29500};
-  // Time limits. `gpu_timeout`: for the driver to list its GPUs, which takes
-  // seconds without persistence mode. `timeout`: for each other part that may
-  // hang.
+  // Time limits of ReadNode. `gpu_timeout`: for the driver to list its GPUs,
+  // which takes seconds without persistence mode. `timeout`: for each other
+  // read that may hang, such as that of a folder on a network file system.
   Duration gpu_timeout = std::chrono::seconds(30);
   Duration timeout = std::chrono::seconds(5);
 };

@@ -43,7 +43,9 @@ class ReadTreeTest : public ::testing::Test {
 // unrelated one, then ACS with the control bits `control`.
 std::string Bridge(unsigned char control) {
   std::string bytes(512, '\0');
-  // At 0x100: capability 0x0001; the next capability is at 0x148.
+  // The list of PCI Express extended capabilities begins at 0x100, here with
+  // the capability 0x0001 (not ACS). Its header says that the next capability,
+  // ACS, is at 0x148.
   bytes.replace(0x100, 4, std::string("\x01\x00\x81\x14", 4));
   bytes.replace(0x148, 4, std::string("\x0d\x00\x01\x00", 4));
   bytes[0x148 + 6] = static_cast<char>(control);

@@ -62,8 +62,8 @@ TEST_F(GuardianWatchTest, TimeInWhichTheAgentStoodStillDoesNotCount) {
   EXPECT_TRUE(Wait(seconds(4)));
 }
 
-// Calls of Look that are more frequent than required do not change the
-// deadline.
+// If Look is called more often than required, the guardian still counts as
+// unresponsive after the same time, 10 s without a sign of life.
 TEST_F(GuardianWatchTest, FrequentLooksCountTheSameTime) {
   for (int i = 0; i < 999; ++i) {
     now_ += milliseconds(10);

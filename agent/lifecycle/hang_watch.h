@@ -14,7 +14,7 @@ namespace muster::agent {
 
 // The state of the main thread of a worker's process, as the kernel reports it.
 enum class WorkerState {
-  kOther,    // running or sleeping, for instance waiting for a peer
+  kOther,    // the thread runs or sleeps, for instance waits for a peer
   kStopped,  // stopped by a signal until SIGCONT, but not by a debugger
   // in an uninterruptible wait in the kernel, for instance for a disk or driver
   kUninterruptible,
@@ -29,7 +29,7 @@ enum class WorkerState {
 // detection is off. Otherwise its deadline is the first of these values that
 // exists:
 // - the worker's own WATCHDOG_S (0: no deadline)
-// - the policy's value
+// - the time-out that the user has set (HangPolicy::timeout)
 // - a value learned from the pauses between the worker's reports in this round,
 //   once kLeastPauses pauses are known
 //

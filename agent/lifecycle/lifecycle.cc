@@ -197,7 +197,8 @@ void Lifecycle::On(const WorkerDown& event) {
     pids_[event.local_rank] = 0;
   }
   if (IsEndOfHungWorker(event)) {
-    // Nothing to do: the worker was already reported as hung.
+    // The worker that has ended was reported as hung before, so its exit is no
+    // further failure.
   } else if (!event.failure.has_value() || IsEndByPreemption(*event.failure)) {
     // Nothing to do: the exit is no failure, because the worker exited with 0
     // or the preemption explains the exit.

@@ -181,7 +181,9 @@ class Lifecycle {
   void ExamineStopped();
   std::vector<SilentWorker> SilentWorkers(const WorkersSeen& event) const;
   rendezvous::Failure SuspectedOf(const HangWatch::Silence& silence) const;
-  // Notifies the user of the suspected worker and requests its stack.
+  // Notifies the user of the worker that is suspected to hang. Requests the
+  // stack of this worker and those of its peers on this node, kMaxStacks stacks
+  // at most.
   void RequestStacks();
   // Records the hang as the failure of the suspected worker. If the round is
   // running, also stops all workers.
@@ -416,7 +418,9 @@ class Lifecycle {
   };
   // the newest reports to the coordinator, oldest first
   std::deque<SentReport> sent_;
-  bool changed_ = false;  // whether the state has changed since the last report
+  // whether the coordinator must get a report at once, because this node's
+  // state has changed since the last report
+  bool changed_ = false;
   Instant next_report_;
   std::string last_notice_;
 };

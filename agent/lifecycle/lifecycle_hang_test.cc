@@ -67,8 +67,9 @@ TEST_F(LifecycleHang, AStandstillOfTheNodeIsNoHang) {
   const Duration left = seconds(30) - milliseconds(10) - to_next;
   agent_.Wait(left - milliseconds(1));
   EXPECT_THAT(agent_.stacks_asked, IsEmpty());
-  // The workers' deadline of 30 s, without the time of the suspension, has
-  // passed now: a worker is suspected, and its stack is requested.
+  // The time for which the agent was suspended does not count. Without it, the
+  // workers' deadline of 30 s has passed now: a worker is suspected, and its
+  // stack is requested.
   agent_.Wait(milliseconds(1));
   EXPECT_EQ(agent_.stacks_asked.size(), 1u);
 }
@@ -122,8 +123,8 @@ TEST_F(LifecycleHang, StoppedWorkerIsSuspectedFirst) {
   EXPECT_EQ(agent_.looks[0].workers[1].local_rank, 1);
   EXPECT_EQ(agent_.stacks_asked[0].workers[0].local_rank, 0);
   EXPECT_EQ(agent_.stacks_asked[0].workers[1].local_rank, 1);
-  // Worker 0 is suspected. A report of worker 1, or the stack of worker 1, does
-  // not change this.
+  // Worker 0 is suspected to hang. A report of worker 1, or the stack of worker
+  // 1, does not change this.
   agent_.Says(1);
   agent_.Step(Taken(/*local_rank=*/1));
   EXPECT_EQ(agent_.phase(), rendezvous::NodePhase::kRunning);
@@ -138,8 +139,8 @@ TEST_F(LifecycleHang, StoppedWorkerIsSuspectedFirst) {
   EXPECT_EQ(failure.message,
             "hung: silent for 29.9 s (its deadline is 30 s), last step 1200; "
             "it is stopped by a signal, such as SIGSTOP");
-  // The hung worker's peers get SIGTERM and a grace period; the hung worker
-  // gets SIGKILL.
+  // agent_.signals: the signal to all workers; the peers of the hung worker get
+  // a grace period. agent_.to_one: the hung worker also gets SIGKILL.
   EXPECT_THAT(agent_.signals, ElementsAre(SIGTERM));
   EXPECT_THAT(agent_.to_one, ElementsAre(Pair(0, SIGKILL)));
 }
@@ -352,8 +353,9 @@ TEST_F(LifecycleHang, AWorkerThatDiesWhileItIsLookedAtStillHung) {
   EXPECT_EQ(agent_.reports.back().failures.size(), 1u);
 }
 
-// The kernel may report the exit of a peer before the exit of the suspected
-// worker. The agent's report still names the hang first.
+// A worker is suspected of a hang, and a signal kills this worker and its peer
+// while the stacks are taken. The kernel may report the peer's exit first. The
+// agent's report still names the hang first.
 TEST_F(LifecycleHang, APeerThatIsKilledWhileStacksAreTakenIsNotTheCause) {
   FallSilent();
   rendezvous::Failure killed;

@@ -149,8 +149,8 @@ TEST_F(LifecyclePreemption, WorkerKilledByTheClustersSignalHasNotFailed) {
   EXPECT_THAT(agent_.reports.back().failures, IsEmpty());
 }
 
-// A worker that is itself a launcher exits with the preempted code if its job
-// should be retried. This is not a failure.
+// A worker that is itself a launcher exits with kPreemptedExitCode (75) if its
+// own job was preempted and should be started again. This is not a failure.
 TEST_F(LifecyclePreemption, WorkerThatExitsWithThePreemptedCodeHasNotFailed) {
   agent_.Run(1);
   agent_.Step(SignalCaught{SIGUSR1});

@@ -50,7 +50,8 @@ struct WorkerDown {
 // Event: no worker of the round is started, because the workers of this node
 // cannot use the round's store, or the round's encryption key is missing.
 struct RoundRefused {
-  std::string why;  // reason in one sentence that names the host
+  // why the workers cannot be started: one sentence that names the host
+  std::string why;
 };
 // Event: no worker and no descendant of a worker is left.
 struct WorkersGone {
@@ -147,8 +148,8 @@ struct StartWorkers {
 };
 struct SignalWorkers {
   int signal = 0;
-  // Whether the signal is also sent to descendants of the workers outside of
-  // the running workers' process groups.
+  // Whether the signal is also sent to the workers' descendants that have left
+  // the process groups of the running workers.
   bool everything = false;
   // The local rank of the only worker to whose process group the signal is
   // sent; nullopt: the signal is sent to the process groups of all workers.
@@ -254,7 +255,8 @@ struct LifecycleStep {
   std::vector<rendezvous::Failure> ends;
   // lines for the user, which --quiet suppresses
   std::vector<std::string> notices;
-  // lines for the user, printed even with --quiet
+  // lines for the user about leftover processes that were stopped; printed even
+  // with --quiet
   std::vector<std::string> losses;
   std::optional<Leave> leave;
 };

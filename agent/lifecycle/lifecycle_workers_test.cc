@@ -178,8 +178,8 @@ TEST(LifecycleWorkers, NothingIsLeftOnlyWhenEveryWorkerHasEnded) {
   agent.TellRun(1);
   agent.Up(0);
   agent.Fails(0);
-  // WorkersGone arrives before the second worker was started: the node waits
-  // for the second worker too.
+  // The event WorkersGone arrives before the second worker has started. The
+  // node must still wait for the second worker.
   agent.Gone();
   EXPECT_EQ(agent.phase(), rendezvous::NodePhase::kStopping);
   agent.Up(1);

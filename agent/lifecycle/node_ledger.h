@@ -30,8 +30,8 @@ class NodeLedger {
   explicit NodeLedger(Instant now);
 
   // Attributes the time from `now` on to `activity`: kWaiting, kIdle,
-  // kStarting, kStopping or kRecovering. All other activities follow from the
-  // workers' steps, after a call of Train. No effect if `activity` is the
+  // kStarting, kStopping or kRecovering. After a call of Train, the workers'
+  // steps determine all other activities. No effect if `activity` is the
   // current one.
   void Enter(Instant now, rendezvous::Activity activity);
   // Lets the workers' steps (Hear) determine the activity from `now` on, until
@@ -39,8 +39,9 @@ class NodeLedger {
   // have reached; -1: none. No effect if the workers' steps already determine
   // the activity.
   void Train(Instant now, int64_t reached);
-  // Records a worker's progress report. Has an effect only after Train, until
-  // the next call of Enter.
+  // Records a worker's progress report. Has an effect only while the workers'
+  // steps determine the activity: from a call of Train to the next call of
+  // Enter.
   void Hear(Instant now, const ProgressMessage& message);
   // Records that round `round` has ended early. From now on, all time counts as
   // lost because of this end, except time that is idle, stalled or spent on

@@ -54,8 +54,10 @@ class ConsoleWriter {
 
   // The number of bytes that did not reach the console.
   struct Loss {
-    // bytes discarded by GiveUp, or dropped beyond limit_bytes; without the
-    // bytes that kDrop drops
+    // bytes that were not written because the console's reader is too slow:
+    // those that were discarded after GiveUp, and those dropped beyond
+    // limit_bytes. Text that is dropped because of WhenFull::kDrop is not
+    // counted.
     int64_t unread = 0;
     int64_t failed = 0;  // bytes lost in failed writes
     int error = 0;       // errno of the first failed write

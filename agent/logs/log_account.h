@@ -20,7 +20,8 @@ class LogAccount {
   struct Sums {
     // bytes of all streams that could not be written to the log files
     int64_t lost = 0;
-    // the bytes in `lost` that are not on the console either
+    // the part of `lost` that is not on the console either, so that nobody can
+    // read these bytes
     int64_t lost_file_only = 0;
     int64_t dropped = 0;  // bytes deleted by rotation
   };

@@ -126,8 +126,10 @@ class LogRelay::Impl {
   // relay's thread only.
   std::map<uint64_t, Instant> partials_;
 
-  FileQueue files_;    // queue of writes to the log files
-  FileQueue folders_;  // queue of all other work in the log folder
+  FileQueue files_;  // queue of writes to the log files
+  // queue of all work in the log folder except writes to log files, such as
+  // making and removing folders
+  FileQueue folders_;
 
   std::mutex mutex_;  // guards the fields below
   // router of the streams; its non-const functions are called only with mutex_
@@ -187,8 +189,9 @@ LogRelay::Impl::~Impl() {
   files_.SetOnRoom(nullptr);
   if (!finished_) Flush({.without_progress = std::chrono::seconds(1)});
   DrainAll();
-  // Destroys the readers. Each reader ends its stream: the console gets an
-  // unterminated last line, and the stream's log file is closed.
+  // Destroy the readers of the streams' pipes. Each reader ends its stream: the
+  // console gets an unterminated last line, and the stream's log file is
+  // closed.
   open_.clear();
   last_stderr_.clear();
   router_.CloseFilteredFiles();
@@ -270,8 +273,8 @@ LogRelay::Impl::Reader LogRelay::Impl::Find(uint64_t id) {
   return found == open_.end() ? nullptr : found->second;
 }
 
-// Removes the stream with this id if `outcome` says that it has ended. Its
-// reader has already closed the descriptor.
+// Removes the worker's stream with this id if `outcome` says that the stream
+// has ended. The stream's PipeReader has already closed the descriptor.
 void LogRelay::Impl::ForgetIfEnded(uint64_t id, PipeReader::Outcome outcome) {
   if (outcome != PipeReader::Outcome::kEnded) return;
   std::lock_guard<std::mutex> lock(mutex_);

@@ -47,8 +47,8 @@ namespace muster::agent {
 // Thread-safe. Owns one thread for the pipes, started with the first worker.
 class LogRelay {
  public:
-  // `account`: counts the missing bytes of the files; complete after the
-  // relay's destruction. May be null.
+  // `account`: counts the bytes that the log files lack; complete once the
+  // relay is destroyed. May be null.
   explicit LogRelay(LogPlan plan, std::shared_ptr<Console> console = nullptr,
                     std::shared_ptr<LogAccount> account = nullptr);
   ~LogRelay();

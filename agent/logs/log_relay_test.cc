@@ -448,8 +448,8 @@ TEST_F(LogRelayTest, GrandchildThatHoldsThePipeDelaysNothing) {
   EXPECT_THAT(relay_->StderrTail(0), ElementsAre("whole", "boom"));
   relay_->Flush();
   EXPECT_EQ(Log("attempt_0/10/stderr.log"), "whole\nboom");
-  // Text that a grandchild writes to the pipe later still arrives in the file,
-  // even after the next attempt has begun.
+  // The grandchild still writes to the pipe after the next attempt (Open(0, 1))
+  // has begun. This text, too, must arrive in the file of attempt 0.
   LogRelay::Pipes next = Open(0, 1);
   Put(pipes.stderr_fd, " later\n");
   relay_->Flush();
@@ -540,10 +540,10 @@ TEST_F(LogRelayTest, SharedConsoleKeepsLinesWhole) {
   }
 }
 
-// Each worker writes 10000 bytes to stdout. If the file is rotated, two files
-// of 1000 bytes are left; otherwise the file has all bytes. The console shows
-// the stdout of worker 1 only. By default only worker 1's file is rotated; with
-// kOfAllStreams both workers' files are.
+// Each worker writes 10000 bytes to stdout. If a worker's log file is rotated,
+// two files of 1000 bytes are left; otherwise the log file has all bytes. The
+// console shows the stdout of worker 1 only. By default only worker 1's file is
+// rotated; with kOfAllStreams both workers' files are.
 TEST_F(LogRelayTest, OnlyShownStreamsAreRotatedUnlessAsked) {
   const std::string line = std::string(99, 'x') + "\n";
   plan_.rotate_bytes = 1000;

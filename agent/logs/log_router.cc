@@ -108,9 +108,9 @@ std::shared_ptr<QueuedFile> LogRouter::FilteredFile(int attempt,
     file = NewFile(AttemptFolder(run_folder_, attempt) +
                        (stream == StreamSet::kOut ? "/filtered_stdout.log"
                                                   : "/filtered_stderr.log"),
-                   // kConsole, because this file is not the only copy of its
-                   // lines: they are also on the console or in the workers' own
-                   // log files.
+                   // kConsole, because the filtered file is not the only copy
+                   // of its lines: these lines are also on the console or in
+                   // the workers' own log files.
                    LogAccount::Copies::kConsole);
   }
   return file;

@@ -24,9 +24,9 @@ std::string OpenLine::Compose(const LinePart& part) {
   } else if (is_own && redraw_ == Redraw::kReplace) {
     bytes = kStartAgain + part.prefix + part.text;
   } else {
-    // The part has no text and only ends its stream's line. Another stream's
-    // text has already ended this line on the console, so nothing is left to
-    // write.
+    // Nothing is left to write if `part` has no text and only ends the line of
+    // its stream: the text of another stream has already ended this line on the
+    // console.
     if (part.text.empty() && part.ends && !is_own) return "";
     bytes = BeforeLines() + part.prefix + part.text;
   }

@@ -16,10 +16,10 @@ struct LinePart {
   };
 
   uint64_t stream = 0;  // number of the stream to which the line belongs; not 0
-  std::string prefix;   // text that is printed first if the part begins a line
-  std::string text;     // text of the part, without a line end
+  std::string prefix;   // printed before `text` if this piece begins a line
+  std::string text;     // text of this piece of a line, without a line end
   Place place = Place::kContinues;
-  bool ends = false;  // whether the line ends with this part
+  bool ends = false;  // whether the line ends with this piece
 };
 
 // Composes the output of several streams that share a console. At most one line

@@ -114,8 +114,8 @@ PipeReader::Outcome PipeReader::Drain(std::span<char> buffer) {
     if (count == 0) return OutcomeLocked();
     left -= static_cast<int>(count);
   }
-  // Reads once more after the bytes that were in the pipe: if the stream has
-  // ended, only this read returns end of file.
+  // All bytes that were in the pipe have been read. Read once more: if the
+  // writers have closed the pipe, only this further read returns end of file.
   ReadLocked(buffer);
   return OutcomeLocked();
 }

@@ -17,7 +17,8 @@ using rendezvous::Inquiry;
 using rendezvous::OutputLine;
 
 constexpr size_t kMaxBlockBytes = 16 << 10;
-// The assumed memory in bytes that a block uses in addition to its text.
+// The assumed memory in bytes that a Block (a piece of output) uses in addition
+// to its text.
 constexpr size_t kBlockOverhead = 128;
 // Interval at which a reader that follows the output gets a progress bar's
 // newest state.

@@ -45,7 +45,8 @@ class RecentOutput {
     // number of the piece in the order of arrival, among the pieces of all
     // workers
     uint64_t number = 0;
-    // number of bytes that this local rank wrote before the piece
+    // number of bytes that the workers with this local rank, in all rounds,
+    // wrote before this piece of output
     uint64_t offset = 0;
     Worker worker;
     Stream stream = Stream::kOut;
@@ -148,7 +149,7 @@ class OutputReader {
     // time at which a progress bar's state was last returned
     Instant shown_state;
     RecentOutput::Block newest;  // the newest block read, without its bytes
-    size_t ended = 0;            // number of lines that ended in `newest`
+    size_t ended = 0;  // number of lines that ended in the block `newest`
     // Whether the beginning of the current line was already returned, as a line
     // of its own.
     bool is_rest = false;

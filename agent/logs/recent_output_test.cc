@@ -172,9 +172,9 @@ TEST_F(RecentOutputTest, FollowerGetsAPromptOnceItStandsStill) {
   ASSERT_THAT(shown, SizeIs(1));
   EXPECT_EQ(shown[0].text, "sure? ");
   EXPECT_THAT(Texts(reader.Take(due)), IsEmpty());
-  // The newline ends the prompt "sure? ", which was returned before, so the
-  // newline adds no line to the answer. The new prompt is returned after the
-  // usual pause.
+  // The newline ends the prompt "sure? ", which Take has returned before, so
+  // the newline adds no line to the result of Take. The new prompt "second? "
+  // is an unfinished line, so Take returns it only after kUnfinishedAfter.
   Write(4, "\nsecond? ", due);
   EXPECT_THAT(Texts(reader.Take(due)), IsEmpty());
   EXPECT_THAT(Texts(reader.Take(due + OutputReader::kUnfinishedAfter)),

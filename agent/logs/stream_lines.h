@@ -19,7 +19,7 @@ enum class LineEnd {
 };
 
 struct Line {
-  std::string text;  // the line without its end
+  std::string text;  // the line without the characters that ended it
   LineEnd end = LineEnd::kNewline;
 
   bool operator==(const Line&) const = default;

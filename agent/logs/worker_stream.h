@@ -24,7 +24,8 @@ enum class Remember { kNothing, kLastLines };
 struct StreamSinks {
   std::unique_ptr<QueuedFile> file;
   std::unique_ptr<RecentStream> recent;  // the stream's newest output in memory
-  std::string prefix;  // prefix of the lines in all sinks below
+  // prefix of each line on the console and in `filtered_file`
+  std::string prefix;
   // Callbacks that write to the console: `console` gets whole lines,
   // `console_part` gets parts of unfinished lines. Both are set, or neither is
   // set.

@@ -43,8 +43,8 @@ class WorkerStreamTest : public ::testing::Test {
     return text.str();
   }
 
-  // Lets `time` pass, and shows unfinished lines at their deadlines as the
-  // relay's thread does.
+  // Lets `time` pass, and shows unfinished lines at their deadlines, as the
+  // thread of LogRelay does.
   void Pass(WorkerStream& stream, Duration time) {
     const Instant end = now_ + time;
     while (stream.NextDeadline() && *stream.NextDeadline() <= end) {

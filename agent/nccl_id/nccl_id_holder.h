@@ -70,15 +70,16 @@ class NcclIdHolder {
   // round, the process that hosts its root is kept during the round, and the
   // result is true.
   bool BeginRound(const std::string& id);
-  // A descriptor that is readable when LookAtRoot must be called; -1 while this
-  // node hosts no root of a round.
+  // A descriptor that is readable when LookAtRoot must be called. -1: no
+  // process of this node hosts the root of a round's NCCL id.
   int root_fd() const;
   // The first call after the death of the process that hosts the root of the
   // round's NCCL id says how the process died: "the process that hosts the root
   // of this round's NCCL id (pid 7) was killed by SIGKILL". Any other call
   // returns nullopt.
   std::optional<std::string> LookAtRoot();
-  // Releases the id for the next round and ends its process.
+  // Releases the NCCL id for the next round, and kills the process that hosts
+  // the id's root.
   void Discard();
 
  private:

@@ -120,10 +120,10 @@ absl::StatusOr<std::string> ExchangeKinds(const std::string& own,
   return theirs;
 }
 
-// Lets the root's program make an NCCL id, and sends the id to the partner. If
-// the program makes none, sends zeros, so that the partner does not wait in
-// vain. Stores the program's status in `made`, and returns the connection's
-// status.
+// Called on the root, the node of the pair that makes the NCCL id. Lets the
+// child program make the id, and sends the id to the partner. If the program
+// makes none, sends zeros, so that the partner does not wait in vain. Stores
+// the program's status in `made`, and returns the connection's status.
 absl::Status SendId(Program& program, int count, const GpuPairChannel& partner,
                     absl::Status& made) {
   std::string id(kIdBytes, '\0');

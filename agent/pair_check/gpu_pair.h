@@ -50,7 +50,8 @@ inline constexpr Duration kGpuPairLimit =
     kGpuPairStart + kGpuPairTimeout + std::chrono::seconds(3);
 
 struct GpuPairProgram {
-  std::string path;                      // empty: the node has no GPU
+  // the child program; empty: no GPU here
+  std::string path;
   std::vector<std::string> environment;  // as NAME=VALUE
 };
 

@@ -135,7 +135,8 @@ class Conversation {
                sizeof(bytes));
   }
 
-  // Replaces the limit that the constructor has set.
+  // Sets the limit for all later waits: their deadline and the descriptor that
+  // cancels them.
   void SetLimit(const Limit& limit) { limit_ = limit; }
 
   absl::Status Send(const char* data, size_t bytes) {
@@ -226,7 +227,7 @@ class Conversation {
     std::optional<Instant> first;  // time at which the first data arrived
     // start of the time over which the rate is measured; nullopt: not started
     std::optional<Instant> from;
-    size_t counted = 0;  // bytes received since `from`
+    size_t counted = 0;  // bytes received since the measurement began
     std::optional<double> rate;
     while (true) {
       const absl::StatusOr<size_t> got =
@@ -234,8 +235,8 @@ class Conversation {
       if (!got.ok()) return got.status();
       for (size_t at = 0; at < *got;) {
         if (position == 0 && buffer[at] == kEnd) {
-          // Keeps the bytes after kEnd: the partner may have sent them already
-          // for the next step of the measurement.
+          // Keep the bytes after kEnd, the last byte of the data: the partner
+          // may have sent them already for the next step of the measurement.
           early_.assign(buffer.data() + at + 1, *got - at - 1);
           if (rate.has_value()) return *rate;
           return absl::UnavailableError("the partner ended the measurement");

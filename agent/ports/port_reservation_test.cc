@@ -28,7 +28,8 @@ OwnedFd Socket(int family, Reuse reuse) {
   return fd;
 }
 
-// Binds to all addresses of the family; returns 0 or an errno.
+// Binds the socket to `port` at all addresses of the address family; returns 0
+// or an errno.
 int Bind(const OwnedFd& fd, int family, int port) {
   sockaddr_in6 six = {};
   six.sin6_family = AF_INET6;
@@ -84,7 +85,8 @@ TEST_P(PortReservationOf, AnUnsharedPortIsBoundByNoOther) {
   EXPECT_EQ(listen(server.get(), 16), 0);
 }
 
-// A server can bind one address although the reservation holds all addresses.
+// A server can bind the reserved port on one address, although the reservation
+// has bound the port on all addresses.
 TEST(PortReservation, ASharedPortIsBoundOnOneAddress) {
   auto reservation = PortReservation::Take(Sharing::kNone);
   ASSERT_TRUE(reservation.ok()) << reservation.status();

@@ -27,12 +27,13 @@ class PreemptionFile {
   PreemptionFile(const PreemptionFile&) = delete;
   PreemptionFile& operator=(const PreemptionFile&) = delete;
 
-  // Sets the folder for the file: the folder of the worker sockets
-  // (ProgressSockets). If the agent is killed, the guardian removes this folder
-  // together with the file (RemoveSocketFolder). Empty: no file is written.
+  // Sets the folder in which Write makes the preemption file: the folder of the
+  // worker sockets (ProgressSockets). If the agent is killed, the guardian
+  // removes this folder together with the file (RemoveSocketFolder). Empty: no
+  // file is written.
   void PutInto(const std::string& folder);
 
-  // The path of the file; empty if no folder is set.
+  // The path of the preemption file; empty if PutInto has set no folder.
   const std::string& path() const { return path_; }
 
   // Writes the preemption file. Unavailable, one line: the file cannot be
@@ -77,7 +78,7 @@ class PreemptionAnnouncer {
   void Announce(const rendezvous::PreemptionNotice& notice,
                 std::function<void()> done);
 
-  // Kills the command if it still runs, and prints `why`.
+  // Kills the command of --on-preempt if it still runs, and prints `why`.
   void End(const std::string& why);
 
  private:

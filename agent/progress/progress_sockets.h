@@ -68,9 +68,11 @@ class ProgressSockets {
     std::string path;
     // number of datagrams that may be read now under the rate limit
     double allowance = kBurst;
-    Instant counted;  // time at which `allowance` was last increased
-    // whether the socket is not read now, because the worker has used up
-    // `allowance`
+    // time at which `allowance`, the number of datagrams that may be read now,
+    // was last increased
+    Instant counted;
+    // whether the socket is not read now, because the worker has sent more
+    // datagrams than the rate limit permits (`allowance` is used up)
     bool paused = false;
   };
   absl::Status MakeFolder();

@@ -22,8 +22,9 @@ WorkerState ReadWorkerState(int64_t pid);
 //
 //   thread 4242 (python3), sleeping, in clock_nanosleep, waits in hrtimer_nano…
 //
-// The kernel stack follows where this user may read it. Empty if the process
-// does not exist. At most 64 threads.
+// The lines of the thread's kernel stack are added below this line if this user
+// may read them. Returns an empty text if the process does not exist. Describes
+// at most 64 threads.
 std::string KernelStacks(int64_t pid);
 
 }  // namespace muster::agent

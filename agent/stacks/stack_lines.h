@@ -6,10 +6,10 @@
 
 namespace muster::agent {
 
-// The stacks of one process, as each tool printed them; empty where a tool
-// found no stack.
+// The stacks of one process, one text from each source (py-spy, gdb, /proc). A
+// text is empty if its source gave no stack.
 struct StackTexts {
-  std::string python;  // py-spy's dump
+  std::string python;  // Python frames printed by `py-spy dump`
   std::string native;  // backtraces printed by gdb
   std::string kernel;  // description of the threads from /proc (KernelStacks)
   // one line that says why a Python process has no Python stack here

@@ -51,7 +51,8 @@ void WriteFile(const std::string& path, const std::string& text) {
   if (file.open()) WriteAll(file.get(), text);
 }
 
-// Writes the file, but waits for the file system for at most kTimeToWrite.
+// Writes `text` to the file `path`, but waits for the file system for at most
+// kTimeToWrite.
 void WriteInTime(const std::string& path, const std::string& text) {
   Within<std::monostate>(MonotonicNow() + kTimeToWrite, [path, text] {
     WriteFile(path, text);

@@ -59,8 +59,8 @@ class Worker {
   }
   ~Worker() { End(); }
   pid_t pid() const { return pid_; }
-  // Kills the process. Returns what the process has printed since it was ready:
-  // the error of an interrupted system call, or nothing.
+  // Kills this worker's process. Returns the text that the process has printed
+  // since it was ready: the error of an interrupted system call, or nothing.
   std::string End() {
     if (pid_ == 0) return "";
     EXPECT_EQ(waitpid(pid_, nullptr, WNOHANG), 0) << "it has ended by itself";

@@ -26,7 +26,8 @@ class TerminalBridge {
   // Called by Forward and Release.
   using OnModes = std::function<void(int fd, const TerminalModes* modes)>;
   explicit TerminalBridge(OnModes on_modes = nullptr);
-  // Ends all forwarding, as Release does.
+  // Calls Release: ends FollowSize and Forward, and restores the terminal's
+  // modes.
   ~TerminalBridge();
 
   TerminalBridge(const TerminalBridge&) = delete;
@@ -81,7 +82,10 @@ class TerminalBridge {
 
   const OnModes on_modes_;
   const int terminal_;  // descriptor 0, 1 or 2 of the terminal; -1: no terminal
-  OwnedFd wake_;  // readable when the thread in Run must check for a change
+  // An eventfd that interrupts the wait of the thread in Run. That thread then
+  // checks whether it must end, and whether this process is in the terminal's
+  // foreground.
+  OwnedFd wake_;
   std::thread thread_;
 
   std::mutex mutex_;  // guards the fields below

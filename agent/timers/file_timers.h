@@ -61,7 +61,7 @@ class FileTimers {
   // beginning of a request line whose rest has not arrived yet
   std::string begun_;
   bool too_long_ = false;
-  // timers by process id and scope
+  // Key: the process id and the scope_id of the request that set the timer.
   std::map<std::pair<int64_t, std::string>, Timer> timers_;
 };
 

@@ -77,8 +77,9 @@ class WorkerTimers {
   FileTimers timers_;
   // whether the user was notified of an invalid line in this round
   bool complained_ = false;
-  // The scope of the expired timer for each process that got a signal in this
-  // round; the key is the process id.
+  // Key: the id of a process that got a signal in this round because one of its
+  // timers had expired. Value: the timer's scope, a name that the worker has
+  // chosen.
   std::map<pid_t, std::string> expired_;
 };
 

@@ -4,8 +4,8 @@ namespace muster::agent {
 namespace {
 
 // A Python program for --run-path. The user's program and arguments are
-// arguments of the interpreter. They are never inserted into this text, so
-// Python does not interpret them.
+// arguments of the interpreter. Program and arguments are never inserted into
+// this text, so Python does not interpret them.
 constexpr char kRunPath[] =
     "import runpy, sys; del sys.argv[0]; "
     "runpy.run_path(sys.argv[0], run_name='__main__')";

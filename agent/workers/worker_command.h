@@ -18,7 +18,7 @@ struct CommandRequest {
   // -m, --module: the program is the name of a Python module
   bool is_module = false;
   bool no_python = false;  // --no-python: the program is executed directly
-  // --run-path: the file runs under Python, by runpy.run_path
+  // --run-path: the program is a file that Python runs by runpy.run_path
   bool run_path = false;
   std::string python;  // value of $PYTHON_EXEC; empty: python3
 };

@@ -19,8 +19,8 @@ namespace muster {
 namespace {
 
 void SetOption(int fd, int level, int name, int value) {
-  // A failure to set the option is ignored: without the option, the loss of the
-  // peer is still noticed, but later.
+  // Ignore a failure: without the option the connection still works, but it may
+  // send small data later, or notice the loss of its peer later.
   setsockopt(fd, level, name, &value, sizeof(value));
 }
 

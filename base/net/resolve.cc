@@ -73,7 +73,7 @@ LookUpOrAddresses Start(const HostAndPort& name, const ResolveLimits& limits) {
 }
 
 // Waits for a look-up for at most `left`, and subtracts the waiting time from
-// `left`. `timeout`: the time limit of all look-ups, for the message.
+// `left`. `timeout`: the time limit of all look-ups, for the error message.
 Addresses Await(const std::string& host, Answer& answer,
                 const ResolveLimits& limits, Duration timeout, Duration& left) {
   std::unique_lock<std::mutex> lock(answer.mutex);

@@ -90,9 +90,9 @@ SSL_SESSION* NewSession(SSL* ssl) {
 int OfferKey(SSL* ssl, const EVP_MD* hash, const unsigned char** identity,
              size_t* identity_bytes, SSL_SESSION** session) {
   *session = nullptr;
-  // The key can be used only with SHA-256, so no key is offered if the
-  // handshake uses another hash. OpenSSL passes null while the hash is not
-  // known.
+  // The pre-shared key can be used only with SHA-256, so no key is offered if
+  // the TLS handshake uses another hash. OpenSSL passes null while the hash is
+  // not known.
   if (hash != nullptr && EVP_MD_get_type(hash) != NID_sha256) return 0;
   *session = NewSession(ssl);
   if (*session == nullptr) return 0;
@@ -394,8 +394,9 @@ size_t TlsStream::EncryptRecord(const void* data, size_t bytes) {
   }
   size_t count = 0;
   if (SSL_write_ex(ssl_, data, bytes, &count) != 1) {
-    // This failure is permanent. It cannot be a lack of space, because the
-    // output buffer accepts a record of any size.
+    // OpenSSL failed to encrypt the record. The failure is permanent: it cannot
+    // be a lack of space, because the output buffer accepts a record of any
+    // size.
     broken_ = EPROTO;
     errno = broken_;
     return 0;
@@ -423,9 +424,9 @@ class Cursor {
   }
 
   // Returns the bytes that the next TLS record will contain: at most
-  // kRecordBytes, from this position on. If the current buffer has fewer bytes
-  // left and is not the last buffer, copies its rest and bytes of the next
-  // buffers into `joined`, and returns the content of `joined`.
+  // kRecordBytes, from the current position on. If the current buffer has fewer
+  // bytes left and is not the last buffer, copies these bytes and bytes of the
+  // next buffers into `joined`, and returns the content of `joined`.
   std::span<const char> Record(std::vector<char>& joined) const {
     const char* const data = At(next_) + offset_;
     const size_t bytes = pieces_[next_].iov_len - offset_;

@@ -308,8 +308,8 @@ TEST(TlsStream, DamagedRecordEndsTheConnection) {
   auto relayed = SocketPair();
   TlsPair pair;
   ASSERT_EQ(pair.client.Write("twelve bytes", 12), 12);
-  // Takes the encrypted record from the server's socket, changes one bit, and
-  // sends the record to the server again.
+  // Takes the client's encrypted TLS record from the server's socket, changes
+  // one bit, and sends the record to the server again.
   char record[256];
   const ssize_t n = recv(pair.server_fd(), record, sizeof(record), 0);
   ASSERT_GT(n, 12);

@@ -84,8 +84,8 @@ class Disturbance {
   std::mt19937_64 engine_;
 };
 
-// A computation that passes its inputs and its intermediate results through the
-// Disturbance, and returns its output tensors.
+// A computation under test. It changes its inputs and intermediate results by
+// `disturb`, which makes small random errors, and returns its output tensors.
 using Disturbed =
     std::function<std::vector<std::vector<double>>(Disturbance disturb)>;
 

@@ -30,7 +30,8 @@ class DefaultsFixture : public ::testing::Test {
   absl::StatusOr<ParsedOptions> Parse(const Environment& environment,
                                       std::vector<std::string> args = {}) const;
 
-  // Like Parse; the test fails if the options are rejected.
+  // Parses the command line "launch ARGS train.py" in `environment`. The test
+  // fails if the options are rejected.
   RunOptions Options(const Environment& environment,
                      const std::vector<std::string>& args = {}) const;
 

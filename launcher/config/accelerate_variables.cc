@@ -12,17 +12,17 @@ namespace {
 // The ways in which Accelerate turns the value of a key into the text of an
 // environment variable.
 enum class Form {
-  kText,        // Python's str(value)
-  kLower,       // Python's str(value).lower()
-  kTextIfAny,   // like kText; no variable if the key is absent
-  kLowerIfAny,  // like kLower; no variable if the key is absent
+  kText,        // the variable gets Python's str(value)
+  kLower,       // the variable gets Python's str(value).lower()
+  kTextIfAny,   // str(value); no variable if the key is absent
+  kLowerIfAny,  // str(value).lower(); no variable if the key is absent
 };
 
 struct Rule {
   const char* key;
   const char* variable;
   Form form;
-  const char* fallback;  // the value if the section does not have the key
+  const char* fallback;  // value if the configuration does not have the key
 };
 
 // The rules for FSDP. Every table of rules has the same order as the source of

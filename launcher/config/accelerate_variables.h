@@ -10,8 +10,8 @@
 
 namespace muster::launcher {
 
-// The kind of training that an Accelerate configuration describes. It decides
-// which variables the processes get.
+// The kind of training that an Accelerate configuration describes. The kind
+// decides which environment variables the processes get.
 enum class AccelerateKind {
   kSimple,  // no FSDP, DeepSpeed or the like: distributed_type NO or MULTI_CPU
   kMultiGpu,

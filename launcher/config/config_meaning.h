@@ -28,7 +28,7 @@ struct ConfigMeaning {
 // Facts outside of a configuration file's text on which the meaning of the file
 // depends.
 struct ConfigSurroundings {
-  std::string file_name;  // name of the file, for messages
+  std::string file_name;  // name of the configuration file, for messages
   std::string working_directory;
   std::string python_path;  // value of PYTHONPATH in this process
 };

@@ -49,7 +49,7 @@ CUDA_VISIBLE_DEVICES=0,5 expect 4 '*names 5; there are 2 GPUs*'
 NCCL_SOCKET_IFNAME=nosuch expect 4 '*nccl-interface-missing*'
 FAKE_NVML_GPUS=0 expect 4 '*driver is loaded and shows no GPU*gpu-none-shown*'
 # checked NAME WORKERS: runs `launch --health-checks`, which reads the GPUs from
-# the stand-in library, with its output in the file checked.NAME. On an
+# the fake NVML library ($fake), with its output in the file checked.NAME. On an
 # unhealthy node, launch prints the reason and fails once join_timeout has
 # passed.
 checked() {

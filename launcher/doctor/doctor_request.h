@@ -35,7 +35,8 @@ struct DoctorRequest {
   std::string log_dir;
   // folders to check in addition to the standard ones
   std::vector<std::string> folders;
-  // kAllNodes: arguments of `launch`, which runs the job.
+  // For kAllNodes only: the arguments of `launch`, which runs one worker of the
+  // doctor on each node.
   std::vector<std::string> launch_arguments;
   // The members below are for kAsNode only. outcome_file: the file for the
   // worker's result; empty: stdout, encoded by OutcomeLines.

@@ -246,8 +246,9 @@ absl::StatusOr<int> RunAsNode(
       std::fputs(outcome.page.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
   if (!printed) return 1;
   // If this worker was given no result file, the `launch` that started the job
-  // runs on another machine. It reads the page from this worker's output and
-  // computes the exit code from the page, so the worker itself exits with 0.
+  // runs on another machine. That `launch` reads the page from this worker's
+  // output and computes the exit code from the page, so the worker itself exits
+  // with 0.
   return request.outcome_file.empty() ? 0 : outcome.exit_code;
 }
 

@@ -46,7 +46,8 @@ namespace {
 // until End() or the destructor.
 class CapturedOutput {
  public:
-  // Starts capturing. Unavailable: no file can be created in `folder`.
+  // Starts capturing the stdout of this process and its children. Unavailable:
+  // no file can be created in `folder`.
   static absl::StatusOr<CapturedOutput> Begin(const std::string& folder);
   CapturedOutput(CapturedOutput&&) = default;
   CapturedOutput& operator=(CapturedOutput&&) = delete;

@@ -20,7 +20,8 @@ struct DoctorResult {
 // the `launch` on the same node. The destructor deletes the file.
 class OutcomeFile {
  public:
-  // Creates the file. Unavailable: no file can be made in `folder`.
+  // Creates a file in `folder` for the worker's result. Unavailable: no file
+  // can be created there.
   static absl::StatusOr<OutcomeFile> Make(const std::string& folder);
   OutcomeFile(OutcomeFile&& other) noexcept;
   OutcomeFile& operator=(OutcomeFile&&) = delete;
@@ -54,7 +55,7 @@ std::string OutcomeLines(const std::string& text);
 
 struct ReadOutcome {
   std::optional<std::string> text;  // decoded text; nullopt: lines are missing
-  std::string rest;  // the lines of the output that were not encoded
+  std::string rest;  // all lines of the output that OutcomeLines did not make
 };
 // Decodes the lines of OutcomeLines that `output` contains. Pure.
 ReadOutcome ReadOutcomeLines(const std::string& output);

@@ -27,9 +27,9 @@ TEST(OutcomeFile, AResultIsWrittenReadAndDeleted) {
     EXPECT_EQ(outcome->exit_code, 3);
     EXPECT_EQ(outcome->page, "a page\nof lines\n");
   }
-  // The file has been deleted. LeavePage and LeaveExitCode must not create a
-  // file: if there is no file on this node, no `launch` on this node waits for
-  // the result.
+  // The destructor of OutcomeFile has deleted the result file. LeavePage and
+  // LeaveExitCode must not create a file: if there is no result file on this
+  // node, no `launch` on this node waits for the result.
   EXPECT_FALSE(LeavePage(path, {0, ""}));
   EXPECT_FALSE(LeaveExitCode(path, 0));
   EXPECT_FALSE(OutcomeFile::Make("/no/such/folder").ok());

@@ -23,7 +23,8 @@ using Result = absl::StatusOr<GpuValues>;
 
 constexpr int kGpus = 2;
 
-// Two nodes with two GPUs each, in one process, with the fake NCCL.
+// Two nodes with two GPUs each, simulated in one process by a fake of the
+// library NCCL (FakeLibrary).
 class MeasureGpusTest : public testing::Test {
  protected:
   MeasureGpusTest() {

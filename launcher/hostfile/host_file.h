@@ -44,7 +44,7 @@ inline constexpr int kMaxSlots = 4096;
 // InvalidArgument, one line: "line 3: what is wrong; what to write".
 absl::StatusOr<std::vector<Host>> ParseHostFile(std::string_view text);
 
-// Whether `name` is safe as a host on ssh's command line. It must not be an
+// Whether `name` is safe as a host on ssh's command line. `name` must not be an
 // option, and must have no character that is special for a shell or in ssh's
 // configuration.
 bool IsHostName(std::string_view name);

@@ -21,8 +21,8 @@ struct Meeting {
   bool alone = false;
   // The addresses at which nodes look for the coordinator, at least one. Port 0
   // stands for the free port that the coordinator will bind. If there are
-  // several addresses, the coordinator is at one of them. They belong to
-  // rendezvousd daemons (coordinators that run as separate programs) or to
+  // several addresses, the coordinator is at one of them. The addresses belong
+  // to rendezvousd daemons (coordinators that run as separate programs) or to
   // nodes that may take over as coordinator (see ChooseCoordinator).
   std::vector<rendezvous::Endpoint> endpoints;
   std::string run_id;

@@ -88,12 +88,14 @@ class FlagValues {
 
  private:
   struct Value {
-    std::string origin;  // the source of the value, as Origin() returns it
+    // where the value comes from, such as "--nnodes" or "PET_NNODES"
+    std::string origin;
     std::string text;
   };
 
-  // The name of the flag in messages: its Origin or, if the flag is not given,
-  // "--name".
+  // The name of the flag in messages: "--name", "PET_NAME" (the environment
+  // variable that gave the value) or the source of a default, such as
+  // "SLURM_JOB_ID". If the flag is not given: "--name".
   std::string Called(const std::string& name) const;
 
   std::map<std::string, Value> values_;

@@ -37,11 +37,14 @@ enum class PetVariable { kRead, kNone };
 // Whether `launch --hostfile` passes the user's flag on to the agents that it
 // starts on the hosts. (`launch --slurm` passes on every flag except --slurm.)
 enum class OnHosts {
-  kSent,  // every agent gets the flag with its value
-  // The flag is not sent as the user gave it: only this process uses the flag,
-  // or this process computes another value for each agent.
+  kSent,  // `launch --hostfile` gives the flag with its value to every agent
+  // The agents on the hosts do not get the flag as the user gave it: only this
+  // process uses the flag, or this process computes another value for each
+  // agent.
   kNotSent,
-  kOfOneNode,  // refused, because one value cannot be right for several nodes
+  // `launch --hostfile` refuses the flag, because one value cannot be right for
+  // several nodes.
+  kOfOneNode,
 };
 
 // Everything about one flag. A new flag is one row of a table (flag_table.h)

@@ -18,8 +18,9 @@ std::vector<Flag> FlagsOf(FlagUser user);
 // The parts of the table of flags. Each part is in its own file (*_flags.cc),
 // together with the functions that read the values of its flags.
 std::span<const Flag> ClusterFlags();  // flags of groups kCluster and kRemote
-std::span<const Flag> WorkerFlags();   // flags of kWorkers, kRestarts, kHealth
-std::span<const Flag> OutputFlags();   // flags of all other groups
+std::span<const Flag> WorkerFlags();   // groups kWorkers, kRestarts, kHealth
+// The flags of all groups that ClusterFlags and WorkerFlags do not return.
+std::span<const Flag> OutputFlags();
 
 // The flags of mutual TLS, for subcommands, which read no PET_ variables.
 // ReadTlsFiles (command_line.h) reads their values.
@@ -28,7 +29,7 @@ std::vector<Flag> TlsFlags();
 // One key of --rdzv-conf.
 struct RdzvConfKey {
   const char* key;
-  // the key's default value, as help texts show it; "": no default
+  // default value of this --rdzv-conf key, as help texts show it; "": none
   const char* default_text = "";
   // Text for --help, a noun phrase. Empty: only PyTorch's own rendezvous uses
   // the key; its value is checked and has no effect.

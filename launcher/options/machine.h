@@ -70,7 +70,8 @@ absl::Status ReadBindingFacts(const RunOptions& options, MachineFacts& facts);
 // library was loaded and reported an error.
 absl::Status ReadGpuFacts(const RunOptions& options, MachineFacts& facts);
 
-// Adds the interfaces' addresses and `outward_address`. Sends no packet.
+// Adds to `facts` the addresses of this machine's network interfaces, and
+// `outward_address`. Sends no packet.
 void ReadAddresses(MachineFacts& facts);
 
 }  // namespace muster::launcher

@@ -38,7 +38,7 @@ enum class LocalRanks { kReal, kVirtual };
 // The flag that determines how a worker's command is made from the program. If
 // several of these flags are given, the last one in this list takes precedence.
 enum class Interpreter {
-  kByName,    // Python for *.py; other programs are executed
+  kByName,    // Python runs *.py; any other program is executed directly
   kPython,    // --python: the program runs under Python, whatever its name
   kNoPython,  // --no-python: the program is executed directly
   kModule,    // -m: the program is the name of a Python module

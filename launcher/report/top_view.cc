@@ -15,7 +15,7 @@ namespace muster::launcher {
 namespace {
 
 constexpr int kMaxHostColumns = 24;
-// number of lines below the table, which list the keys
+// number of lines below the table; they list the keyboard keys
 constexpr size_t kKeyLines = 1;
 // Minimum number of screen lines for a rank's output, unless the output is
 // shorter.

@@ -24,9 +24,10 @@ enum class TopKey {
   // key that switches between the table and the chosen rank with its output
   kOpen,
   kFollow,  // key that pauses or resumes the display of new output
-  kRank,    // key that orders the table by rank
+  kRank,    // keyboard key that orders the table by rank
   kStep,    // key that orders the table by step, the smallest first
-  // key that orders the table by time since a report, the longest first
+  // keyboard key that orders the table by the time since a worker's last
+  // report, the longest time first
   kSilent,
   kRate,  // key that orders the table by tokens per second, the lowest first
 };

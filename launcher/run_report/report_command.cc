@@ -83,7 +83,7 @@ absl::Status WriteReport(const std::string& path, const std::string& page) {
 
 struct ReportRequest {
   bool is_help = false;
-  std::string output;  // empty: DefaultName; "-": stdout
+  std::string output;  // path of the report; empty: DefaultName(); "-": stdout
   RunQuery query;
 };
 

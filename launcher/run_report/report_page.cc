@@ -207,7 +207,7 @@ std::string CauseText(const ReportInterruption& one) {
 struct BarPart {
   double percent = 0;
   const char* css_class;
-  // text in the segment; shown if the segment is wide enough
+  // text in this segment of the bar; shown if the segment is wide enough
   std::string letter;
   std::string title;
 };

@@ -263,8 +263,8 @@ void RunReader::AddMissing(std::string sentence) {
 }
 
 // Whether `name` is the name of a log folder of the run `run_id`
-// (agent::RunFolder): RUN_ID_TAG, or RUN_ID if the run had an older
-// coordinator.
+// (agent::RunFolder): RUN_ID_TAG, or RUN_ID alone. Coordinators of older
+// versions of Muster draw no run tag.
 bool IsFolderOf(const std::string& run_id, const std::string& name) {
   const auto folder_of = [](const std::string& run) {
     return agent::RunFolder("", run).substr(1);

@@ -19,7 +19,7 @@ struct RunQuery {
   std::vector<std::string> named;
   std::string log_dir;                  // a folder of --log-dir; empty: none
   std::vector<std::string> event_logs;  // event logs of rendezvousd
-  std::string state_dir;                // a folder of --state-dir; empty: none
+  std::string state_dir;                // a job's --state-dir; empty: none
 };
 
 // Reads the event logs, the workers' files and the coordinator's journal of one
@@ -38,7 +38,8 @@ absl::StatusOr<RunReport> ReadRun(const RunQuery& query);
 // The end of a file, as printable lines.
 struct FileEnd {
   std::vector<std::string> lines;
-  // whether text before the lines, or a part of a line, is left out
+  // Whether `lines` lacks a part of the file: earlier lines, or a part of a
+  // line.
   bool is_cut = false;
 };
 inline constexpr size_t kMaxEndLines = 60;

@@ -80,9 +80,9 @@ struct ReportOutput {
   std::string why;   // why the report shows this rank
   std::string host;  // host of the worker; empty: unknown
   struct Stream {
-    std::string name;                // file name
-    std::vector<std::string> lines;  // printable lines, oldest first
-    int64_t bytes = 0;               // size of the file
+    std::string name;                // name of the output file
+    std::vector<std::string> lines;  // printable last lines, oldest first
+    int64_t bytes = 0;               // size of the worker's file
     bool is_cut = false;             // whether earlier lines are left out
   };
   // the worker's files that exist: its stack, stderr and stdout

@@ -38,8 +38,8 @@ TEST(JobResult, TheFileIsDeletedAndNeverCreatedElsewhere) {
   }
   struct stat found;
   EXPECT_NE(stat(path.c_str(), &found), 0);
-  // The file does not exist, as if this process ran on another machine than
-  // `launch --slurm`. TellResult must not create the file.
+  // The result file `path` does not exist any more, as if this process ran on
+  // another machine than `launch --slurm`. TellResult must not create it.
   TellResult(path, 1);
   EXPECT_NE(stat(path.c_str(), &found), 0);
 }

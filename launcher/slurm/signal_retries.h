@@ -18,7 +18,7 @@ class SignalRetries {
 
   struct Retry {
     int signal = 0;
-    Instant at;  // the end of the pause
+    Instant at;  // time at which `signal` is sent again
   };
   // Returns the retry that is due first; nullopt: none is pending. O(n).
   std::optional<Retry> Next() const {
@@ -36,8 +36,8 @@ class SignalRetries {
     kFinal,  // the retry has failed, and there is no further retry
   };
   // Records that an attempt to send the signal, which lasted from `began` to
-  // `ended`, has failed. A failed attempt that began during the pause does not
-  // postpone the retry.
+  // `ended`, has failed. A failed attempt that began during the pause before
+  // the retry (kPause) does not postpone the retry.
   Failure Failed(int signal, Instant began, Instant ended) {
     const auto [failed, is_first] = failed_.try_emplace(signal, ended + kPause);
     if (is_first || began < failed->second) return Failure::kFirst;
@@ -46,7 +46,9 @@ class SignalRetries {
   }
 
  private:
-  std::map<int, Instant> failed_;  // the ends of the pauses, by signal
+  // Key: a signal that could not be sent. Value: the end of the pause before it
+  // is sent again.
+  std::map<int, Instant> failed_;
 };
 
 }  // namespace muster::launcher

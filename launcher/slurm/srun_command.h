@@ -14,7 +14,7 @@ namespace muster::launcher {
 // An srun command that runs a job's `launch` on each node of an allocation.
 struct SrunCommand {
   std::vector<std::string> argv;
-  std::vector<std::string> environment;  // "NAME=value", sorted
+  std::vector<std::string> environment;  // srun's: "NAME=value", sorted
 };
 
 // Returns the srun command for a `launch --slurm` command line. `flags` and

@@ -74,7 +74,8 @@ class HostConnection {
   std::string said_;  // the end of what ssh has printed on its stderr
   // why ssh could not be started; empty: it was started
   std::string not_started_;
-  bool answered_ = false;  // whether the first host has sent a message
+  // whether the first of hosts_, to which ssh connects, has sent a message
+  bool answered_ = false;
   // whether the first host has reported that its agent will not start
   // (HostFailed)
   bool failed_ = false;

@@ -53,7 +53,7 @@ class HostConsole {
   void Tell(std::string lines);
 
   // Waits until the console has accepted all output, then reports lost output.
-  // Gives up if the console accepts nothing for the policy's timeout. After a
+  // Gives up if the console accepts nothing for ConsolePolicy::timeout. After a
   // signal that asks this process to end, or after ExpectEnd, the timeout is at
   // most 5 s (ConsoleWriter::WaitLimits::kAfterSignal). A further signal ends
   // the wait at once. `end_signals`: returns the number of such signals so far.

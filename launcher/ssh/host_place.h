@@ -49,9 +49,9 @@ class HostPlace {
   const std::string name_;
   bool taken_ = false;
   OwnedFd listener_;
-  // Before kTaken: the connection to the earlier process, which may still run
-  // the agent. After kClaimed: the connection from the process that claims the
-  // host.
+  // Until Serve returns kTaken: the connection to the earlier process, which
+  // may still run the host's agent. After Serve has returned kClaimed: the
+  // connection from the newer process, which claims the host.
   OwnedFd other_;
 };
 

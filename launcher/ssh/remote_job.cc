@@ -431,9 +431,9 @@ void RemoteJob::Lose(Instant now, uint32_t host, const std::string& what) {
     Error(verdict_code_ && signals_ == 0
               ? absl::StrCat(line, "; the end of its output may be missing")
               : line);
-    // This process still waits for the coordinator's verdict on an earlier
-    // loss. If the coordinator was on the host that is lost now, this verdict
-    // will not come.
+    // This process may still wait for the coordinator's verdict on the loss of
+    // an earlier host (`awaited_`). If the coordinator was on `host`, which is
+    // lost now, that verdict will not come.
     if (EndsWith(host) && !awaited_.empty()) {
       if (is_sought) {
         Await(now, host);

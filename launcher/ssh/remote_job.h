@@ -147,8 +147,9 @@ class RemoteJob {
   // - No coordinator has listened yet, so the job has not begun.
   // - The coordinator is a daemon of the user, which still knows the job.
   bool AwaitsHosts() const;
-  // Called when no agent is left. If no agent has given a verdict, and a host
-  // or a needed agent was lost, makes the verdict that the job has failed.
+  // Called when no agent is left. Makes the verdict that the job has failed if
+  // no agent has given a verdict, and the job has lost a host, or an agent
+  // without which it cannot continue.
   void JudgeIfUnknown(Instant now);
   void ConnectAgain(uint32_t host);
   // Called when an attempt to connect again to the lost host `host` has failed;
@@ -180,7 +181,8 @@ class RemoteJob {
   // the job; `how` says how the agent ended.
   void LoseAgent(Instant now, uint32_t host, int exit_code,
                  const std::string& how);
-  // Handles the loss of a host that takes part; `what` says how it was lost.
+  // Handles the loss of `host`, which takes part in the job, or of its agent;
+  // `what` says how the host or the agent was lost.
   void Lose(Instant now, uint32_t host, const std::string& what);
   // Sets a deadline after the loss of `host`, which the job needs. By the
   // deadline enough hosts must be back (LacksHosts), or the coordinator must
@@ -204,7 +206,8 @@ class RemoteJob {
 
   const RemotePlan plan_;
   std::vector<HostState> hosts_;
-  std::vector<FrontEffect> effects_;  // effects of the current step
+  // what the current step asks its caller to do
+  std::vector<FrontEffect> effects_;
   bool started_ = false;
   // With Beginning::kWithAllThatAnswer: the number of hosts that were up when
   // the agents were started. Otherwise nullopt.
@@ -227,8 +230,8 @@ class RemoteJob {
   // nullopt: it has no such reason.
   std::optional<int> own_exit_code_;
   std::optional<rendezvous::Verdict> own_verdict_;
-  // description of the loss on which the coordinator is to give a verdict;
-  // empty: no verdict is awaited
+  // Description of the loss of a host or agent on which the coordinator is to
+  // give a verdict. Empty: no verdict is awaited.
   std::string awaited_;
   Instant began_;  // time at which the first agent was started
   // The time at which the agents of spares may start: kSparesWait after the

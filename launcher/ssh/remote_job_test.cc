@@ -811,7 +811,8 @@ TEST_F(RemoteJobTest, HostsBeyondMaxAreSparesInTheFilesOrder) {
   EXPECT_THAT(Words(job_->Step(now_, CoordinatorUp{0, "10.0.0.1", 4711})),
               ElementsAre(HasSubstr("notice agents start on ")));
   // Hosts 3 and 4 are spares, whose agents start some time after those of hosts
-  // 0 and 1. The agent of host 1 does not run yet, so there is no deadline.
+  // 0 and 1. This time has not begun, because the agent of host 1 does not run
+  // yet, so no deadline is set.
   EXPECT_EQ(job_->NextDeadline(), std::nullopt);
   EXPECT_THAT(Failed(1), ElementsAre("error h1: no way"));
   EXPECT_THAT(Up(2), ElementsAre(HasSubstr("start 2 ")));

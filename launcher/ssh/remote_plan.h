@@ -36,8 +36,8 @@ enum class Beginning {
 
 // The hosts on which a job starts, and the settings that are sent to them.
 struct RemotePlan {
-  // The first message to the hosts, with the settings of their agents. In this
-  // plan, the message lists all hosts of the job in the order of ranks.
+  // The first message to the hosts, with the settings of their agents. Here,
+  // BeNode::hosts has all hosts of the job, in the order of ranks.
   BeNode node;
   int least = 1;  // minimum number of hosts that the job needs
   // Maximum number of hosts that take part. Any further hosts are spares.
@@ -74,7 +74,8 @@ struct RemotePlan {
 //
 // With --nnodes=N, the first N hosts take part. With --nnodes=MIN:MAX, the
 // first MAX hosts take part, and the hosts after them are spares. Without
-// --nnodes, all hosts take part. --nproc-per-node overrides the slots.
+// --nnodes, all hosts take part. --nproc-per-node overrides the numbers of
+// slots in the host file.
 //
 // InvalidArgument, one line: contradictory options or too few hosts.
 absl::StatusOr<RemotePlan> PlanRemote(const RunOptions& options,

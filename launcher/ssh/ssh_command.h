@@ -24,7 +24,7 @@ std::vector<std::string> SshCommand(const std::string& ssh_program,
 struct SshEnd {
   enum class Cause { kExited, kTimedOut, kForeignAnswer };
   Cause cause = Cause::kExited;
-  int exit_code = 0;  // exit code of ssh, if the cause is kExited
+  int exit_code = 0;  // exit code of the program ssh, if `cause` is kExited
   // if `cause` is kForeignAnswer: what is wrong with the remote program's
   // answer or, if ssh could not be started, why
   std::string answer;

@@ -305,7 +305,8 @@ class SshNode {
   // This process may start an agent once it has taken `place_`. Null until the
   // first message has arrived.
   std::unique_ptr<HostPlace> place_;
-  bool has_place_ = false;  // whether `place_` was taken
+  // whether this process has taken `place_`, so that it may start an agent
+  bool has_place_ = false;
   // A StartAgent message that must wait, because an earlier process of this run
   // of `launch` may still have an agent on this host (HostPlace). The message
   // is carried out once the earlier process has exited.

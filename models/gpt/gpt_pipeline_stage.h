@@ -64,8 +64,9 @@ class GptStageGradients : public WeightPassListener {
   absl::Status MakeReducer(ProcessGroup& group, DdpOptions options,
                            GptTensorGroup* made);
   void Place();
-  // Calls `call` with the reducer of own_ and then, if the stage has the token
-  // table, with the reducer of tied_.
+  // Calls `call` with the reducer of own_ (the stage's own tensors) and then,
+  // if the stage shares the token table with another stage, with the reducer of
+  // tied_ (the table).
   template <typename Call>
   absl::Status Each(Call call);
 

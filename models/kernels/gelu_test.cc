@@ -26,14 +26,15 @@ double Amplification(double x) {
   return share + std::abs(exponent) * share * (1 - share);
 }
 
-// Maximum error of the share (see Amplification) if the exact share is almost
-// 0. The float kernel never computes a share below about e^-88. So its error is
-// at most about e^-88, which is less than kLeastShare.
+// GELU multiplies x by the share 1 / (1 + e^-v) (see Amplification). This is
+// the maximum error of the share if the exact share is almost 0. The float
+// kernel never computes a share below about e^-88. So its error is at most
+// about e^-88, which is less than kLeastShare.
 const double kLeastShare = std::exp(-87.0);
 
-// GELU's slope is a sum of terms that all have the share (see Amplification) as
-// a factor. Returns an upper bound of the sum of the terms' magnitudes, divided
-// by the share.
+// GELU multiplies x by the share s = 1 / (1 + e^-v), where v is a polynomial of
+// x. Its slope at x is a sum of terms, each of which has the factor s. Returns
+// an upper bound of (sum of the terms' magnitudes) / s.
 double Steepness(double x) { return 1 + 2 * std::abs(x) * (1 + 0.14 * x * x); }
 
 TEST(GeluTest, GradientIsThatOfDifferences) {

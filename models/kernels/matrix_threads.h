@@ -39,8 +39,9 @@ struct MatrixThreadFacts {
 // upper limit.
 int ChooseMatrixThreads(const MatrixThreadFacts& facts);
 
-// Reads the facts of this process, which is one of `processes` processes of the
-// job on this host.
+// Returns the facts about this process from which ChooseMatrixThreads chooses
+// the number of threads. `processes`: the number of the job's processes on this
+// host, this process included.
 MatrixThreadFacts ReadMatrixThreadFacts(int processes);
 
 // Sets the number of threads of all later matrix products in this process. The

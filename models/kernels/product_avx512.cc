@@ -50,10 +50,10 @@ struct Tile {
   int64_t stride;
   // Mask of the columns of `c` that the last vector of a tile's row covers.
   __mmask16 mask;
-  // The part of `a` for the next tile, which is prefetched. `next`: its first
-  // element. `lines`: the number of cache lines per row, or of the whole part
-  // if the part is packed. `all_lines`: the number of cache lines of the whole
-  // part; 0: nothing is prefetched.
+  // The next tile's part of matrix `a`, which is prefetched during this tile.
+  // `next`: the first element of this part. `lines`: the number of cache lines
+  // per row of the part, or of the whole part if it is packed. `all_lines`: the
+  // number of cache lines of the whole part; 0: nothing is prefetched.
   const float* next;
   int64_t lines;
   int64_t all_lines;

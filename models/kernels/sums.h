@@ -72,9 +72,9 @@ static inline T LargestOf(const T* values, int64_t count) {
   p = p * r * r + r + 1.0f;
   int32_t exponent;
   std::memcpy(&exponent, &shifted, sizeof(exponent));
-  // The float 2^n, which has n + 127 in its exponent field. kRound's bit
-  // pattern ends in zeros, so the low bits of `shifted`, and of `exponent`, are
-  // the integer n.
+  // The bits of the float 2^n: n + 127 in the exponent field, and zeros. The
+  // low bits of `exponent` are n, because they are those of the float
+  // kRound + n, and kRound is a constant whose bit pattern ends in zeros.
   const uint32_t bits = (static_cast<uint32_t>(exponent) + 127u) << 23;
   float power;
   std::memcpy(&power, &bits, sizeof(power));

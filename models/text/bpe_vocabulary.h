@@ -53,7 +53,7 @@ class BpeMergeTable {
   }
 
   std::vector<BpeMerge> merges_;
-  size_t mask_;  // the size of slots_ minus 1
+  size_t mask_;  // the number of elements of the hash table slots_, minus 1
   // A hash table of indices into merges_, at most half full.
   std::vector<uint32_t> slots_;
 };

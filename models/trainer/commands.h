@@ -12,8 +12,8 @@ namespace muster::models {
 // on any rank.
 absl::Status TrainGpt(GptTrainingOptions options, Session& session);
 
-// Perform the commands that use a checkpoint. They run in one process and print
-// their results to stdout.
+// Perform the commands that use a checkpoint. The commands run in one process
+// and print their results to stdout.
 absl::Status ValidateGpt(const GptValidation& validation);
 absl::Status SampleGpt(const GptSampleCommand& command);
 absl::Status ExportGpt(const GptExport& exported);

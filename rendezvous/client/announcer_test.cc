@@ -170,9 +170,10 @@ TEST_F(AnnouncerTest, NodesAtTwoStandbysComeTogether) {
 }
 
 TEST_F(AnnouncerTest, ACoordinatorThatLacksAMajorityAsks) {
-  // `founder_` begins the job anew with node-a, while `successor_` takes over
-  // the earlier run of the job. Only `founder_` has an announcer. The announcer
-  // must ask `successor_`, whose answer makes `founder_` step down.
+  // Two coordinators have the same job: `founder_` begins it anew with node-a,
+  // while `successor_` takes over its earlier run. Only `founder_` has an
+  // announcer. The announcer must ask `successor_` which process coordinates
+  // the job; the answer makes `founder_` step down.
   auto fresh = Node(LinkTo(founder_.address(), "s3cret"),
                     FirstReport("job", "node-a", 3));
   fresh->WaitFor(DirectiveKind::kWait);

@@ -72,8 +72,9 @@ std::shared_ptr<grpc::ChannelCredentials> ClientCredentials(
     const TlsFiles& tls, const std::string& token, const std::string& host);
 
 // Returns the token to send as a header with each call. If TLS uses the files
-// `tls`, the result is `token`. Otherwise it is empty: the keys of mutual TLS
-// are then derived from the token, and prove already that the caller knows it.
+// `tls`, the result is `token`. Otherwise the result is empty: the keys of
+// mutual TLS are then derived from the token, so the TLS handshake already
+// proves that the caller knows the token.
 std::string BearerToken(const TlsFiles& tls, const std::string& token);
 
 // Explains a call that reached no coordinator. `status`: the result of

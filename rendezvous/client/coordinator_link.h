@@ -39,10 +39,10 @@ class AnswerSender {
  public:
   // Cancels the answer, if it is not complete.
   virtual ~AnswerSender() = default;
-  // Sends a part of the answer. Blocks while the operator reads too slowly,
-  // until Cancel is called. Returns false if the answer is not wanted any more
-  // or the connection is lost. If Send returns true for the last part
-  // (AnswerPart::is_last), the coordinator has received all parts.
+  // Sends a part of the node's answer to the inquiry. Blocks while the operator
+  // reads too slowly, until Cancel is called. Returns false if the answer is
+  // not wanted any more or the connection is lost. If Send returns true for the
+  // last part (AnswerPart::is_last), the coordinator has received all parts.
   virtual bool Send(const AnswerPart& part) = 0;
   // Makes Send return false, even a Send that is blocked at the moment. Any
   // thread.

@@ -82,7 +82,8 @@ class Dialer {
   // Called if the coordinator that answered serves another job, or is a
   // standby.
   void Advance();
-  // Makes the next Dial begin with `endpoint`, which need not be in the cycle.
+  // Makes the next Dial begin with `endpoint`, even if it is neither a
+  // configured endpoint nor the endpoint of a standby.
   void BeginWith(const Endpoint& endpoint);
 
  private:

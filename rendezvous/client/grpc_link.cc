@@ -134,8 +134,9 @@ class AgentStream::Impl
 
   std::mutex mutex_;
   bool up_ = false;
-  bool writing_ = false;  // whether gRPC is sending the report in `leaving_`
-  bool over_ = false;     // whether a read has failed: the stream is over
+  // whether gRPC is sending a report; `leaving_` holds this report
+  bool writing_ = false;
+  bool over_ = false;  // whether a read has failed: the stream is over
   bool closing_ = false;
   bool said_done_ = false;  // whether StartWritesDone was called
   absl::Status unsound_;
@@ -277,7 +278,8 @@ class GrpcLink::Impl : private AgentStream::Listener {
     std::string endpoint;
   };
 
-  // The result of one attempt to open a stream, and to follow it until it ends.
+  // The result of one attempt to open a stream, filled in when the stream has
+  // ended or could not be opened.
   struct Attempt {
     absl::Status end;
     // How long the stream was up; nullopt: it never came up.
@@ -472,7 +474,8 @@ class GrpcLink::Impl : private AgentStream::Listener {
   std::condition_variable changed_;
   bool closing_ = false;
   std::optional<HangUp> hanging_up_;
-  // the stream of the current attempt; null between attempts
+  // The stream of the current attempt to connect, also while it is up. Null
+  // between two attempts.
   AgentStream* stream_ = nullptr;
   std::shared_ptr<grpc::Channel> channel_;  // the channel of `stream_`
   bool up_ = false;

@@ -50,10 +50,11 @@ class AgentStream {
   // Sends `report` once the stream is up and no write is in flight; replaces an
   // unsent report.
   void Send(const Report& report);
-  // Ends the stream after sending the unsent report, if any. OnEnded follows
+  // Ends the stream after sending the unsent report, if any. OnEnded is called
   // once the coordinator has received everything. Does not block.
   void Close();
-  // Ends the stream at once; OnEnded follows.
+  // Ends the stream at once, without sending the unsent report. gRPC's thread
+  // then calls Listener::OnEnded.
   void Cancel();
 
  private:

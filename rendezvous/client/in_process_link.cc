@@ -21,8 +21,8 @@ class InProcessAnswer : public AnswerSender {
         id_(id),
         room_(std::make_shared<Room>()) {}
   ~InProcessAnswer() override {
-    // Report that the answer broke off. Lose does nothing if the answer is
-    // complete.
+    // Report that this node's answer to the inquiry broke off. Lose does
+    // nothing if the answer is complete.
     if (begun_) session_->Lose(id_, "its answer broke off");
   }
 
@@ -58,8 +58,9 @@ class InProcessAnswer : public AnswerSender {
   }
 
  private:
-  // Whether the coordinator has room for the next part of the answer. Shared
-  // with the InquirySession, which may outlive this InProcessAnswer.
+  // Whether the coordinator has room for the next part of this node's answer to
+  // an inquiry. Shared with the InquirySession, which may outlive this
+  // InProcessAnswer.
   struct Room {
     void Open() {
       const std::lock_guard<std::mutex> lock(mutex);

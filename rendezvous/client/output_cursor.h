@@ -46,7 +46,7 @@ class OutputCursor {
   // Key: stdout or stderr of one rank in one round. Value: the highest position
   // of its lines so far.
   std::map<Stream, uint64_t> positions_;
-  Instant heard_at_;  // when Pass got the last update
+  Instant heard_at_;  // time of the newest call of Pass
 };
 
 }  // namespace muster::rendezvous

@@ -97,8 +97,8 @@ absl::Status WritePortFile(const std::string& path, int port) {
 // The daemon's state, as the HTTP probes report it. Thread-safe.
 class Health {
  public:
-  // Starts reporting the health of `coordinator` and `server`, which must live
-  // until Leave is called.
+  // From now on the HTTP probes report the health of `coordinator` and
+  // `server`, which must live until Leave is called.
   void Serve(Coordinator* coordinator, GrpcServer* server) {
     const std::lock_guard<std::mutex> lock(mutex_);
     coordinator_ = coordinator;

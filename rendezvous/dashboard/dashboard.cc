@@ -208,7 +208,9 @@ class Dashboard::Stream {
   const std::string job_;  // the stream's job; empty: all jobs
   const Principal principal_;
   const Instant end_;
-  uint64_t seen_ = 0;  // Dashboard::generation_ of the newest sent state
+  // value of Dashboard::generation_ (the number of times that the jobs' states
+  // were read) when this stream last sent a state
+  uint64_t seen_ = 0;
   // the version (JobHistory::version) of the history that was sent last
   uint64_t seen_history_ = 0;
   bool is_over_ = false;
@@ -288,8 +290,9 @@ class Dashboard::OutputStream {
   const DashboardInquirer::Session session_;
   const Instant begin_;
   Instant next_look_{};
-  Instant newest_;       // when the stream last sent something
-  std::string waiting_;  // the text of the newest event of Waiting
+  Instant newest_;  // when the stream last sent something
+  // text of the newest event that Waiting returned: which nodes do not answer
+  std::string waiting_;
   bool is_over_ = false;
 };
 
@@ -313,8 +316,8 @@ void Dashboard::Read() {
   histories_.Add(jobs_.jobs);
   shared_.clear();
   ++generation_;
-  // The cost of this reading, plus the time that requests have spent on
-  // formatting since the previous reading.
+  // The time that this call of Read took, plus the time that requests have
+  // spent on formatting since the previous call.
   const Duration cost = clock_.now() - began + std::exchange(spent_, {});
   next_read_ = began + std::max<Duration>(kReadInterval, kRest * cost);
 }

@@ -77,7 +77,8 @@ class Dashboard {
     std::function<std::time_t()> unix_time;
   };
 
-  // `read`: returns the jobs now; must not block.
+  // `read`: returns the status of the jobs at the time of the call; must not
+  // block.
   Dashboard(std::function<CoordinatedJobs()> read, DashboardInquirer inquirer,
             DashboardAccess access, Clock clock);
   ~Dashboard();
@@ -117,7 +118,7 @@ class Dashboard {
   const Clock clock_;
   CoordinatedJobs jobs_;
   JobHistories histories_;
-  uint64_t generation_ = 0;  // number of times that jobs_ was read
+  uint64_t generation_ = 0;  // how often the jobs were read into jobs_
   Instant next_read_{};
   // time spent on formatting since jobs_ was read
   Duration spent_ = Duration::zero();

@@ -12,7 +12,7 @@ namespace muster::rendezvous {
 
 // The address of an etcd cluster, and the credentials for it.
 struct EtcdAccess {
-  std::vector<Endpoint> members;  // at least one member
+  std::vector<Endpoint> members;  // endpoints of the cluster; at least one
   // Prefix of all keys. Coordinators with the same prefix share their state.
   std::string prefix = "/muster/";
   // The TLS files for the cluster: none (clear text), `authority` alone, or

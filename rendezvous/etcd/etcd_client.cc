@@ -244,8 +244,8 @@ class EtcdClient::Impl {
     size_t addresses = 0;
   };
 
-  // Returns the connection to the current member. If there is none, looks up
-  // the member's name and opens one.
+  // Returns the connection to the etcd member in use (members_[current_]). If
+  // the member has no connection, looks up its name and opens one.
   absl::StatusOr<Connection> Current() {
     std::unique_lock<std::mutex> lock(mutex_);
     const size_t index = current_;
@@ -323,8 +323,9 @@ class EtcdClient::Impl {
 
   const EtcdAccess access_;
   std::mutex mutex_;
-  std::vector<Member> members_;  // in the order of access_.members
-  size_t current_ = 0;           // index of the member that is called next
+  // The cluster's members, in the order in which the user has listed them.
+  std::vector<Member> members_;
+  size_t current_ = 0;  // index of the member that is called next
 };
 
 EtcdClient::EtcdClient(EtcdAccess access)

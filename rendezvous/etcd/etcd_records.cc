@@ -13,8 +13,8 @@ namespace {
 
 constexpr Duration kReadTimeout = std::chrono::seconds(10);
 constexpr Duration kWriteTimeout = std::chrono::milliseconds(500);
-// Limits of one transaction. They are below etcd's own default limits: 128
-// changes and 1.5 MiB.
+// Limits of one transaction. The limits are below etcd's own default limits:
+// 128 changes and 1.5 MiB.
 constexpr size_t kMaxChanges = 64;
 constexpr size_t kMaxBytes = 1 << 20;
 

@@ -20,7 +20,7 @@ namespace muster::rendezvous {
 struct EtcdTerm {
   // The revision at which this leader set the key PREFIXelection/leader.
   int64_t revision = 0;
-  uint64_t epoch = 0;  // greater than the epochs of all earlier leaders
+  uint64_t epoch = 0;  // this leader's epoch, greater than all earlier ones
 };
 
 // Splits a batch into pieces, so that each fits into one transaction of an etcd

@@ -88,8 +88,8 @@ class LeaderElection {
   void Claim(Instant deadline);
   void Renew(Instant deadline);
   void Fail(const absl::Status& status);
-  // Copies the stage of `core_`, the end of the lease and the leader's name to
-  // the fields that other threads read.
+  // Copies the stage of the election (core_), the end of the lease and the
+  // leader's name to the fields that other threads read.
   void Publish();
   // Sets `stage_` and makes `changed_fd_` readable. Requires mutex_.
   void Publish(Stage stage);

@@ -38,7 +38,7 @@ class Leadership {
   // and a renewal sets `renewal` to a new value. A new value is one that the
   // field never had before.
   struct Lock {
-    int64_t holding = 0;  // the holder's term; 0: the lock is free
+    int64_t holding = 0;  // term of the leader, which holds the lock; 0: none
     int64_t renewal = 0;  // number of the lock's newest renewal
     bool operator==(const Lock&) const = default;
   };
@@ -67,7 +67,8 @@ class Leadership {
   void OnRenewed();
   // The claim or renewal was refused: the lock was not as the request expected.
   void OnRefused();
-  // The request got no answer; the store may or may not have carried it out.
+  // The request that Next returned got no answer. The lock's store (etcd) may
+  // or may not have carried it out.
   void OnFailed(Instant now);
 
   // Whether this candidate leads and may send directives. Stays false once a

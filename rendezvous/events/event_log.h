@@ -53,10 +53,11 @@ class EventLog {
  public:
   // The mechanism that limits the size of the file.
   enum class Rotation {
-    kOwn,  // EventLog rotates the file, at most 4 x 16 MiB
-    // Another program, such as logrotate, renames the file and sends a signal
-    // to this process, which then calls Reopen. If no program renames the file,
-    // EventLog itself rotates the file: at most 4 files of 256 MiB each.
+    kOwn,  // EventLog itself rotates the file: at most 4 files of 16 MiB each
+    // Another program, such as logrotate, renames the event log's file and
+    // sends a signal to this process, which then calls Reopen. If no program
+    // renames the file, EventLog itself rotates the file: at most 4 files of
+    // 256 MiB each.
     kOutside,
   };
 
@@ -79,9 +80,9 @@ class EventLog {
   // FileQueue::Finish passes first; later decisions are then lost.
   bool Finish() { return queue_.Finish(); }
 
-  // Opens the file at the path again, after another program has renamed the old
-  // file. Also opens the file for the first time, if its folder exists. On
-  // failure returns the reason, and keeps the current file open.
+  // Opens the event log's file again, by its path, after another program has
+  // renamed the old file. Also opens the file for the first time, if its folder
+  // exists. On failure returns the reason, and keeps the current file open.
   // DeadlineExceeded: the file system does not answer.
   absl::Status Reopen() { return file_.Reopen(kTimeout); }
 

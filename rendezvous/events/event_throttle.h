@@ -37,7 +37,8 @@ class EventThrottle {
     std::optional<Decision> omitted;
     bool written = true;  // whether to write the new decision itself
   };
-  // Decides whether `decision` is written. `now` must not decrease.
+  // Decides whether `decision` is written to the event log. `now` must not be
+  // earlier than in the previous call.
   Result Add(Instant now, const Decision& decision);
   // Returns one decision of the kind "omitted" with the counts that no earlier
   // result contained, and resets the counts; nullopt: no decision was omitted.

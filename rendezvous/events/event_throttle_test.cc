@@ -16,8 +16,8 @@ Decision Of(const char* kind) { return {kind, 1, "node", "because"}; }
 class EventThrottleTest : public ::testing::Test {
  protected:
   // Adds `count` decisions of `kind` at the same time, and counts the returned
-  // summaries (kind "omitted"). Returns how many of the added decisions are
-  // written.
+  // summaries (kind "omitted"). Returns how many of the added decisions the
+  // throttle permits to be written to the event log.
   int Add(const char* kind, int count) {
     int written = 0;
     for (int i = 0; i < count; ++i) {
@@ -65,8 +65,9 @@ TEST_F(EventThrottleTest, StrangersDoNotKeepAJobsDecisionsOut) {
   }
 }
 
-// Agents from outside the job join and are lost again for a whole day. The
-// number of decisions that are written stays small.
+// For a whole day, two nodes join and two nodes are lost in every second. The
+// event log gets at most kBurst (20,000) of these decisions, and one more per
+// second.
 TEST_F(EventThrottleTest, ADayOfJoinsIsBounded) {
   int written = 0;
   for (int i = 0; i < 24 * 3600; ++i) {

@@ -30,8 +30,8 @@ class StateRecorder {
   // and `write` until Finish returns.
   void Begin(Read read, Write write);
 
-  // Informs the schedule about a decision on a job, because the decision may
-  // change when the job's state is written next. Does not block.
+  // Must be called for each decision on a job, because a decision may change
+  // the time at which the job's state is written next. Does not block.
   void OnDecision(const std::string& run_id, const Decision& decision);
 
   // Writes the states that are due now and ends the thread.

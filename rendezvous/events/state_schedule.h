@@ -52,8 +52,9 @@ class StateSchedule {
   // A returned job is due again only after OnState or a decision has set the
   // next time.
   std::vector<Due> TakeDue(Instant now);
-  // Handles the state of a job that TakeDue has returned, and plans the job's
-  // next state. A finished job has no next state.
+  // Takes the state of a job that TakeDue has returned, and sets the time at
+  // which the job's state must be written next. No state of a finished job
+  // follows.
   void OnState(const JobStatus& job, Instant now);
   // Forgets a job that no longer exists.
   void Forget(const std::string& run_id) { jobs_.erase(run_id); }

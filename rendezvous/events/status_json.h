@@ -24,7 +24,7 @@ std::string HostListJson(const std::vector<HostStatus>& hosts);
 
 // How much a line of the kind "state" in the event log contains.
 enum class StateDetail {
-  kSummary,  // phase, progress, times, slow ranks, verdict
+  kSummary,  // the job's phase, progress, times, slow ranks, verdict
   kNodes,    // kSummary, plus the settings and kMaxStateNodes nodes
 };
 inline constexpr size_t kMaxStateNodes = 128;

@@ -21,7 +21,8 @@ constexpr std::string_view kPhrases[] = {
     "connection timed out",
     "closed its connection",
     "broke its connection",
-    // part of an error message of the SDK's shared-memory transport
+    // occurs in the error message with which the SDK's shared-memory transport
+    // reports the death of another rank
     "died; noticed by",
     "connectionerror",
     "connectionreseterror",

@@ -37,14 +37,16 @@ class FailureLog {
   // Whether the log has a failure of this node and rank with this message.
   // O(n).
   bool Has(const Failure& failure) const;
-  // Makes `cause` the cause, even if a failure of its kind is normally only
-  // collateral. The former cause becomes the first collateral failure.
+  // Makes `cause` the failure that is blamed for the end of the round, even if
+  // such a failure is normally only a consequence (collateral). The failure
+  // that was blamed before becomes the first collateral failure.
   void Blame(const Failure& cause);
 
   const std::optional<Failure>& cause() const { return cause_; }
   const std::vector<Failure>& collateral() const { return collateral_; }
   int omitted() const { return omitted_; }
-  // Copies the cause and the collateral failures into `verdict`.
+  // Copies into `verdict` the failure that broke the round (cause()) and the
+  // collateral failures.
   void Tell(Verdict& verdict) const;
 
  private:
@@ -98,14 +100,15 @@ class Blame {
 
   // Forgets all failures and the cause, for example when a new round begins.
   void Clear();
-  // Restores the failures and the reason of the break that another coordinator
-  // has recorded. The cause in `failures` is final.
+  // Restores the failures of a broken round, and the reason why it broke, from
+  // the record of another coordinator. The cause in `failures` is final.
   void Restore(FailureLog failures, std::string why);
   // Records that an earlier coordinator has ended the round because of `why`.
-  // From now on, the cause is the failure whose description is the beginning of
-  // `why`, whether that failure was added before or is added later. All other
-  // failures are collateral. A failure that is added twice counts once: a node
-  // that was lost and came back reports its failures again.
+  // From now on, the cause of the round's break is the failure whose
+  // description is the beginning of `why`, whether that failure was added
+  // before or is added later. All other failures are collateral. A failure that
+  // is added twice counts once: a node that was lost and came back reports its
+  // failures again.
   void Tell(std::string why);
   // Whether the round was ended by an earlier coordinator (Tell).
   bool is_told() const { return is_told_; }
@@ -126,7 +129,8 @@ class Blame {
   const std::string& why() const { return why_; }
   const FailureLog& failures() const { return failures_; }
 
-  // Whether the loss of node `lost` explains the failure.
+  // Whether the loss of node `lost` explains the worker's failure that broke
+  // the round, so that this loss must replace the failure as the cause.
   //
   // If the node's reports still arrive, it was declared lost only because it
   // did not stop in time, and the loss explains nothing. If the node has
@@ -134,13 +138,14 @@ class Blame {
   // failure. The loss then explains the failure only if the node's worker was
   // killed at most kKillSpread (250 ms) before its agent.
   bool LossExplains(const Node& lost, Instant now) const;
-  // Whether the departure of node `leaving` explains the failure. It does if
-  // the cause of the departure may be older than the failure: the guardian
-  // process (the parent of the node's workers) died, or a SIGTERM reached its
-  // workers before its agent. `round`: the broken round. If the node's workers
-  // had succeeded in it, the departure explains nothing.
+  // Whether the departure of node `leaving` explains the failure. The departure
+  // explains the failure if the cause of the departure may be older than the
+  // failure: the guardian process (the parent of the node's workers) died, or a
+  // SIGTERM reached its workers before its agent. `round`: the broken round. If
+  // the node's workers had succeeded in it, the departure explains nothing.
   bool LeaveExplains(const Node& leaving, int round) const;
-  // Whether a preemption that `node` announces explains the failure.
+  // Whether a preemption that `node` announces explains the failure that broke
+  // the round.
   bool PreemptionExplains(const Node& node) const;
   // Records the loss of a node as the final cause of the break.
   void MoveToLoss(const Failure& loss);
@@ -148,31 +153,36 @@ class Blame {
   // of a node, not a worker's failure.
   void Settle() { provisional_ = false; }
 
-  // Describes, for the event log, how another failure has become the cause.
+  // Texts for the entry of the event log which says that another failure than
+  // the recorded one is the cause of the round's break.
   struct Move {
-    const char* decision;    // the kind (Decision::kind) of the log's entry
-    const char* instead_of;  // text between the new and the old reason
+    const char* decision;  // the kind (Decision::kind) of the log's entry
+    // text between the new and the old reason of the break, such as "; not by "
+    const char* instead_of;
   };
-  // Decides whether `failure`, which has just been received, becomes the cause;
-  // nullopt: no.
+  // Decides whether `failure`, which has just been received, replaces the cause
+  // of the break; nullopt: no. There are three cases.
   //
-  // A hang: if one worker hangs, its peers wait for it and fall silent as well.
-  // The node that collects stacks fastest reports first. Therefore a hang that
-  // began earlier replaces the cause, and a worker that is stopped by a signal
-  // replaces a running one.
+  // The cause and `failure` are hangs: if one worker hangs, its peers wait for
+  // the worker and fall silent as well. The node that collects stacks fastest
+  // reports first. Therefore the hang that began earlier becomes the cause. But
+  // if a signal (SIGSTOP) keeps only one of the two hanging workers stopped,
+  // the hang of the stopped worker becomes the cause.
   //
-  // An exception: a worker that raises one may need seconds to exit, for
-  // example in destroy_process_group(). Its peers lose their connections to it
-  // and may exit before it does. Therefore an exception that was raised before
-  // the event that broke the round replaces the cause (Failure::raised_first).
+  // `failure` is an exception: a worker that raises an exception may need
+  // seconds to exit, for example in destroy_process_group(). Its peers lose
+  // their connections to the worker and may exit earlier. Therefore an
+  // exception that was raised before the event that broke the round becomes the
+  // cause (Failure::raised_first).
   //
-  // A killed worker: its peers lose their connections to it and exit. Their
-  // failures may be reported first, because an agent on a node without free
-  // memory is slow. Therefore a worker that was killed by a signal such as
-  // SIGKILL, not by its own agent, replaces a worker whose connection broke.
+  // `failure` is a killed worker: its peers lose their connections to the
+  // worker and exit. Their failures may be reported first, because an agent on
+  // a node without free memory is slow. Therefore, if the cause is a worker
+  // whose connection broke, a worker that was killed by a signal such as
+  // SIGKILL, not by its own agent, becomes the cause.
   std::optional<Move> MovesTo(const Failure& failure, Instant now) const;
-  // Records `failure` as the cause, and `why` as the reason. MovesTo must have
-  // returned a value for `failure`.
+  // Records `failure` as the cause of the round's break, and `why` as the
+  // reason of the break. MovesTo must have returned a value for `failure`.
   void MoveTo(const Failure& failure, std::string why, Instant now);
 
   // If `failure` shows that a worker of `node` died of a SIGKILL that Muster
@@ -185,13 +195,15 @@ class Blame {
   // (250 ms) after the worker's failure was reported. If the node's agent is
   // still connected then, only the worker was killed. O(log n).
   bool AwaitsProofOfLife(const Membership& nodes, Instant now) const;
-  // When AwaitsProofOfLife stops waiting for a connected agent; nullopt: it
-  // does not wait. The wait for a disconnected agent ends with the lease.
+  // The time at which the verdict no longer waits for a sign of life of a
+  // connected agent (AwaitsProofOfLife); nullopt: it does not wait. The wait
+  // for a disconnected agent ends with the agent's lease.
   std::optional<Instant> NextDeadline(Instant now) const;
-  // Restarts the wait of AwaitsProofOfLife, at most once, unless the wait had
-  // ended before `due`. Called after the coordinator's process was suspended
-  // from `due` until `now`. The killed worker's agent may have died, too, and
-  // the coordinator may not yet have read the end of its stream.
+  // Called after the coordinator's process was suspended from `due` until
+  // `now`. Restarts the wait of AwaitsProofOfLife, at most once: the killed
+  // worker's agent may have died, too, and the coordinator may not yet have
+  // read the end of the agent's stream. Has no effect if the wait had ended
+  // before `due`.
   void ForgiveStandstill(Instant due, Instant now);
 
  private:
@@ -217,7 +229,9 @@ class Blame {
   // not killed together with the worker.
   std::string killed_on_;
   Instant outlived_;
-  bool forgiven_ = false;  // whether ForgiveStandstill has postponed outlived_
+  // whether ForgiveStandstill has postponed the end of AwaitsProofOfLife's wait
+  // (outlived_), which happens at most once
+  bool forgiven_ = false;
 };
 
 }  // namespace muster::rendezvous

@@ -30,14 +30,16 @@ Electorate NewestElectorate(const std::vector<const Report*>& reports);
 // world of `newest` itself is never void.
 bool IsVoid(const Place& place, const Electorate& newest);
 
-// Returns the newest world that formed after the electorate `newest` and is not
-// void, as the place of one of its nodes. Null: no such world is known.
+// Returns the newest world that formed after the world of the electorate
+// `newest` and can still begin on all of its nodes (it is not IsVoid), as the
+// place of one of its nodes. Null: no such world is known.
 const Place* WorldAfter(const Electorate& newest,
                         const std::vector<const Report*>& reports);
 
 // Returns the number of nodes of an electorate that can be members of a newer
-// world: those whose node ids both lists contain. If a list is empty or
-// incomplete, returns `nodes`, the number of the electorate's nodes.
+// world: those whose node ids are in both lists, `electorate` and `world`. If a
+// list is empty or incomplete, returns `nodes`, the number of nodes of the
+// electorate.
 int CandidatesOf(int nodes, const std::vector<std::string>& electorate,
                  const std::vector<std::string>& world);
 

@@ -155,9 +155,10 @@ std::string WaitReason(const JobState& state, const Node* node, Instant now) {
   if (here < spec.min_nodes) {
     absl::StrAppend(&reason, first ? "" : "at least ", spec.min_nodes,
                     " nodes here, waiting for ", spec.min_nodes - here, " more",
-                    // Without a node, the text is for the job's status, which
-                    // also lists absent nodes. A directive to a node does not:
-                    // its cost must not be O(n) in the number of nodes.
+                    // If `node` is null, the text is for the job's status and
+                    // also lists the absent nodes. A directive to a node does
+                    // not list them, because the cost of a directive must not
+                    // be O(n) in the number of nodes.
                     node == nullptr ? Absent(state) : std::string());
   } else {
     const std::string backoff = BackoffText(state, now);
@@ -236,7 +237,8 @@ bool MustKnowVerdict(const JobState& state, const Node& node) {
 // whether the node took part in the job. O(n) for a world of n nodes.
 bool TookPart(const JobState& state, const std::string& node_id,
               const std::string& host) {
-  // Agents read took_part only in a verdict of success.
+  // Skip the search through the world unless the job has succeeded: after any
+  // other outcome, agents do not read Directive::took_part.
   if (state.verdict->outcome != Outcome::kSucceeded) return false;
   if (state.recalled.has_value() || state.told_end.has_value()) return true;
   return std::ranges::any_of(

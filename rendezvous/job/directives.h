@@ -33,7 +33,7 @@ struct NodeSeat {
   std::string node_id;
   std::string host;
   StreamId stream = 0;  // 0: the node is not connected
-  int first_rank = -1;  // -1: the node has no ranks
+  int first_rank = -1;  // rank of the node's first worker; -1: no ranks
   int slots = 0;
 };
 // Returns the members of the world, and then the other nodes. O(n log n).
@@ -47,8 +47,8 @@ class Outbox {
   // `state` must outlive this object.
   explicit Outbox(const JobState* state) : state_(*state) {}
 
-  // Starts a step without directives and decisions. Unless Await is called, the
-  // step counts as a step that handles no report.
+  // Begins the job's next step, which has no directives and decisions yet. If
+  // the step handles the report of a node, call Await next.
   void Begin();
   // Returns the directives and decisions of the step.
   JobStep Take() { return std::move(step_); }
@@ -90,11 +90,12 @@ class Outbox {
   // revision.
   uint64_t Renew(Node& node);
 
-  // Records that this step handles a report of `node`. `seen_revision`: the
-  // newest directive that the node has received on this stream; 0: none.
+  // Records that this step handles a report of `node`, so that Unanswered can
+  // tell whether the report needs an answer. `seen_revision`: the revision of
+  // the newest directive that the node has received on its stream; 0: none.
   void Await(const Node& node, uint64_t seen_revision);
   // Returns the id of the node whose report this step handles, if the report
-  // still needs an answer. It does in three cases:
+  // still needs an answer. The report needs an answer in three cases:
   // - The stream is new.
   // - The node has not seen its newest directive.
   // - The node waits and knows only an outdated reason for this.

@@ -43,9 +43,9 @@ Gathering::Decision Gathering::Decide(Instant now, const JobSpec& spec,
     if (timed_out) {
       form = true;
     } else if (nodes.being_checked > 0) {
-      // While health checks run, form no world of fewer than max_nodes nodes,
-      // because the checks will soon show whether more nodes are ready. So this
-      // branch (being_checked > 0) does nothing.
+      // While health checks run (being_checked > 0), form no world of fewer
+      // than max_nodes nodes, because the checks will soon show whether more
+      // nodes are ready. So leave `form` unchanged.
     } else if (first_) {
       form = form || now >= LastCallEnd(spec);
     } else if (nodes.broken == 0) {

@@ -12,7 +12,8 @@ namespace muster::rendezvous {
 // postponed. Pure.
 struct PhaseClock {
   Instant since;
-  // The time limit does not expire before this time; nullopt: not postponed.
+  // The time limit of the job's current phase does not expire before this time;
+  // nullopt: not postponed.
   std::optional<Instant> postponed_until;
 
   // Returns when the time limit expires. `limit`: when it would expire if it
@@ -49,13 +50,14 @@ struct PhaseClock {
 // time-outs.
 class Gathering {
  public:
-  // The node counts on which the decision depends.
+  // The numbers of nodes from which Decide decides whether a world forms.
   struct Nodes {
     int present = 0;        // number of the job's nodes, ready or not
     int ready = 0;          // nodes that can get a rank now
     int being_checked = 0;  // nodes that become ready or unhealthy soon
     int broken = 0;         // nodes without a stream that are not lost yet
-    int unanswered = 0;     // nodes that become ready once they answer
+    // nodes that become ready once they confirm a directive (Node::unanswered)
+    int unanswered = 0;
     int previous_world = 0;
   };
   enum class Decision { kWait, kForm, kTimeOut, kGiveUp };
@@ -73,7 +75,8 @@ class Gathering {
     answers_until_ = until;
   }
   bool AwaitsAnswers(Instant now) const { return now < answers_until_; }
-  // Ends the gathering when a world has formed.
+  // Records that a world has formed, so that later gatherings are not the first
+  // one (first()).
   void End() { first_ = false; }
   // Makes the first gathering omit the last call (the wait for more nodes once
   // min_nodes are ready). Called if the nodes have been waited for already.
@@ -109,7 +112,8 @@ class Gathering {
   bool first_ = true;
   bool has_last_call_ = true;
   Instant not_before_;
-  // The start of the newest wait for the nodes' answers (AwaitAnswers).
+  // The time of the newest call of AwaitAnswers, which starts a wait for nodes
+  // that have not confirmed a directive (Nodes::unanswered).
   Instant asked_;
   // The time at which the newest wait for the nodes' answers (AwaitAnswers)
   // ends at the latest.

@@ -247,8 +247,8 @@ TEST_F(GatheringTest, BeginForgetsTheWaitsOfThePreviousGathering) {
 TEST(PhaseClockTest, PostponesANearLimitOnce) {
   PhaseClock clock;
   EXPECT_EQ(clock.Postponed(At(10)), At(10));
-  // This call, at second 8, would postpone the limit to second 13. It has no
-  // effect, because the limit is later than that: second 20.
+  // At second 8, this call would postpone the phase's time limit by 5 s, to
+  // second 13. The limit, second 20, is later, so the call has no effect.
   clock.Postpone(At(8), At(20), seconds(5));
   EXPECT_EQ(clock.Postponed(At(20)), At(20));
   clock.Postpone(At(8), std::nullopt, seconds(5));

@@ -193,8 +193,9 @@ void Job::On(const ReportArrived& event) {
     // recorded verdict.
     if (report.knows_round()) state_.recalled.reset();
     // An elected coordinator must learn which nodes are the electors, even if
-    // no node has a place in their round any more. A first coordinator is not
-    // elected by these nodes, and may begin the job without them.
+    // no node has a place in their round any more. A founder (the coordinator
+    // that begins the job) is not elected by these nodes, and may begin the job
+    // without them.
     const bool is_elected = is_hosted && !IsFounding(state_.epoch);
     if (report.place.has_value() || (is_elected && report.knows_round())) {
       state_.adoption.Begin(state_.now + state_.spec.lease());
@@ -533,9 +534,9 @@ void Job::JoinAdopted(Node& node, const Report& report) {
 }
 
 void Job::TakeFailures(Node& node, const Report& report) {
-  // `ended`: the round that an earlier coordinator ended. A node of that round
-  // that reported too late to be adopted is not a member here, but may still
-  // report the failure that ended the round.
+  // `ended`: the round that an earlier coordinator ended. If a node of that
+  // round reported too late, this coordinator did not adopt the node as a
+  // member. But the node may still report the failure that ended the round.
   const WorldId& ended = state_.earlier.world;
   const bool was_member = state_.blame.is_told() && report.place.has_value() &&
                           IdOf(*report.place) == ended &&
@@ -753,8 +754,8 @@ void Job::On(const DrainAsked& event) {
 void Job::On(const CoordinatorTold& event) {
   if (state_.own_endpoint.empty() || event.epoch <= state_.epoch) return;
   // Whether this coordinator has begun no round and may have been restarted. If
-  // so, it knows less than any newer coordinator, and gives way even to one
-  // without a majority.
+  // so, this coordinator knows less than any newer coordinator, and gives way
+  // even to a newer coordinator without a majority.
   const bool knows_nothing = IsFounding(state_.epoch) && state_.round == 0;
   switch (event.backing) {
     case Backing::kMajority:
@@ -932,9 +933,9 @@ void Job::Lose(Node& node, const std::string& why, Membership::Memory memory) {
   if (state_.phase == JobPhase::kStopping) {
     if (lost.part != Part::kStopped) --state_.world.unstopped;
     if (state_.blame.LossExplains(lost, state_.now)) {
-      // The cause is now the loss of a node. This is a change of membership,
-      // which spends no restart, so Excuse gives back the restart that the
-      // worker's failure has spent.
+      // The cause of the round's break is now the loss of a node. This is a
+      // change of membership, which spends no restart, so Excuse gives back the
+      // restart that the worker's failure has spent.
       state_.blame.MoveToLoss(failure);
       Excuse(failure.node_id, text);
     }

@@ -160,10 +160,10 @@ class Job {
   // Refuses a report that names another agent's incarnation but does not
   // contain that agent's place key.
   void RefuseImpostor(const ReportArrived& event);
-  // Copies the node's state from the report into `node`, and forwards new
-  // signals. If the report proves that the node is alive, refuses another agent
-  // that claims the node's place. An agent that has asked to wait
-  // (Report::waits_for_place) is not refused.
+  // Copies the node's state from the report into `node`, and queues new signals
+  // (Report::signals) for all workers of the job. If the report proves that the
+  // node is alive, refuses another agent that claims the node's place. An agent
+  // that has asked to wait (Report::waits_for_place) is not refused.
   void TakeOver(Node& node, const Report& report);
   // Applies the states of the workers, the failures and the requests in the
   // node's report.
@@ -226,7 +226,8 @@ class Job {
   // elect a coordinator). Called if the newest round does not go on.
   void KeepElectors(const std::vector<const Report*>& all);
   // Sets JobState::later if one of the reports has a place in a world that
-  // formed after the electors' world.
+  // formed after the world of the electors (the nodes that elect a
+  // coordinator).
   void KeepLaterWorld(const std::vector<const Report*>& all);
   // Updates JobState::later (a world that formed after the electors' world)
   // from a node's report. Resets it once the report shows that this world does
@@ -238,14 +239,15 @@ class Job {
   // Records how an earlier coordinator ended the round that is given up, as far
   // as the reports `all` show.
   void KeepEnd(const std::vector<const Report*>& all);
-  // Records the order by which an earlier coordinator ended the round
-  // JobState::earlier. Called for reports that arrive after that round was
-  // adopted or given up. No effect if the recorded order takes precedence
-  // (Replaces). Once this coordinator has adopted the round or knows how the
-  // job has ended, records only a cancel, which is the wish of a user: any
-  // other order may have been given after the election of this coordinator, and
-  // then does not count. If the node knows a newer world, forgets
-  // JobState::earlier instead.
+  // If `report` says how an earlier coordinator ended its newest round, records
+  // this order in JobState::earlier. Called for reports that arrive after that
+  // round was adopted or given up. Exceptions:
+  // - If an order that takes precedence (Replaces) is recorded, it stays.
+  // - Once this coordinator has adopted the round or knows how the job has
+  //   ended, only a cancel is recorded, which is the wish of a user. The
+  //   earlier coordinator may have given any other order after the election of
+  //   this coordinator, and such an order does not count.
+  // - If the node knows a newer world, JobState::earlier is forgotten.
   //
   // If this coordinator was elected by nodes that did not know the earlier
   // round, that round is void. In that case records only a cancel of the newest
@@ -255,9 +257,10 @@ class Job {
   // gathers nodes. `verdict`: the verdict with which the job ends; nullopt:
   // another round follows.
   void SetToldEnd(const RoundEnd& end, std::optional<Verdict> verdict);
-  // Ends the job with the verdict JobState::told_end if no workers are left and
-  // enough electors are ready for a new round. A cancelled job waits for
-  // electors only until LimitOfToldCancel. Returns whether the job has ended.
+  // Ends the job with the verdict of an earlier coordinator
+  // (JobState::told_end), if no workers are left and enough electors are ready
+  // for a new round. A cancelled job waits for electors only until
+  // LimitOfToldCancel. Returns whether the job has ended.
   bool EndsAsTold();
   // Ends the job with the verdict JobState::told_end although the conditions of
   // EndsAsTold are not met: the wait for them, `timeout`, is over. Exception:
@@ -281,8 +284,8 @@ class Job {
   // round is missing.
   void FindLostHost(const std::map<std::string, Report>& reports);
   // Breaks the round because the node whose process was the earlier coordinator
-  // (JobState::lost_host) is lost. If the round is already broken, makes that
-  // loss the cause.
+  // (JobState::lost_host) is lost. If the round is already broken, the loss of
+  // this node becomes the reason of the break.
   void LoseHost();
   // Stops an adopted round that an earlier coordinator had already stopped, for
   // the same reason and with the same exit code. `end`: the earlier
@@ -297,11 +300,12 @@ class Job {
   // Takes the measurement in the node's report, if it is one that the check
   // waits for.
   void TakeMeasurement(const Node& node, const Report& report);
-  // Begins or continues the check that is due before a round. Returns whether
-  // the world has to wait for it.
+  // Begins or continues the check by pairs if it is due before the next round.
+  // Returns whether the next world must wait for this check.
   bool CheckDelaysWorld();
-  // Records which nodes the check has found bad, and which are good again.
-  // Returns whether any node's record has changed.
+  // Records which nodes the check by pairs (--network-check) has found bad, and
+  // which nodes are good again. Returns whether the record of any node has
+  // changed.
   bool ConcludeCheck();
   // Records why the check by pairs found the node bad; empty: the node is good.
   // If the node was good before, counts a fault against its machine.

@@ -152,7 +152,7 @@ class JobBlameUnheard : public ::testing::Test {
 
 // The coordinator may notice the end of node b's stream long after the failure
 // of node a's worker, because the two nodes have different streams. The loss of
-// b still becomes the cause.
+// b still becomes the cause of the round's break.
 TEST_F(JobBlameUnheard, ItsStreamIsReadLater) {
   job_.Wait(seconds(2));
   job_.BreakStream("b");
@@ -215,7 +215,8 @@ TEST_F(JobBlameUnheard, AnAnswerToTheOrderProvesThatItOutlivedTheFailure) {
 }
 
 TEST_F(JobBlameUnheard, LiveNodeThatDoesNotStopIsLostAndNotBlamed) {
-  job_.agent("b").silent = false;  // node b reports, but receives nothing
+  // From now on node b sends reports, but it still receives no stop order.
+  job_.agent("b").silent = false;
   job_.Wait(seconds(15));
   EXPECT_THAT(job_.Decided("lost"), HasSubstr("would not stop"));
   EXPECT_EQ(job_.Count("blame"), 0);
@@ -260,7 +261,8 @@ class JobBlameRaisedFirst : public ::testing::Test {
     job_.Fails("a", first);
     job_.Fails(on, second);
     job_.AllStop();
-    job_.Wait(seconds(1));  // longer than kKillSpread (250 ms)
+    // longer than kKillSpread (250 ms), for which the verdict may wait
+    job_.Wait(seconds(1));
     return job_.told("b").verdict;
   }
 

@@ -156,7 +156,9 @@ void Job::WaiveFaults() {
     Node& node = *state_.nodes.Find(*state_.nodes.waived().begin());
     set_waived(node, false);
     if (MissingNodes(state_) <= 0) continue;
-    set_waived(node, true);  // the node is needed for a majority
+    // Without this node too few electors are ready for a new world, so waive
+    // its fault again.
+    set_waived(node, true);
     return;
   }
   if (state_.now < WaiverTime(state_) || MissingNodes(state_) <= 0) return;
@@ -166,7 +168,8 @@ void Job::WaiveFaults() {
     if (node->kept_out_by_check()) bad.push_back(node);
   }
   if (bad.empty()) return;
-  // Sort unreachable nodes to the end, so that slow nodes get a place first.
+  // Sort the nodes that the check found bad: slow nodes before unreachable
+  // nodes, so that slow nodes get a place first.
   std::set<std::string> unreachable;
   if (state_.check.has_value()) {
     for (const NetworkCheck::Finding& finding : state_.check->Judge()) {

@@ -691,7 +691,7 @@ TEST(JobCheck, AStandbyChecksTheNodesIfItDoesNotKnowTheCause) {
     job.ReconnectAll({"b", "c", "d"});
     ASSERT_THAT(job.Decided("adopt"), HasSubstr("round 1 goes on"));
     job.AllStop();
-    job.Wait(seconds(5));  // until the last call is over
+    job.Wait(seconds(5));  // until the last call for more nodes is over
     EXPECT_EQ(job.phase(), JobPhase::kGathering);
     EXPECT_TRUE(job.told("b").pair_check.has_value());
   }

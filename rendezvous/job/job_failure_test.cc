@@ -429,8 +429,8 @@ TEST(JobFailure, AMemberThatWouldNotStopIsLostAfterTheGrace) {
   EXPECT_EQ(job.phase(), JobPhase::kRunning);
   EXPECT_THAT(job.World(), ElementsAre("a"));
   EXPECT_THAT(job.Decided("lost"), HasSubstr("would not stop"));
-  // Node b was declared lost, but still has workers of round 1. It gets a stop
-  // directive until they have ended, and then a wait directive.
+  // Node b was declared lost, but still has workers of round 1. Node b gets a
+  // stop directive until these workers have ended, and then a wait directive.
   job.Report("b");
   EXPECT_EQ(job.kind("b"), DirectiveKind::kStop);
   EXPECT_EQ(job.told("b").stop.round, 1);

@@ -283,7 +283,8 @@ TEST(JobGathering, TheWaitingAreKeptUpToDate) {
   // Node b has joined, but the coordinator has sent nothing to the waiting node
   // a. So the reason in a's newest directive still has the old count.
   EXPECT_EQ(job.told("a").reason, "1 of 3 nodes here, waiting for 2 more");
-  // The answer to node a's next report contains the new count.
+  // The coordinator's answer to node a's next report contains the new number of
+  // nodes.
   job.Report("a");
   EXPECT_EQ(job.told("a").reason, "2 of 3 nodes here, waiting for 1 more");
   const int told = job.agent("a").times_told;

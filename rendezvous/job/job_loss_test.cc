@@ -304,7 +304,7 @@ TEST(JobLoss, ANodeThatCameBackIsGivenAPlaceOnceItHasSeenTheNews) {
   job.agent("b").deaf = false;
   job.Report("b");  // node b receives a kWait directive
   EXPECT_EQ(job.phase(), JobPhase::kGathering);
-  job.Report("b");  // node b reports that it has seen kWait
+  job.Report("b");  // node b reports that it has received the kWait directive
   EXPECT_EQ(job.round(), 2);
 }
 
@@ -338,8 +338,8 @@ TEST_F(JobStandstillTest, NoNodeIsLost) {
   EXPECT_EQ(job_.phase(), JobPhase::kRunning);
 }
 
-// A job with min_nodes 1 and max_nodes 3. Its wait for more nodes (the last
-// call) ends while the coordinator's process is suspended.
+// A job with min_nodes 1 and max_nodes 3. The job's wait for more nodes (the
+// last call) ends while the coordinator's process is suspended.
 class JobGatheringStandstillTest : public ::testing::Test {
  protected:
   static JobSpec Spec() {
@@ -368,9 +368,11 @@ TEST_F(JobGatheringStandstillTest, TheWorldHasAllThatAnswer) {
   StandStill();
   job_.Wait(Spec().last_call);
   EXPECT_EQ(job_.phase(), JobPhase::kGathering);
+  // When node b can hear again, its first report makes the coordinator repeat
+  // that directive, and its second report answers the directive.
   job_.agent("b").deaf = false;
-  job_.Report("b");  // node b receives the directive
-  job_.Report("b");  // node b answers the directive
+  job_.Report("b");
+  job_.Report("b");
   EXPECT_EQ(job_.World(), (std::vector<std::string>{"a", "b"}));
 }
 
@@ -415,9 +417,12 @@ TEST_F(JobGatheringStandstillTest, ANodeThatConnectedAgainMeanwhileMustAnswer) {
   job_.Reconnect("b");
   job_.Wait(Spec().last_call);
   EXPECT_EQ(job_.phase(), JobPhase::kGathering);
+  // When node b can hear again, its first report makes the coordinator repeat
+  // the newest directive, and its second report confirms this directive. Only
+  // then does node b get a place.
   job_.agent("b").deaf = false;
-  job_.Report("b");  // node b receives the directive
-  job_.Report("b");  // node b answers the directive
+  job_.Report("b");
+  job_.Report("b");
   EXPECT_EQ(job_.World(), (std::vector<std::string>{"a", "b"}));
 }
 
@@ -537,7 +542,9 @@ TEST_F(JobStandstillTest, ANodeThatMayHaveStoppedIsNotLost) {
   EXPECT_EQ(job_.Count("lost"), 0);
   job_.Idle("b");
   EXPECT_EQ(job_.Count("lost"), 0);
-  job_.Report("a");  // nodes a and b answer the directive after the suspension
+  // After a suspension the coordinator sends every node a new directive, and
+  // forms no world before the nodes have answered it.
+  job_.Report("a");
   job_.Report("b");
   EXPECT_EQ(job_.round(), 2);
 }
@@ -569,7 +576,9 @@ TEST_F(JobStandstillTest, ALaterBreakIsPutOffAgain) {
   job_.StandStill(seconds(60));
   job_.Idle("a");
   job_.Idle("b");
-  job_.Report("a");  // nodes a and b answer the directive after the suspension
+  // After a suspension the coordinator sends every node a new directive, and
+  // forms no world before the nodes have answered it.
+  job_.Report("a");
   job_.Report("b");
   job_.Runs("a");
   job_.Runs("b");

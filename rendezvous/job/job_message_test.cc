@@ -73,14 +73,16 @@ TEST(JobMessages, ANewerDirectiveHasAHigherRevision) {
     last = job.told("a").revision;
   };
   job.Join("b");
-  expect_higher();  // the first run directive to node "a"
+  // Each new directive to node "a" must have a higher revision: first kRun,
+  // then the order to stop after b's failure, then kRun of the next round.
+  expect_higher();
   job.Runs("a");
   job.Runs("b");
   job.Fails("b", ExitedWith(2, 1));
-  expect_higher();  // the stop directive to node "a"
+  expect_higher();
   job.Idle("a");
   job.Idle("b");
-  expect_higher();  // the next run directive to node "a"
+  expect_higher();
   EXPECT_EQ(job.kind("a"), DirectiveKind::kRun);
 }
 
@@ -394,8 +396,8 @@ TEST(JobRestart, ARoundThatAnAgentBeganMeanwhileCountsAsWell) {
   EXPECT_EQ(job.told("a").place.round, 6);
 }
 
-// Returns the nodes among `names` whose directive is of `kind` and has
-// prints_for_job set.
+// Returns the nodes among `names` that print their directive on the console
+// that all nodes share (prints_for_job), if the directive is of `kind`.
 std::vector<std::string> Say(JobFixture& job, DirectiveKind kind,
                              const std::vector<std::string>& names) {
   std::vector<std::string> speakers;
@@ -614,8 +616,9 @@ TEST_F(JobContentionTest, TheClaimerMayReconnectMeanwhile) {
 }
 
 TEST_F(JobContentionTest, ALateReportDoesNotTakeThePlaceInstead) {
-  // Give agent c the same (empty) address as the reports of node b below. An
-  // agent with another address would have to wait for the place.
+  // Give agent c the same (empty) address as the late report of node b that
+  // this test sends. An agent with another address would have to wait for b's
+  // place.
   job_.agent("c").peer = "";
   job_.agent("b").silent = true;
   job_.Wait(seconds(5));
@@ -783,7 +786,8 @@ TEST_F(JobSuccession, IsNoLongerShownWhenThePlaceIsFree) {
   EXPECT_THAT(job_.status().reason, HasSubstr("waits for the end"));
   job_.agent("b").silent = true;
   job_.agent("c").silent = true;
-  job_.Lose("b");  // waits longer than b's reconnect grace
+  // Lose breaks b's stream and waits longer than b's reconnect grace.
+  job_.Lose("b");
   EXPECT_THAT(job_.status().reason, Not(HasSubstr("waits for the end")));
 }
 

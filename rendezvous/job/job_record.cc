@@ -202,9 +202,10 @@ bool LearnFrom(const Directive& directive, Duration elapsed,
   record.restarts_used = std::max(restarts, record.restarts_used);
   record.age = std::max(record.age + elapsed, directive.job_age);
   if (round <= last) return true;
-  // The directive belongs to a later round than the record, so the recorded
-  // round is over. Reset what the record says about that round's phase and
-  // about the time after it (a new round or a verdict): it is outdated.
+  // `directive`, which another coordinator sent, belongs to a later round than
+  // `record`, so the recorded round is over. Reset the fields of the record
+  // about the phase of that round and about its consequence (a new round or a
+  // verdict), because they are outdated.
   record.phase = JobPhase::kGathering;
   record.why.clear();
   record.round = 0;

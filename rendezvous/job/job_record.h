@@ -45,7 +45,8 @@ struct JobRecord {
   // Number of successive rounds that ended by a worker's failure
   // (RestartBackoff::failures).
   int failures_in_row = 0;
-  // The remaining back-off: while gathering, the time until a world may form.
+  // While the job gathers nodes: the remaining time of the back-off, in which
+  // no world may form. Otherwise zero.
   Duration backoff_left = Duration::zero();
   std::vector<SignalNotice> signals;
   uint64_t newest_signal = 0;

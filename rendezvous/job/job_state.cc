@@ -74,10 +74,10 @@ std::string DoubtAbout(const JobState& state, const Failure& failure) {
 }  // namespace
 
 Duration TimeToLearn(const JobSpec& spec) {
-  // The time within which every other coordinator that runs the job announces
-  // itself to this one (three announcement intervals). Once order_life is over,
-  // the nodes ignore orders from before this coordinator's restart. TimeToLearn
-  // returns the longer of the two times.
+  // Within this time (three announcement intervals), every other coordinator
+  // that runs the job has announced itself to this one. TimeToLearn returns at
+  // least spec.order_life(), because nodes obey orders from before this
+  // coordinator's restart for that long.
   constexpr Duration kToldWithin = std::chrono::seconds(3);
   return std::max<Duration>(kToldWithin, spec.order_life());
 }
@@ -160,8 +160,9 @@ Witnesses WitnessesOf(const JobState& state) {
                        node.seen >= node.revision;
     if (!knows) continue;
     const auto elector = electors.known.find(id);
-    // A node that leaves stays connected until the job has ended. Count it as a
-    // witness, and not as an elector that has left.
+    // A node that leaves stays connected until the job has ended. This node has
+    // seen the stop order that ends the job, so count the node as a connected
+    // witness of the end, and not as an elector that has left.
     const bool leaves =
         elector != electors.known.end() && elector->second.is_gone &&
         elector->second.incarnation == node.identity.incarnation;
@@ -180,8 +181,9 @@ std::optional<Instant> AwaitsWitnesses(const JobState& state) {
   const Electors& electors = state.electors;
   const Witnesses found = WitnessesOf(state);
   if (electors.AreHalf(found.here, found.left, state.spec)) return std::nullopt;
-  // Whether there would be enough witnesses if all electors that have not left
-  // learned of the end.
+  // Whether there would be enough witnesses (electors that have seen the stop
+  // order with the job's exit code) if all electors that have not left saw this
+  // order.
   const bool may_come =
       electors.AreHalf(electors.nodes - found.left, found.left, state.spec);
   // A cancelled or preempted job must end soon. It waits for lost nodes only

@@ -29,8 +29,10 @@ namespace muster::rendezvous {
 
 // A preemption: the cluster will take the job's nodes away.
 struct Preemption {
-  PreemptionNotice notice;  // the cluster's notice; `left` is unused
-  Instant deadline;         // when the grace ends and the workers are stopped
+  PreemptionNotice notice;  // the notice; `deadline` replaces its field `left`
+  // time at which the grace period of the preemption ends and the workers are
+  // stopped
+  Instant deadline;
 };
 
 // An agent that waits for a node's place, which another agent still holds.
@@ -59,12 +61,13 @@ struct Electors {
     bool is_gone = false;
   };
   std::map<std::string, Elector> known;  // electors by node id
-  std::set<int> ranks;               // group ranks of the electors in `known`
-  int gone = 0;                      // number of electors with `is_gone`
-  std::vector<std::string> members;  // node ids by rank; empty: not listed
+  std::set<int> ranks;                   // group ranks of the known electors
+  int gone = 0;                          // number of electors that left the job
+  // ids of all nodes of the electors' world, by group rank; empty: not listed
+  std::vector<std::string> members;
   // Whether this is the job's first world, and this coordinator does not know
   // yet that it has begun on all of its nodes. Most of its nodes may then have
-  // no directive that says that they elect.
+  // received no directive that tells them that they are electors.
   bool is_forming = false;
 
   // Adds an elector. Returns false if the node is in the list already, even if
@@ -87,7 +90,8 @@ struct Electors {
   // (MostElsewhere), or two worlds can never run at once
   // (JobSpec::RestartedAgentsElect).
   bool AreHalf(int present, int left, const JobSpec& spec) const;
-  // AreHalf with `left` = `gone`, the number of all electors that have left.
+  // Whether no other coordinator can have a majority of the electors, if
+  // `present` electors are present and `gone` electors have left.
   bool AreHalf(int present, const JobSpec& spec) const {
     return AreHalf(present, gone, spec);
   }
@@ -108,7 +112,7 @@ struct JobState {
   // that they are the electorate now. So no other world forms until enough
   // nodes of this world have stopped.
   struct LaterWorld {
-    WorldId world;  // round 0: there is no such world
+    WorldId world;  // round 0: this coordinator knows of no later world
     // How many nodes of the world must have stopped. If this coordinator has
     // formed the world: one, because the world then no longer runs on all of
     // its nodes. Otherwise more than half: the remaining nodes are then too few
@@ -142,9 +146,9 @@ struct JobState {
   LaterWorld later;
   // Ids of the nodes that have reported to this coordinator before it formed or
   // continued a world, except known spares (IsKnownSpare). With
-  // Takeover::kAuto, a job has at most max_nodes nodes besides its spares. Each
-  // node of this set that is connected here therefore leaves one node less for
-  // another coordinator.
+  // Takeover::kAuto, a job has at most max_nodes nodes besides its spares. So
+  // the more nodes of this set are connected to this coordinator, the fewer
+  // nodes can be connected to another one.
   std::set<std::string> no_spares;
   // standbys: HOST:PORT of the processes that may take over
   // (Directive::standbys): those of the newest world or, before this
@@ -157,7 +161,7 @@ struct JobState {
   // that node has not reported to this coordinator. nullopt: no such node is
   // missing. lost_host_at: the time at which the missing node counts as lost.
   std::optional<int> lost_host;
-  std::string lost_host_name;  // node id of lost_host; "" if unknown
+  std::string lost_host_name;  // id of the missing node; "": unknown or none
   Instant lost_host_at;
   JobSpec spec;
   Instant born;
@@ -300,7 +304,8 @@ bool IsSuspicious(const JobState& state);
 // present for a new world, but too few of them are ready.
 int MissingNodes(const JobState& state);
 // The earliest time at which nodes that the check by pairs found bad may get a
-// place. They get one only if a world would have too few nodes without them.
+// place. Such nodes get a place only if a world would have too few nodes
+// without them.
 Instant WaiverTime(const JobState& state);
 
 // Whether a spare waits and the round may be broken to include it.
@@ -309,7 +314,7 @@ bool SpareWaits(const JobState& state);
 // The nodes that a count includes: all nodes of the job, or only the ready
 // ones.
 enum class Among { kAll, kReady };
-// The number of electors that are present. O(1).
+// The number of electors among the job's present nodes. O(1).
 int ElectorsHere(const JobState& state, Among among);
 // Whether no new world may form: less than half of the electors are present or
 // have left for good (Electors::AreHalf), and the nodes that are not connected
@@ -329,7 +334,7 @@ struct Witnesses {
   int here = 0;
   int left = 0;
 };
-Witnesses WitnessesOf(const JobState& state);  // O(n)
+Witnesses WitnessesOf(const JobState& state);  // O(n log n) for n nodes
 // Returns the latest time until which the end of the job waits for witnesses;
 // nullopt: it need not wait.
 //
@@ -337,7 +342,7 @@ Witnesses WitnessesOf(const JobState& state);  // O(n)
 // must together be half of the electors (Electors::AreHalf). A coordinator that
 // takes over then ends the job in the same way. If so many electors have left
 // that the others can never be enough, the wait ends after a lease, because
-// nodes that have left do not come back. O(n).
+// nodes that have left do not come back. O(n log n).
 std::optional<Instant> AwaitsWitnesses(const JobState& state);
 
 // The time at which members that have not started the running round's workers

@@ -35,7 +35,8 @@ struct AgentDied {
   std::string node_id;
 };
 struct CancelAsked {
-  std::string reason;  // who asks for the cancel, and why; part of the verdict
+  // the caller and the reason of the cancel; part of the verdict
+  std::string reason;
 };
 // An event: an operator asks to remove one node from the job. A restarted agent
 // of that node may join again. `node`: a node id or a host name.
@@ -52,7 +53,8 @@ struct CoordinatorTold {
 // An event: the coordinator has changed its judgement of the machines on which
 // nodes run, or has recorded the faults in JobStep::faults.
 struct HostsJudged {
-  std::shared_ptr<const HostView> view;  // null: no machine is suspected
+  // the machines that are suspected, quarantined or banned; null: none
+  std::shared_ptr<const HostView> view;
 };
 struct TimePassed {};
 

@@ -197,8 +197,8 @@ TEST(JobTime, ARecalledJobCountsANodesTimeOnce) {
   JobFixture again = JobFixture::HostedBy("a", QuickSpec(1, 2));
   again.Recall(job.job().Record());
   EXPECT_EQ(again.status().time.productive_s(), 20);
-  // The agent of b was not restarted. It reports its total time, 25 s, of which
-  // 20 s are already in the record.
+  // The agent of b was not restarted. The agent reports its total time, 25 s,
+  // of which 20 s are already in the record.
   Report& report = again.Create("b").report;
   report.node = job.agent("b").report.node;
   report.place_key = job.agent("b").report.place_key;

@@ -22,7 +22,7 @@ namespace muster::rendezvous {
 // A node's part in the current round, as far as the coordinator knows.
 enum class Part {
   kNone,      // not a member of the round's world
-  kAssigned,  // was sent kRun; has not reported its start yet
+  kAssigned,  // ordered to run the round; has not reported its start yet
   kRunning,
   kSucceeded,  // all workers of the node exited with 0
   kStopped,    // no process of this round is left on the node
@@ -34,17 +34,17 @@ enum class Part {
 struct DirectiveKey {
   DirectiveKind kind = DirectiveKind::kWait;
   int round = -1;
-  // The number of the measurement that the directive orders
-  // (PairCheck::number); 0: it orders no measurement.
+  // The number (PairCheck::number) of the measurement that a directive with
+  // this key orders; 0: the directive orders no measurement.
   uint64_t pair_check = 0;
   std::string check_fault;
   uint64_t newest_signal = 0;
   bool at_once = false;
   // Values of a stop order. causes_replaced: how often another event has become
   // the cause of the break. exit_code: the verdict's exit code. cancelled:
-  // whether the verdict is that of a cancel. A new value changes the key, so
-  // the directive gets a new revision. A node that has seen this revision knows
-  // the value.
+  // whether the verdict is that of a cancel. A new value changes the
+  // DirectiveKey, so the directive gets a new revision. A node that has seen
+  // this revision knows the value.
   int causes_replaced = 0;
   std::optional<int> exit_code;
   bool cancelled = false;
@@ -70,7 +70,8 @@ struct Node {
   int offered_master_port = 0;
   std::string offered_nccl_id;
   std::vector<std::string> addresses;  // IP addresses of the node
-  std::string standby_endpoint;        // its standby's HOST:PORT; empty: none
+  // HOST:PORT of the standby in the node's process; empty: none.
+  std::string standby_endpoint;
   // The node's group rank in JobState::electors; -1: the node is no elector.
   int elector_rank = -1;
   // The newest NCCL id of the node that must not be used again, because a world
@@ -82,7 +83,7 @@ struct Node {
   uint64_t newest_signal = 0;
   // Number of the worker failures of `round` that the job has handled.
   int failures_taken = 0;
-  // Progress of the workers of `round`, for the job's status.
+  // Progress of the node's workers in the round `round`, for the job's status.
   std::vector<WorkerProgress> progress;
   // The workers' times inside and outside of collectives, from the node's
   // newest report (Report::times).
@@ -130,10 +131,10 @@ struct Node {
   // Report::waits_for_place, keeps waiting. After this node has ended or its
   // lease has expired, the claimant is admitted at its next report.
   StreamId contender = 0;
-  // The revision of the directive that was sent when `contender` first claimed
-  // the place. Only a report that names this revision as seen proves that the
-  // node is alive. An older report proves nothing: the agent may have died
-  // after sending it.
+  // The revision of the directive that was sent to this node when another agent
+  // (`contender`) first claimed the node's place. Only a report that names this
+  // revision as seen proves that the node is alive. An older report proves
+  // nothing: the agent may have died after sending it.
   uint64_t proof_of_life = 0;
   // Whether the node has proved that it is alive since `contender` claimed the
   // place.
@@ -143,17 +144,19 @@ struct Node {
   // place.
   Instant contended_since;
 
-  // The revision that the node must have seen before it gets a place. If a node
-  // was lost and has returned, an older kRun directive may still be on its way.
-  // Until the node has seen this revision, a report of phase kIdle does not
-  // prove that the node stays idle.
+  // The revision of a directive (Directive::revision) that the node must have
+  // seen before it gets a place. If a node was lost and has returned, an older
+  // kRun directive may still be on its way to the node. Until the node has seen
+  // this revision, a report of phase kIdle does not prove that the node stays
+  // idle.
   uint64_t must_have_seen = 0;
 
   Part part = Part::kNone;
   int group_rank = -1;
 
   DirectiveKey told;
-  uint64_t revision = 0;  // revision of `told`; 0: none was sent yet
+  // revision of the newest directive to this node; 0: no directive was sent yet
+  uint64_t revision = 0;
   // The value that the counter Outbox::wording_ had when the node was last sent
   // a directive. Outbox::Reword increases the counter whenever the text for
   // waiting nodes changes.
@@ -224,8 +227,8 @@ class Membership {
   // that proves that it held its place. "" if it had no key or was never
   // admitted.
   std::string PlaceKeyOf(const NodeIdentity& identity) const;
-  // How this incarnation had spent its time, as it had reported before it was
-  // removed.
+  // How the agent with this incarnation had spent its time, by the agent's last
+  // report before its node was removed.
   NodeTime TimeOf(const NodeIdentity& identity) const;
   // The highest sequence number in the reports of this incarnation of an agent;
   // 0: it has not reported. Known only for an incarnation that is not a node of
@@ -253,7 +256,8 @@ class Membership {
   void SetStream(Node& node, StreamId stream);
   void SetDeadline(Node& node, Instant deadline);
 
-  // The node with the earliest deadline; null if there are no nodes.
+  // The node with the earliest deadline (Node::deadline: the node is lost
+  // unless it reports by then); null if there are no nodes.
   Node* FirstToExpire();
   std::optional<Instant> FirstDeadline() const;
 
@@ -306,7 +310,8 @@ class Membership {
 
   // Incarnations that were removed, or that reported but are not admitted yet.
   std::map<Life, Past> past_;
-  std::deque<Life> past_order_;  // keys of `past_`, oldest first
+  // The order in which incarnations were added to `past_`, oldest first.
+  std::deque<Life> past_order_;
   uint64_t next_joined_ = 1;
   int ready_ = 0;
   int electors_ = 0;
@@ -324,8 +329,8 @@ struct PastNode {
   uint64_t incarnation = 0;
   Membership::Memory memory = Membership::Memory::kNeverAdmitted;
   uint64_t sequence = 0;  // highest Report::sequence of this incarnation
-  std::string place_key;  // the agent's secret; "": none
-  NodeTime time;          // how its time was spent, by its last report
+  std::string place_key;  // Report::place_key, the agent's secret; "": none
+  NodeTime time;          // how the node spent its time (newest report)
 };
 
 }  // namespace muster::rendezvous

@@ -17,7 +17,7 @@ namespace {
 // without a key at a level belongs to no group of that level. Pure.
 class TopologyGroups {
  public:
-  // `keys[i]` are the keys of node i.
+  // `keys[i]`: the topology keys of node i, the outermost level first.
   explicit TopologyGroups(const std::vector<std::vector<std::string>>& keys);
 
   size_t nodes() const { return groups_.size(); }
@@ -41,8 +41,8 @@ class TopologyGroups {
 // at every level. Pure.
 class MoverQueue {
  public:
-  // `groups` must outlive this object. `movers` are indices of nodes in
-  // `groups`, in order of preference.
+  // `groups` must outlive this object. `movers`: the nodes that need a free
+  // rank, as indices in `groups`, in order of preference.
   MoverQueue(const TopologyGroups* groups, const std::vector<size_t>& movers);
 
   // Removes and returns a node for a free rank. `left` and `right`: the nodes
@@ -56,8 +56,8 @@ class MoverQueue {
   size_t Take(std::optional<size_t> left, std::optional<size_t> right);
 
  private:
-  // Nodes in order of preference. All nodes before index `next` are taken. Some
-  // nodes after it may be taken, too.
+  // Nodes in order of preference. Take has already returned all nodes before
+  // index `next`, and perhaps some of the nodes after this index.
   struct Line {
     std::vector<size_t> movers;
     size_t next = 0;

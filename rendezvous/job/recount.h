@@ -23,13 +23,14 @@ class Recount {
 
   // Called for each report.
   void Heard() { ++heard_; }
-  // Makes a count due at the next call of IsDue.
+  // Makes IsDue return true: the votes must be counted now, however few reports
+  // have arrived since the last count.
   void Demand() { lacking_ = 0; }
   bool IsDue(Instant now) const {
     return heard_ >= lacking_ || now >= last_ + kInterval;
   }
-  // The time at which the next count is due at the latest; nullopt: no report
-  // has arrived since the last count.
+  // The time at which the reports must be counted again at the latest; nullopt:
+  // no report has arrived since they were last counted.
   std::optional<Instant> Deadline() const {
     if (heard_ == 0) return std::nullopt;
     return last_ + kInterval;
@@ -43,9 +44,9 @@ class Recount {
   }
 
  private:
-  int heard_ = 0;    // number of reports since the last count
-  int lacking_ = 0;  // number of reports after which a count is due
-  Instant last_;     // time of the last count
+  int heard_ = 0;    // number of reports since the last count of all reports
+  int lacking_ = 0;  // number of new reports after which all are counted again
+  Instant last_;     // time at which all reports were last counted
 };
 
 }  // namespace muster::rendezvous

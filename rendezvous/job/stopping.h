@@ -38,8 +38,9 @@ class Consequence {
   // cancel counts. Returns whether `verdict` was recorded.
   bool Cancel(const Verdict& verdict, Cause cause);
   // Undoes the consequence of a worker's failure, because another event is the
-  // cause: replaces the failure's verdict by otherwise(). Returns the number of
-  // restarts that the failure had spent, which the caller must give back.
+  // cause: the job then ends with the verdict of a cancel (otherwise()) or,
+  // without a cancel, a new round follows. Returns the number of restarts that
+  // the failure had spent, which the caller must give back.
   int Withdraw();
   // Changes reason and exit code of the verdict to those of another failure. No
   // effect if the verdict comes from a cancel, or if there is no verdict.
@@ -50,8 +51,8 @@ class Consequence {
   bool IsFailure() const;
   // The verdict that ends the job; nullopt: a new round follows.
   const std::optional<Verdict>& verdict() const { return verdict_; }
-  // The verdict of a cancel. It ends the job if Withdraw drops the verdict of a
-  // worker's failure; nullopt: a new round then follows.
+  // If Withdraw drops the verdict of a worker's failure, the job ends with this
+  // verdict, which comes from a cancel; nullopt: a new round begins instead.
   const std::optional<Verdict>& otherwise() const { return otherwise_; }
   int restarts_spent() const { return restarts_spent_; }
 
@@ -61,12 +62,15 @@ class Consequence {
   int restarts_spent_ = 0;
 };
 
-// How a broken round is stopped: the stop order to its members, the time limit
-// by which they must have stopped, and the consequence. Pure.
+// How a broken round is stopped: the stop order to its members, the deadline by
+// which they must have stopped, and the consequence of the break (a new round
+// or the end of the job). Pure.
 struct Stopping {
-  // The signal that the workers get first. SIGKILL follows after the grace.
+  // The signal that the workers get first. SIGKILL follows after the grace
+  // period.
   int signal = 15;
-  bool at_once = false;  // whether SIGKILL comes at once, without the grace
+  // whether the workers get SIGKILL at once, without a grace period
+  bool at_once = false;
   StopCause cause = StopCause::kBroken;
   Consequence consequence;
   // How often another event has replaced the cause of the round's break.

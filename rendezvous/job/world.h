@@ -44,8 +44,8 @@ struct World {
   // loss is known.
   std::string nccl_root_lost;
   int restart_count = 0;
-  // As Place::electorate and Place::electors. Both are not stored in a job's
-  // record.
+  // The values of Place::electorate and Place::electors that the members get. A
+  // job's record contains neither of them.
   WorldId electorate;
   int electors = 0;
   // Highest training step that a worker has reached in earlier rounds; -1:
@@ -61,8 +61,8 @@ struct World {
   int unstopped = 0;
 
   // In an adopted world: number of members whose node has not reported to this
-  // coordinator yet. Their node id is empty. If one of these nodes has still
-  // not reported at `unknown_until`, the round breaks.
+  // coordinator yet. The node ids of these members are empty. If one of these
+  // nodes has still not reported at `unknown_until`, the round breaks.
   int unknown = 0;
   Instant unknown_until;
 

@@ -51,13 +51,13 @@ struct Journal::State : std::enable_shared_from_this<Journal::State> {
   // ago, or the journal is not open. Requires `mutex`.
   void Schedule();
   // Writes one batch to the medium, and then schedules the next write. Blocks
-  // for as long as the medium does. Runs in the queue's thread.
+  // for as long as the medium does. Runs in the thread of `queue`.
   void Write();
   // The body of the thread that calls the `done` callbacks.
   void Call();
   // Whether the journal is being closed and starts no further write. True if
   // nothing is left to write, a write has failed since the close began, or
-  // GiveUpAt has passed. Requires `mutex`.
+  // the time GiveUpAt() has passed. Requires `mutex`.
   bool HasEnded(Instant now) const;
   // The time at which HasEnded becomes true even if the medium (disk or etcd)
   // does not answer. Requires `mutex`.
@@ -65,14 +65,15 @@ struct Journal::State : std::enable_shared_from_this<Journal::State> {
 
   const std::string path;
   const Limits limits;
-  std::unique_ptr<JournalBackend> medium;  // used by the queue's thread only
+  // the disk or etcd; used only by the thread of `queue`
+  std::unique_ptr<JournalBackend> medium;
 
   std::mutex mutex;                 // guards the fields below
   std::condition_variable changed;  // wakes the thread that runs Call
   PendingRecords pending;
   // A change whose `done` was not called yet.
   struct Waiting {
-    uint64_t number;             // the change's number in `pending`
+    uint64_t number;             // the change's number from PendingRecords::Add
     std::function<void()> done;  // callback of Put; may be empty
   };
   std::deque<Waiting> waiting;
@@ -100,7 +101,7 @@ void Journal::State::Schedule() {
   // Post cannot fail: the queue holds at most one task, and Open has started
   // the queue's thread.
   MUSTER_CHECK(posted);
-  changed.notify_one();  // the thread in Call must compute its deadline again
+  changed.notify_one();  // wake Call: this write changes its next deadline
 }
 
 void Journal::State::Write() {

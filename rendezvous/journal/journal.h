@@ -64,8 +64,8 @@ class Journal : public RecordStore {
       std::function<absl::StatusOr<std::unique_ptr<JournalBackend>>()> open,
       const Limits& limits);
   // Writes the queued records, and calls each callback `done` of Put that has
-  // not been called yet. If the medium hangs or a write fails, the queued
-  // records are lost.
+  // not been called yet. If the storage medium (a file or etcd) hangs or a
+  // write fails, the queued records are lost.
   ~Journal() override;
 
   Journal(const Journal&) = delete;

@@ -41,8 +41,8 @@ class JournalCopy {
  private:
   explicit JournalCopy(std::string folder) : folder_(std::move(folder)) {}
 
-  // Copies the files of the journal at `from` into the folder, and replaces
-  // those of an earlier attempt.
+  // Copies the files of the journal at `from` into the folder `folder_`, and
+  // replaces the files that an earlier attempt has copied.
   absl::Status Fill(const std::string& from);
 
   std::string folder_;  // path of the folder with the copy; empty after a move

@@ -30,8 +30,8 @@ constexpr int64_t kApplicationId = 0x4d737472;
 constexpr int64_t kVersion = 1;
 constexpr char kCreateTables[] =
     "BEGIN IMMEDIATE;"
-    "PRAGMA application_id = 1299412082;"  // kApplicationId
-    "PRAGMA user_version = 1;"             // kVersion
+    "PRAGMA application_id = 1299412082;"  // the value of kApplicationId
+    "PRAGMA user_version = 1;"             // the value of kVersion
     "CREATE TABLE run (epoch INTEGER NOT NULL);"
     "INSERT INTO run VALUES (0);"
     "CREATE TABLE job (run_id TEXT PRIMARY KEY, record BLOB NOT NULL)"
@@ -170,8 +170,9 @@ int64_t LockHolder(const std::string& path) {
   if (stat(path.c_str(), &info) != 0) return 0;
   std::ifstream locks("/proc/locks");
   for (std::string line; std::getline(locks, line);) {
-    // Format: "5: POSIX ADVISORY WRITE 4711 08:01:131075 1073741824
-    // 1073742335".
+    // Example of a line of /proc/locks: "5: POSIX ADVISORY WRITE 4711
+    // 08:01:131075 1073741824 1073742335". 4711 is the pid, 131075 the inode;
+    // the last two numbers are the first and last locked byte.
     std::istringstream words(line);
     std::string number, kind, advisory, access, place;
     int64_t pid = 0;
@@ -311,8 +312,8 @@ absl::Status JournalFile::CreateTables() {
     const int code = Execute(kCreateTables);
     if (code != SQLITE_OK) return CannotOpen(code);
   }
-  // The switch to the write-ahead log changes the file, so it must follow all
-  // checks.
+  // The switch to the write-ahead log changes the file, so the file must have
+  // passed all checks before.
   std::string mode;
   const int code = Read("PRAGMA journal_mode = WAL", &mode);
   if (code != SQLITE_OK) return CannotOpen(code);

@@ -89,7 +89,7 @@ class Disk {
     kIsKilled,     // the process is killed
     kLosesAll,     // power loss; unsynced writes are lost
     kLosesSome,    // power loss; half of the unsynced writes are lost
-    kLosesOthers,  // like kLosesSome, with another random choice of writes
+    kLosesOthers,  // power loss; another half of the unsynced writes is lost
   };
   void WorkFor(int count, Later later) {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -373,7 +373,8 @@ class JournalTest : public ::testing::Test {
       calls.Await(1);
     }
   }
-  // Executes SQL statements on the file. No journal may have the file open.
+  // Executes SQL statements on the journal file. No Journal object may have the
+  // file open.
   void Sql(const std::string& sql) {
     sqlite3* connection = nullptr;
     ASSERT_EQ(
@@ -1095,8 +1096,9 @@ TEST_F(ReaderTest, FilesThatAreNoSoundJournalAreRefused) {
   ExpectUnreadable(absl::StatusCode::kFailedPrecondition, "not a regular file");
 }
 
-// The view in this test returns rows without end, so reading it would never
-// stop.
+// Another program has replaced the table of the records by an SQL view or added
+// a trigger. The view returns rows without end, so the reader must refuse it
+// before it reads a row.
 TEST_F(ReaderTest, AQueryInThePlaceOfTheRecordsIsRefused) {
   for (const char* const sql :
        {"DROP TABLE job; CREATE VIEW job AS WITH RECURSIVE n(x) AS (SELECT 1 "
@@ -1228,8 +1230,8 @@ TEST_F(JournalTest, AProcessThatIsKilledHasKeptWhatItReported) {
   std::mt19937 random(17);
   int first = 1;
   uint64_t epoch = 0;
-  // Key: the number of a job. Value: the number in the job's newest record that
-  // the process has reported as durable.
+  // Key: the number of a job (0 to 6). Value: the number of the job's newest
+  // record that the process has reported as durable.
   std::map<int, int> reported;
   for (int kill_number = 0; kill_number < kKills; ++kill_number) {
     int ends[2];
@@ -1261,9 +1263,9 @@ TEST_F(JournalTest, AProcessThatIsKilledHasKeptWhatItReported) {
       const auto found = records.find("job " + std::to_string(job));
       ASSERT_NE(found, records.end()) << job;
       EXPECT_GE(std::stoi(found->second), newest);
-      // The process may have been killed after a commit and before it reported
-      // the number. Then the stored number is higher than the newest reported
-      // one.
+      // The process may have been killed after it committed a record and before
+      // it reported the record's number. Then the number in the journal is
+      // higher than the newest reported one.
       first = std::max(first, std::stoi(found->second) + 1);
     }
   }

@@ -42,10 +42,10 @@ void PendingRecords::Succeeded(const Refused& refused) {
   batch_.clear();
   failing_ = false;
   released_ = std::max(released_, batch_newest_);
-  // The trouble ends once all released changes are durable. (A released change
-  // is one for which no caller waits any more.) A change that was released
-  // while this write hung may be newer than the write. That change is still
-  // queued, so the trouble then continues.
+  // Report no trouble with the journal any more once all released changes are
+  // durable. (A released change is one for which no caller waits any more.) A
+  // change that was released while this write hung may be newer than the write,
+  // and is then still queued. So keep trouble_ in this case.
   if (released_ == batch_newest_) trouble_.reset();
 }
 

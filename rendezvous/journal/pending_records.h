@@ -22,14 +22,14 @@ struct JournalTrouble {
 };
 
 // Decides when a journal's changes are written, and when each change is
-// released. No caller waits for a released change. A change is released once it
-// is durable. With OnTrouble::kRelease it is also released at once while the
-// medium hangs or fails.
+// released, that is, from when on no caller waits for it any more. A change is
+// released once it is durable. With OnTrouble::kRelease a change is also
+// released at once while the medium hangs or fails.
 //
-// Changes have the numbers 1, 2, 3, …. Only one write runs at a time. It writes
-// all changes that are queued when it starts. A change replaces an earlier one
-// of the same job in the queue, so the queue has at most one change for each
-// job.
+// Changes have the numbers 1, 2, 3, …. Only one write runs at a time. Each
+// write contains all changes that are queued when the write starts. A change
+// replaces an earlier one of the same job in the queue, so the queue has at
+// most one change for each job.
 //
 // Pure. Not thread-safe, except as documented at batch().
 class PendingRecords {
@@ -38,7 +38,9 @@ class PendingRecords {
   // medium hangs or fails.
   enum class OnTrouble {
     kRelease,  // Changes are released at once, so that jobs continue.
-    kHold,     // Changes are released once durable; decisions wait for that.
+    // Changes are released only once they are durable. The coordinator's
+    // decisions wait until then.
+    kHold,
   };
   struct Limits {
     OnTrouble on_trouble = OnTrouble::kRelease;
@@ -50,8 +52,8 @@ class PendingRecords {
   // Changes by run id. Value: the new record of the job; nullopt: the job's
   // record is to be removed.
   using Batch = std::map<std::string, std::optional<std::string>>;
-  // Records that the medium cannot store. Key: run id; value: the reason, a
-  // clause.
+  // The records that the storage medium (a file or etcd) cannot store. Key: run
+  // id; value: the reason, a clause.
   using Refused = std::map<std::string, std::string>;
 
   // `path`: the name of the journal's medium, for messages.
@@ -94,7 +96,7 @@ class PendingRecords {
   // durable, except changes of jobs for which TroubleOf returns a reason.
   const std::optional<JournalTrouble>& trouble() const { return trouble_; }
   // The reason why changes of one job are not durable: trouble(), or else the
-  // reason why the medium refuses the job's record.
+  // reason why the storage medium refuses the job's record.
   std::optional<JournalTrouble> TroubleOf(const std::string& run_id) const;
   // Start time of the current write; nullopt: no write is in progress.
   std::optional<Instant> writing_since() const { return writing_since_; }
@@ -109,7 +111,7 @@ class PendingRecords {
   const Limits limits_;
   Batch queued_;
   Batch batch_;
-  uint64_t newest_ = 0;  // number of the newest change
+  uint64_t newest_ = 0;  // number of the newest change that Add has queued
   // number of the newest change in the current write
   uint64_t batch_newest_ = 0;
   uint64_t released_ = 0;
@@ -122,7 +124,8 @@ class PendingRecords {
   bool failing_ = false;
   Instant retry_at_;  // earliest time of the next write
   std::optional<JournalTrouble> trouble_;
-  // The jobs whose newest written record the medium has refused, by run id.
+  // The jobs whose newest written record the journal's medium (file or etcd)
+  // has refused, for example because the record is too large. Key: run id.
   std::map<std::string, JournalTrouble> refused_;
 };
 

@@ -171,12 +171,13 @@ TEST_F(PendingRecordsTest, AHungWriteThatEndsMakesOnlyItsBatchDurable) {
   Hang(kBegin);
   pending_.Add("b", "2");
   pending_.Succeeded();
-  // The change of b was released during the hang (no caller waits for it any
-  // more), but is not durable yet. So the trouble has not ended.
+  // The write that hung has ended, but contained only the change of a. The
+  // change of b was released while that write hung (no caller waits for the
+  // change any more), but is not durable yet. So trouble() has a value still.
   EXPECT_TRUE(pending_.trouble().has_value());
   // Writing works again, so the new change of c is released only once it is
-  // durable. The next write contains b and c. Its success ends the trouble,
-  // although a change of d is queued by then.
+  // durable. The next write contains the changes of b and c. After its success
+  // trouble() must be empty, although a change of d is queued by then.
   pending_.Add("c", "3");
   EXPECT_EQ(pending_.released(), 2u);
   EXPECT_TRUE(pending_.MayWrite(kBegin));

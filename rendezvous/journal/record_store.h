@@ -12,7 +12,8 @@ namespace muster::rendezvous {
 inline constexpr char kNodeMemoryKey[] = "\x01nodes";
 
 // Stores the newest record of each job, for the next coordinator. A record is a
-// string of arbitrary bytes. No call waits for the medium. Thread-safe.
+// string of arbitrary bytes. No call waits for the storage medium (a file or
+// etcd). Thread-safe.
 class RecordStore {
  public:
   virtual ~RecordStore() = default;
@@ -22,10 +23,10 @@ class RecordStore {
   // OnTrouble::kRelease, a Journal also calls `done` as soon as it cannot make
   // records durable.
   //
-  // `done` may be empty. It is called from a thread of the store, never from
-  // within Put. The calls of `done` have the order of the calls of Put, over
-  // all jobs. `done` may call any function of the store, but must not destroy
-  // it.
+  // `done` may be empty. `done` is called from a thread of the store, never
+  // from within Put. The calls of `done` have the order of the calls of Put,
+  // over all jobs. `done` may call any function of the store, but must not
+  // destroy it.
   virtual void Put(const std::string& run_id, std::string record,
                    std::function<void()> done) = 0;
   // Queues the removal of a job's record, and returns at once.

@@ -13,7 +13,7 @@ namespace {
 
 struct Node {
   std::string kind;
-  double best_rate = 0;  // bytes per second; 0: none of its pairs was measured
+  double best_rate = 0;  // bytes/s, best of the node's pairs; 0: none measured
   double kernel_s = 0;   // shortest time of the compute kernel; 0: unknown
   int good_pairs = 0;
   std::vector<std::string> bad_partners;  // node's partners in bad pairs
@@ -21,8 +21,9 @@ struct Node {
 };
 
 struct Medians {
-  double rate = 0;      // bytes per second; 0: fewer than kMinNodes values
-  double kernel_s = 0;  // seconds; 0: fewer than kMinNodes values
+  // median rate in bytes per second; 0: fewer than kMinNodes nodes have a rate
+  double rate = 0;
+  double kernel_s = 0;  // median kernel time; 0: fewer than kMinNodes values
 };
 
 // The rate between the GPUs of a pair; nullopt: it was not measured.

@@ -162,7 +162,9 @@ NetworkCheck::Pairs NetworkCheck::Plan(
     const std::vector<Participant>& present) const {
   const auto standings = Standings(ComputeMedians());
   const auto gpus = JudgeGpus(GpuPairings());
-  std::vector<std::string> suspects;  // nodes that are undecided or unmeasured
+  // nodes that were not measured yet, or whose bad measurements may be the
+  // fault of their partners
+  std::vector<std::string> suspects;
   std::vector<std::string> good;
   for (const Participant& one : present) {
     const auto found = standings.find(one.node_id);
@@ -284,8 +286,8 @@ void NetworkCheck::Take(const std::string& node_id,
 void NetworkCheck::Lose(const std::string& node_id) {
   const std::optional<Partner> partner = PartnerOf(node_id);
   Take(node_id, {.number = number_, .failure = "it left the job"});
-  // Without this node its partner cannot measure and sends no answer. So record
-  // a failure for the partner, too.
+  // The node has left the job. Its partner then has no node to measure with,
+  // and sends no answer. So record a failure for the partner, too.
   if (partner.has_value()) {
     Take(partner->node_id,
          {.number = number_, .failure = "its partner left the job"});

@@ -184,14 +184,16 @@ class NetworkCheck {
 
   const Instant began_;
   std::map<std::string, Subject> subjects_;  // key: node id
-  std::vector<Pairing> pairings_;            // the pairs of all rounds
+  std::vector<Pairing> pairings_;            // pairs of all check rounds so far
   // Nodes with a partner in the round in progress. Key: node id; value: index
   // into pairings_.
   std::map<std::string, size_t> current_;
   size_t awaited_ = 0;  // number of answers that the round in progress lacks
   int rounds_ = 0;
-  int concluded_ = 0;    // value of rounds_ at Conclude's last result
-  uint64_t number_ = 0;  // number of the newest round
+  // value of rounds_ (the number of rounds begun) when Conclude last returned
+  // findings
+  int concluded_ = 0;
+  uint64_t number_ = 0;  // number of the newest round of measurements
   bool is_measuring_ = false;
   bool is_forgiven_ = false;
   Duration timeout_ = kRoundTimeout;  // time limit of the newest round

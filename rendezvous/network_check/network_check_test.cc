@@ -172,8 +172,8 @@ TEST(NetworkCheck, BadNodeIsToldFromItsPartner) {
   }
 }
 
-// Node "ae", the last of 5 nodes, has no partner in round 1. Its first
-// measurement, in round 2, is disturbed. This must make no node bad.
+// Node "ae", the last of 5 nodes, has no partner in round 1. The first
+// measurement of "ae", in round 2, is disturbed. No node must be found bad.
 TEST(NetworkCheck, OneDisturbedMeasurementBlamesNobody) {
   Runner slow_once(5);
   Runner failed_once(5);
@@ -195,8 +195,8 @@ TEST(NetworkCheck, OneDisturbedMeasurementBlamesNobody) {
   EXPECT_THAT(failed_once.Grades(), IsEmpty());
 }
 
-// Node "ag" is paired with a bad node first. Its next measurement, with a good
-// node, is disturbed. This must not make "ag" bad.
+// Node "ag" is paired with a bad node first. The next measurement of "ag", with
+// a good node, is disturbed. Node "ag" must not be found bad.
 TEST(NetworkCheck, OneDisturbedMeasurementAfterABadPartnerBlamesNobody) {
   Runner run(8);
   int measured = 0;

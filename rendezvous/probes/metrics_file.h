@@ -51,8 +51,8 @@ class MetricsFile {
   const std::function<void(const std::string&)> say_;
   const std::shared_ptr<Outcome> outcome_;
   FileQueue queue_;
-  // Whether `say` was called since the last successful write. Used by thread_
-  // only.
+  // Whether a failed write was reported (say_) since the last successful one.
+  // Used by thread_ only.
   bool has_complained_ = false;
   std::mutex mutex_;
   std::condition_variable stopping_;

@@ -46,8 +46,9 @@ TEST_F(MetricsFileTest, TheFileIsReplacedUntilTheEndAndThenRemoved) {
     const MetricsFile file(
         path_,
         [&] {
-          // The file's next text is made only after the previous text was
-          // written. So at the third call, two texts have been written.
+          // MetricsFile calls this function for the file's next text only after
+          // it has written the previous text. So at the third call, it has
+          // written two texts.
           if (++made == 3) third.set_value();
           return "n " + std::to_string(made) + "\n";
         },
@@ -55,8 +56,9 @@ TEST_F(MetricsFileTest, TheFileIsReplacedUntilTheEndAndThenRemoved) {
         milliseconds(1));
     ASSERT_EQ(third.get_future().wait_for(seconds(30)),
               std::future_status::ready);
-    // At least the first two texts have been written and renamed, because the
-    // third text was made after them. So the file exists now.
+    // Before MetricsFile asked for the third text, it wrote the first two texts
+    // to a temporary file and renamed it to `path_`. So the file `path_` exists
+    // now.
     std::string text;
     while ((text = TextOf(path_)).empty()) std::this_thread::yield();
     EXPECT_THAT(text, ::testing::MatchesRegex("n [0-9]+\n"));

@@ -224,7 +224,8 @@ class Peer : public std::enable_shared_from_this<Peer> {
   // answers, not copied.
   Page page_;
   http::response<http::span_body<const char>> response_;
-  // Writes the headers of a response without an end (ProbeAnswer::more).
+  // Writes the headers of a response whose body has no fixed length: pieces
+  // follow until the client closes the connection (ProbeAnswer::more).
   std::optional<http::response_serializer<http::span_body<const char>>>
       headers_;
   Pieces more_;
@@ -392,8 +393,9 @@ absl::StatusOr<std::vector<std::unique_ptr<ProbeServer>>> ServePages(
     std::function<std::string()> metrics,
     const std::function<void(const std::string&)>& say) {
   std::vector<std::unique_ptr<ProbeServer>> servers;
-  // Starts a server, unless another page with the same address has already
-  // started one.
+  // Starts a server at the address `listen`, if it is set. Called once for each
+  // address: pages (probes, metrics, dashboard) with the same address share one
+  // server.
   const auto serve = [&](const char* flag,
                          const std::optional<Endpoint>& listen,
                          const char* said, const char* path) -> absl::Status {

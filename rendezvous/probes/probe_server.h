@@ -22,8 +22,8 @@ using Page = std::shared_ptr<const std::string>;
 struct PageRequest {
   std::string method;
   std::string target;         // path and query string
-  std::string host;           // the header Host
-  std::string authorization;  // the header Authorization; empty: none
+  std::string host;           // value of the header "Host"
+  std::string authorization;  // value of "Authorization"; empty: no such header
 };
 
 // An HTTP response without the headers that all responses have.
@@ -50,8 +50,8 @@ struct Probes {
   // readiness probe: OK while the program accepts work; otherwise Kubernetes
   // sends it no traffic
   std::function<absl::Status()> ready;
-  // The text of /metrics (Exposition), from CachedPage; empty: there is no such
-  // page.
+  // Returns the page /metrics, the text of an Exposition. Made by CachedPage.
+  // Null: there is no such page.
   std::function<Page()> metrics;
   // Answers requests for further pages. Called before all other pages are
   // tried. nullopt: there is no such page. Null function: there are no further
@@ -119,10 +119,10 @@ struct PageAddresses {
 
 // Starts the HTTP servers for a process's pages; none if `addresses` is empty.
 // Every server answers probes. Pages with the same address share one server.
-// `pages`: the functions that answer. Only the dashboard's server uses its
-// members `pages` and `tick`. `metrics`: returns the text of /metrics; called
-// from a server's thread. `say`: called with the address of each server; may be
-// empty.
+// `pages`: the functions that answer; only the dashboard's server uses
+// Probes::pages and Probes::tick. `metrics`: returns the text of /metrics;
+// called from a server's thread. `say`: called with the address of each server;
+// may be empty.
 //
 // Unavailable: a server cannot listen on its address. The message names the
 // flag: --probe-listen, --metrics-listen or --dashboard-listen.

@@ -39,7 +39,7 @@ enum class DirectiveKind {
 // The condition for which a node with a kWait directive waits.
 enum class WaitsFor {
   kNodes,  // the start of the next round, and the nodes that it needs
-  kPlace,  // a place in the running round; the node is a spare
+  kPlace,  // the node is a spare: it waits for a place in the running round
 };
 
 struct StopOrder {
@@ -121,9 +121,9 @@ struct Directive {
   // node bad; empty: it found nothing bad.
   std::string check_fault;
   // The open questions of operators (`launch logs`, `launch stacks`) that this
-  // node should answer. They are no part of the job's state: the coordinator
-  // adds them to each directive that it sends, and a change of them does not
-  // change the revision.
+  // node should answer. These questions are no part of the job's state: the
+  // coordinator adds them to each directive that it sends, and a change of them
+  // does not change the revision.
   std::vector<Inquiry> inquiries;
 };
 

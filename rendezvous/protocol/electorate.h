@@ -84,7 +84,8 @@ enum class Backing {
   // A coordinator announces its own epoch, and has a majority of the electorate
   // (the nodes that elect a coordinator).
   kMajority,
-  // A coordinator announces its own epoch, but has no majority.
+  // A coordinator announces its own epoch, but has no majority of the
+  // electorate.
   kMinority,
   // A standby announces the epoch: a node that has connected to this standby
   // has promised to obey no coordinator with a lower epoch.

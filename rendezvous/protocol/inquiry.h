@@ -63,7 +63,7 @@ struct OutputLine {
   int rank = 0;
   int round = 0;
   Stream stream = Stream::kOut;
-  std::string text;  // without the line end; any bytes
+  std::string text;  // the line without its line end; any bytes
   // The line's position: increases from line to line within one stream of a
   // rank in a round. The same line has the same position in every answer.
   uint64_t position = 0;

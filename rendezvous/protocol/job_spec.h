@@ -14,14 +14,18 @@ namespace muster::rendezvous {
 
 // The treatment of a spare for which the current world has room.
 enum class ScaleUp {
-  kNever,    // The node stays a spare until the round ends for another reason.
-  kRestart,  // After the cool-down the round is ended to give the node a place.
+  kNever,  // The node stays a spare until the round ends for another reason.
+  // The round is ended to give the spare a place, once the round has run for
+  // JobSpec::scale_up_cool_down.
+  kRestart,
 };
 
 // The process that serves the key-value store of a round's workers.
 enum class StoreHost {
-  kAgent,   // The agent of the node with group rank 0.
-  kWorker,  // The worker of rank 0, as with env:// (--worker-store).
+  kAgent,  // The agent of the node with group rank 0.
+  // The worker of rank 0 (--worker-store), as with PyTorch's init method
+  // env://.
+  kWorker,
 };
 
 // The connections of the job's workers that are encrypted (--encrypt).
@@ -52,9 +56,9 @@ enum class Takeover {
 enum class NetworkCheckTime {
   kNever,
   kStart,  // The nodes are checked before the first round.
-  // The nodes are checked before the first round, and before each round that
-  // follows the loss of a node or a failure of the communication between
-  // workers.
+  // The nodes are checked by pairs before the first round, and before each
+  // round that follows the loss of a node or a failure of the communication
+  // between workers.
   kSuspicion,
 };
 
@@ -168,8 +172,10 @@ struct JobSpec {
 
 // The reason why a node may not join the job.
 struct Objection {
-  std::string told;  // the reason, in a sentence for the node's operator
-  // The reason, in a sentence for logs, without command lines.
+  // why the node may not join: a sentence for the node's operator
+  std::string told;
+  // The reason why the node may not join, in a sentence for logs. Contains no
+  // command lines.
   std::string noted;
   // Whether the node belongs to another job, that is, has connected to the
   // wrong coordinator.

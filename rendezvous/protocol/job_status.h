@@ -40,7 +40,7 @@ struct NodeStatus {
 enum class SlowPhase {
   kCompute,  // the rank's own work between the collectives
   kData,     // waiting for input data, as far as the worker reports it
-  kNetwork,  // transfers between the rank's node and other nodes
+  kNetwork,  // transfers between the slow rank's node and other nodes
 };
 
 // A rank for which the other ranks have to wait, as StragglerWatch found.
@@ -103,16 +103,17 @@ struct JobStatus {
   // HOST:PORT of the processes that can take over the job, in the order in
   // which nodes try them; at most kMaxStandbys.
   std::vector<std::string> standbys;
-  std::vector<NodeStatus> nodes;   // members by group rank, then spares
+  std::vector<NodeStatus> nodes;   // the members by group rank, then the spares
   std::optional<Verdict> verdict;  // set once the job has finished
 };
 
 // One decision of the coordinator, for the event log and `launch watch`.
 struct Decision {
-  std::string kind;  // "join", "assign", "break", "lost", "finish", …
+  // kind of the decision: "join", "assign", "break", "lost", "finish", …
+  std::string kind;
   int round = 0;
   std::string node_id;  // node that is concerned; empty: the whole job
-  std::string reason;   // the reason, a sentence
+  std::string reason;   // why the coordinator decided so; a sentence
   // For "failure" and "break": the failure that caused the decision. For a
   // later decision that replaces the cause of a "break": the new cause.
   // nullopt: the decision has no failure. Only for the event log.

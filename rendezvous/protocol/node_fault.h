@@ -75,8 +75,8 @@ enum class HostState {
   kHealthy = 0,
   kSuspected = 1,    // used, but a spare machine is preferred to it
   kQuarantined = 2,  // not used while other machines suffice
-  kBanned = 3,       // an operator has ordered that it is never used
-  kFreed = 4,        // healthy: an operator has declared its faults void
+  kBanned = 3,       // never used: an operator has banned the machine
+  kFreed = 4,        // healthy: an operator declared the machine's faults void
 };
 
 // Whether machines with many faults lose their places (--quarantine). kOff:
@@ -87,8 +87,9 @@ enum class Quarantine { kOn, kOff };
 // The state of a machine with its reason.
 struct HostJudgement {
   HostState state = HostState::kHealthy;
-  double score = 0;    // decayed sum of the faults' weights
-  std::string reason;  // newest fault or the operator's reason, one line
+  double score = 0;  // decayed sum of the faults' weights
+  // The reason of `state`, one line: the newest fault, or the operator's order.
+  std::string reason;
   bool operator==(const HostJudgement&) const = default;
 };
 

@@ -60,7 +60,8 @@ TEST(OutputTailTest, CutsAHugeLine) {
 
 TEST(OutputTailTest, CutsBetweenCharacters) {
   std::string text(OutputTail::kMaxLineBytes - 1, 'x');
-  text += "\u00e9yy";  // the limit is between the two bytes of \u00e9
+  // The limit kMaxLineBytes is between the two bytes of \u00e9.
+  text += "\u00e9yy";
   OutputTail tail;
   tail.Add(Lines({text}));
   EXPECT_THAT(tail.lines()[0].text, EndsWith("xx [... 4 bytes more]"));

@@ -41,8 +41,9 @@ struct PairCheck {
 // A node's result of a PairCheck. Part of the node's reports until the node
 // gets another order.
 struct PairMeasurement {
-  uint64_t epoch = 0;   // epoch of the directive with the order
-  uint64_t number = 0;  // PairCheck::number of the order
+  // epoch of the directive that ordered the measurement
+  uint64_t epoch = 0;
+  uint64_t number = 0;  // PairCheck::number in that directive
   // Why the connection could not be measured: one line, cut to kMaxLineBytes;
   // empty: it was measured.
   std::string failure;

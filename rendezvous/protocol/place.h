@@ -68,7 +68,7 @@ enum class StopCause {
   // within the grace period.
   kAsked,
   // The job was cancelled and ends. All workers are alive, so they may agree on
-  // a last checkpoint, as with kAsked.
+  // a last checkpoint within the grace period.
   kCancelled,
 };
 

@@ -51,7 +51,8 @@ struct RankTimes {
   Duration blocked = Duration::zero();
   // Time spent waiting for input data, as far as the worker reports it.
   Duration data = Duration::zero();
-  // The links with the most `limited` time; at most kMaxLinksPerRank.
+  // The links whose sends the network has limited for the longest time; at most
+  // kMaxLinksPerRank.
   std::vector<LinkTime> links;
   // Bytes sent to other hosts, over all links.
   int64_t sent = 0;

@@ -60,8 +60,8 @@ struct NodeIdentity {
   int slots = 1;  // number of workers on this node
   // --node-rank; the node is refused if it cannot get this rank
   std::optional<int> node_rank;
-  // The node's index in Slurm or Kubernetes. It influences the order of the
-  // nodes but, unlike `node_rank`, does not demand a certain rank.
+  // The node's index in Slurm or Kubernetes. The index influences the order of
+  // the nodes but, unlike `node_rank`, does not demand a certain rank.
   std::optional<int> index;
   // Keys of the network switches through which the node is connected, from the
   // outermost to the innermost. Nodes with equal keys get adjacent ranks.
@@ -113,10 +113,10 @@ enum class Health {
   kHealthy,  // The checks passed, or there are none.
   // The checks that follow a round or the agent's start have not ended yet.
   kUnchecked,
-  kUnhealthy,  // The checks failed; they are repeated.
+  kUnhealthy,  // A health check failed. The agent repeats the checks.
 };
 
-// The order with which a coordinator ended a round.
+// The stop order by which a coordinator ended a round, as a node reports it.
 struct RoundEnd {
   // The round that was ended (StopOrder::round). It is higher than
   // Report::round if this node has not begun that round.

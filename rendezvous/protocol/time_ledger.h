@@ -62,7 +62,7 @@ enum class LossCause {
   kHang,     // a worker was silent for too long
   kNode,     // a node was lost
   kChange,   // nodes joined or left: drain, scale-up, preemption
-  kUnknown,  // only an earlier coordinator knew the cause
+  kUnknown,  // only an earlier coordinator knew why the round ended
 };
 inline constexpr size_t kLossCauses = 5;
 // Returns the name of the cause, such as "worker".
@@ -74,10 +74,11 @@ std::string_view NameOf(LossCause cause);
 struct Incident {
   int round = 0;
   LossCause cause = LossCause::kUnknown;
-  std::string host;   // host of the blamed node; empty: none
-  std::string why;    // why the round ended, a sentence
-  int nodes = 0;      // number of nodes that lost time
-  double lost_s = 0;  // seconds lost, the sum over these nodes
+  std::string host;  // host of the blamed node; empty: none
+  std::string why;   // why the round ended, a sentence
+  int nodes = 0;     // number of nodes that lost time
+  // The time that these nodes lost, in seconds: the sum over the nodes.
+  double lost_s = 0;
 
   // Mean time in seconds that a node lost (lost_s / nodes). It estimates for
   // how long the job made no progress.

@@ -95,8 +95,8 @@ class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
   void OnDone() override {
     if (watch_.has_value()) coordinator_->Unwatch(*watch_);
     alarm_.Cancel();
-    // Release the stream's own reference. This deletes the object, unless the
-    // pending alarm still holds it.
+    // Release this stream's reference to itself. This deletes the stream,
+    // unless a pending alarm still refers to it.
     const std::shared_ptr<WatchStream> last = std::move(self_);
   }
 
@@ -179,7 +179,7 @@ class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
   bool last_ = false;
   // The newest decision that has been written or is in `decisions_`.
   DecisionCursor cursor_;
-  std::deque<Decision> decisions_;  // decisions that were not yet written
+  std::deque<Decision> decisions_;  // decisions to send to the client
   int dropped_ = 0;
   std::unique_ptr<v1::JobUpdate> update_;  // the update that is being written
   gpr_timespec last_update_;
@@ -266,9 +266,10 @@ class InquiryStream : public grpc::ServerWriteReactor<v1::InquiryUpdate> {
     if (!opened_ || ended_ || update_ != nullptr) return;
     std::optional<InquiryUpdate> next;
     if (follows_ && !std::exchange(greeted_, true)) {
-      // If the operator follows the output, send a first update at once. It
-      // shows that the inquiry is open, and names the standbys that the
-      // operator can ask if this coordinator is lost.
+      // If the operator reads the output as it arrives (`launch logs -f`), send
+      // a first update at once. This update shows that the inquiry is open, and
+      // names the standbys that the operator can ask if this coordinator is
+      // lost.
       next.emplace();
     } else {
       next = session_->Next();
@@ -649,7 +650,9 @@ class AdminService : public AdminMethods {
   const CallerCheck* const check_;
   ConnectionEvents* const connections_;
 
-  std::mutex making_;  // held while making an answer; guards answers_
+  // Held while the answer to a request is looked up in answers_ or computed;
+  // guards answers_.
+  std::mutex making_;
   AnswerCache<grpc::ByteBuffer> answers_;
 };
 

@@ -302,7 +302,8 @@ class AgentStream : public AttachReactor, private DirectiveSink {
   const std::string peer_;
   const std::string peer_ip_;
   std::shared_ptr<AgentStream> self_;
-  // Used only by OnReadDone, whose calls never overlap.
+  // Used without a lock, because only OnReadDone uses this member, and calls of
+  // OnReadDone never overlap.
   std::optional<StreamId> stream_;
   bool is_node_ = false;
   // Messages are allocated only while gRPC uses them, to save memory: there are
@@ -316,8 +317,8 @@ class AgentStream : public AttachReactor, private DirectiveSink {
   DirectiveOrder order_;
   // the directive that is being written; null: none
   std::unique_ptr<v1::Directive> leaving_;
-  // The newest directive, if it arrived while `leaving_` was being written;
-  // written next. Null: none.
+  // The newest directive, if it arrived while an older one (`leaving_`) was
+  // being written. It is written next. Null: none.
   std::unique_ptr<Directive> unsent_;
 };
 
@@ -374,7 +375,9 @@ class AnswerStream : public AnswerReactor {
         StartRead(&part_);
         break;
       case OpenInquiry::Taken::kFull:
-        break;  // The callback passed to Begin reads on once there is room.
+        // The buffer for the operator is full. Once there is room, the callback
+        // that was passed to Begin reads the next part of the answer.
+        break;
       case OpenInquiry::Taken::kUnwanted:
         Finish(grpc::Status::CANCELLED);
         break;
@@ -389,7 +392,7 @@ class AnswerStream : public AnswerReactor {
   const std::shared_ptr<InquirySession> session_;
   const uint64_t id_;
   std::shared_ptr<AnswerStream> self_;
-  v1::AnswerPart part_;  // the part that is being read
+  v1::AnswerPart part_;  // the part of the answer that is being read
 };
 
 class AnswerTurnedAway : public AnswerReactor {
@@ -517,9 +520,9 @@ class AttachService : public v1::Coordinator::CallbackService {
     connections_->Proved(context.peer());
     const absl::Status status = CheckAnnouncement(announcement);
     if (!status.ok()) return status;
-    // The nodes will be sent to the announced endpoint. So the caller's
-    // certificate must contain the host of that endpoint, or the address from
-    // which the caller connects.
+    // A valid announcement makes the coordinator send the job's nodes to the
+    // announced endpoint. So the caller's certificate must contain the host of
+    // that endpoint, or the address from which the caller connects.
     const absl::Status allowed =
         CheckNode(*principal, NamesOf(context),
                   {.run_id = announcement.run_id(),

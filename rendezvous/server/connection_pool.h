@@ -70,7 +70,8 @@ class ConnectionPool {
   // Records an accepted connection. `id` must be greater than all earlier ids.
   // `network`: the network of the client (NetworkOf).
   void Opened(Instant now, Id id, const std::string& network);
-  // Records that a silent connection has sent the beginning of a session.
+  // Records that a client, silent so far, has sent its first bytes: the
+  // beginning of HTTP/2 or of a TLS handshake.
   void Spoke(Id id);
   // Records that a call on the connection was valid.
   void Proved(Id id);
@@ -87,15 +88,17 @@ class ConnectionPool {
     std::vector<Id> close;
     std::vector<Id> hand_over;  // connections to hand over to gRPC
   };
-  // Applies the limits. Must be called after each call of Opened, Spoke,
-  // Proved, Joined, Left or Ended, and at NextDeadline.
+  // Applies the ConnectionLimits, and returns what the caller must do. Must be
+  // called after each call of Opened, Spoke, Proved, Joined, Left or Ended, and
+  // at NextDeadline.
   Changes Apply(Instant now);
 
   // Whether another connection may be accepted: the limits have room for it, or
   // a connection may be closed to make room. If false, the caller should ask
   // again after the next change.
   bool MayAccept() const;
-  // Whether Apply would change anything at `now`.
+  // Whether Apply, called at the time `now`, would close a connection or hand
+  // one over.
   bool NeedsApply(Instant now) const;
   std::optional<Instant> NextDeadline() const;
   // Whether connections wait for the hand-over, because gRPC already serves
@@ -114,11 +117,14 @@ class ConnectionPool {
   struct Connection {
     std::string network;
     Instant opened;
-    Instant since;  // time of the hand-over to gRPC; `opened` until then
+    // The time at which the connection was handed over to gRPC. Before the
+    // hand-over it equals `opened`.
+    Instant since;
     int nodes = 0;  // number of streams that have joined a job
   };
 
-  // Removes the connection from the lists of all states.
+  // Each state of a connection has a list. Removes the connection from its
+  // list.
   void Withdraw(Id id);
   void Close(Id id, Changes* changes);
   void CloseExpired(Instant now, ConnectionCrowd* crowd, Changes* changes);

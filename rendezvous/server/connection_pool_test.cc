@@ -223,7 +223,9 @@ TEST_F(ConnectionPoolTest, UnderAFloodHonestClientsGetThrough) {
   const ConnectionLimits limits = LimitsFor(20'000);
   ConnectionPool pool(limits);
   std::mt19937 random(3);
-  std::map<Instant, Id> honest;  // key: the time of the client's call
+  // The honest clients that have not made their call yet. Key: the time at
+  // which the client will make the call.
+  std::map<Instant, Id> honest;
   std::set<Id> handed_over;
   int proved = 0;
   for (Id id = 1; id <= 50'000; ++id) {

@@ -553,7 +553,7 @@ class Coordinator::Impl {
     // the job of `owner`; null: no report yet, or the job was refused
     std::shared_ptr<DrivenJob> job;
     bool stands_by = false;  // whether standby_ has this stream's report
-    // the newest valid report; set only with Options::takeover
+    // the newest valid report on this stream; set only with Options::takeover
     std::optional<Report> newest;
   };
 
@@ -973,8 +973,8 @@ class Coordinator::Impl {
   WatchId last_watch_ = 0;
   std::unordered_map<StreamId, Stream> streams_;
   std::map<std::string, std::shared_ptr<DrivenJob>> jobs_;
-  // The account of each unfinished job, by run id, and the number of unfinished
-  // jobs, by account.
+  // accounts_: the owner of each unfinished job (a principal or an IP address),
+  // by run id. unfinished_: each owner's number of unfinished jobs.
   std::map<std::string, JobOwner> accounts_;
   std::map<JobOwner, int> unfinished_;
   // Run ids of jobs that had begun no round when their last agent disconnected.

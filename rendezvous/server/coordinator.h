@@ -121,7 +121,7 @@ class Coordinator {
   // Whether a job has accepted a report of the stream.
   bool HasJob(StreamId stream) const;
 
-  // Returns the status of each job, without `nodes`.
+  // Returns the status of each job, without JobStatus::nodes.
   std::vector<JobStatus> ListJobs() const;
   // Returns a job's status. NotFound: no such job; the message lists the
   // existing jobs.
@@ -147,7 +147,8 @@ class Coordinator {
   // FailedPrecondition: the order is carried out, but the journal has not
   // stored it in time. `principal`: the caller's name; empty: unknown.
   absl::Status FreeHost(const std::string& host, const std::string& principal);
-  // `reason`: one line, which also says who gives the order.
+  // `reason`: one line that says why the machine is banned, and names the
+  // operator who bans the machine.
   absl::Status BanHost(const std::string& host, const std::string& reason);
 
   // Returns JobStatus::standbys of a job; empty: no such job. O(1).
@@ -242,7 +243,7 @@ class Coordinator {
     // it; `epoch` is then the highest epoch that one of these nodes has
     // promised. 0: the sender coordinates the job.
     int gathered = 0;
-    std::vector<std::string> standbys;  // HOST:PORT of the receivers
+    std::vector<std::string> standbys;  // HOST:PORT of this message's receivers
   };
   std::optional<Announcement> Announcing() const;
   // Whether this process may exit although the job is unfinished. It may exit
@@ -255,8 +256,9 @@ class Coordinator {
   // WhereElse returns nullopt.
   struct Elsewhere {
     std::string endpoint;  // endpoint of the job's coordinator; empty: unknown
-    // The error for callers, one sentence. FailedPrecondition: `endpoint` is
-    // known; else Unavailable.
+    // The error with which this standby refuses calls about the job, one
+    // sentence. FailedPrecondition: `endpoint` is known. Unavailable: it is
+    // unknown.
     absl::Status why;
   };
   std::optional<Elsewhere> WhereElse() const;

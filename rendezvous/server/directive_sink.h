@@ -85,8 +85,8 @@ class AttachedSink {
     inquiries_ = std::move(inquiries);
   }
 
-  // Detaches the sink. Returns once no call of the sink is running; no call
-  // follows.
+  // Removes the sink, so that it gets no further directives. Returns once no
+  // call of the sink is running.
   void Detach() {
     std::lock_guard<std::mutex> lock(mutex_);
     sink_ = nullptr;
@@ -97,7 +97,9 @@ class AttachedSink {
   const std::string peer_;
   std::mutex mutex_;
   DirectiveSink* sink_;
-  std::vector<Inquiry> inquiries_;  // guarded by mutex_, like sink_
+  // The open inquiries of this node, which every directive to it contains.
+  // Guarded by mutex_, like sink_.
+  std::vector<Inquiry> inquiries_;
 };
 
 }  // namespace muster::rendezvous

@@ -354,8 +354,8 @@ std::vector<DrivenJob::Addressee> DrivenJob::Addressed(
   for (Delivery& delivery : deliveries) {
     auto found = sinks_.find(delivery.stream);
     if (found == sinks_.end()) continue;
-    // This driver creates the random key, because the job is a pure state
-    // machine without randomness.
+    // This driver creates the round's random encryption key, because the job is
+    // a pure state machine without randomness.
     if (encryption_ == Encryption::kWorkers &&
         delivery.directive.kind == DirectiveKind::kRun) {
       Place& place = delivery.directive.place;

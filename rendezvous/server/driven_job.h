@@ -75,7 +75,7 @@ class JobWatchers {
   const uint64_t epoch_;
   std::mutex mutex_;  // guards the fields below
   std::vector<Decision> noted_;
-  std::deque<Decision> kept_;  // the newest decisions that Tell has passed on
+  std::deque<Decision> kept_;  // newest decisions that Tell gave to observers
   uint64_t told_ = 0;          // number of decisions that Tell has passed on
   bool telling_ = false;
   std::map<uint64_t, std::shared_ptr<Watcher>> watchers_;
@@ -150,7 +150,8 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   // the object.
   DrivenJob(const KeptJob& kept, uint64_t epoch, Surroundings surroundings,
             Observer observer);
-  // Sets the alarm for the first deadline of a continued job.
+  // Sets an alarm, which calls this object, for the first deadline of a job
+  // that another coordinator has begun.
   void Resume();
   // Takes round number, used restarts, age and verdict from `kept`, the record
   // of a job whose nodes are expected to know no round of it (Job::Recall).
@@ -161,11 +162,12 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
 
   const std::string& run_id() const { return run_id_; }
 
-  // Begin handles the newest reports of streams that are new to the job. It
-  // returns a function that sends the results. The caller must call the
-  // returned function, without holding any lock for which a caller of OnReport
-  // may wait.
+  // The newest report of each of several agents, with the sink for the agent's
+  // directives.
   using Reports = std::vector<std::pair<std::shared_ptr<AttachedSink>, Report>>;
+  // Handles reports from streams that are new to the job. Returns a function
+  // that sends the results. The caller must call this function, without holding
+  // any lock for which a caller of OnReport may wait.
   std::function<void()> Begin(const Reports& reports);
 
   void OnReport(const std::shared_ptr<AttachedSink>& sink, Report report);
@@ -193,7 +195,8 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   // the job any more.
   absl::Status Inquire(const std::shared_ptr<InquirySession>& session,
                        const std::string& node);
-  // Ends an inquiry: the nodes stop answering it.
+  // Ends an inquiry (an operator's question to the nodes): the nodes stop
+  // answering it.
   void EndInquiry(const std::shared_ptr<InquirySession>& session);
   // Returns the open inquiry whose id for one of the nodes is `id`; null: none.
   // An inquiry has a different id (Inquiry::id) for each node.
@@ -245,14 +248,15 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   // event; and, if the event has shown faults of machines, the judgement that
   // follows from these faults. Requires mutex_.
   JobStep StepJudged(const JobEvent& event);
-  // Converts the results of `step` to News, and records whether the step
-  // finished or deposed the job. Requires mutex_.
+  // Converts the results of `step` to News (what must be sent to agents and
+  // watchers), and records whether the step finished or deposed the job.
+  // Requires mutex_.
   News NewsOf(JobStep step);
   // Finds the sink of each delivery, and adds the rounds' secret keys to the
   // directives. Omits deliveries whose stream has closed. Requires mutex_.
   std::vector<Addressee> Addressed(std::vector<Delivery> deliveries);
-  // If `news` must wait until a record is durable, moves its contents to
-  // in_write_ or later_. Requires mutex_.
+  // If the directives and decisions in `news` must be held back until a record
+  // is durable, moves them to in_write_ or later_. Requires mutex_.
   void Hold(News& news);
   // Returns messages that send each stream in `streams` its directive again,
   // with the stream's inquiries. Requires mutex_.
@@ -292,8 +296,9 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   // The number of the newest list of suspected and quarantined machines that
   // the job has got (HostWatch::Version::number).
   uint64_t judged_ = 0;
-  // The job's round when FollowInquiries last asked further nodes to answer the
-  // inquiries that follow the output.
+  // The job's round when FollowInquiries last asked further nodes for the
+  // output of their workers, as each open inquiry with Inquiry::Follow::kYes
+  // demands (such as that of `launch logs --follow`).
   int asked_round_ = 0;
   // Whether FollowInquiries has noticed that the job is over, so that no
   // further node will be asked to answer an inquiry.
@@ -307,13 +312,15 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
 
   // Changes of the record are numbered 1, 2, 3, ….
   uint64_t changes_ = 0;  // number of the record's newest change
-  uint64_t written_ = 0;  // number of the newest change whose write has started
-  uint64_t durable_ = 0;  // number of the newest durable change
+  // number of the record's newest change whose write has started
+  uint64_t written_ = 0;
+  // number of the record's newest change that the record store holds durably
+  uint64_t durable_ = 0;
   // Results of steps (directives and decisions) that are held back until the
   // write in progress has ended.
   std::vector<News> in_write_;
-  // Results of steps that are held back until the end of the next write, which
-  // starts after the write in progress.
+  // Results of steps that are held back until the end of the record's next
+  // write, which starts after the write in progress.
   std::vector<News> later_;
   std::condition_variable was_written_;
 };

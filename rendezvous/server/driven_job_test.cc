@@ -268,7 +268,9 @@ class KeptJobTest : public ::testing::Test {
     return has_waited;
   }
 
-  bool leads_ = true;  // the value that the job's `leads` returns
+  // what DrivenJob::Surroundings::leads returns: whether the coordinator of the
+  // job is the leader
+  bool leads_ = true;
   FakeStore store_;
   FakeSink a_;
   FakeSink b_;

@@ -65,10 +65,10 @@ absl::Status WhyNotListening(const Endpoint& listen, const absl::Status& why) {
 // probes, if the process may open at least twice as many.
 constexpr int kKeptForOthers = 100;
 
-// Parts of the memory in bytes that gRPC may use for connections and messages.
-// kBasicMemory is enough for the largest reports of a few hundred simultaneous
-// callers. kMemoryPerNode is added for the stream of each node, for at most
-// kMaxNodesWithMemory nodes.
+// gRPC may use this number of bytes of memory for connections and messages:
+// kBasicMemory, plus kMemoryPerNode for the stream of each node, for at most
+// kMaxNodesWithMemory nodes. kBasicMemory is enough for the largest reports of
+// a few hundred simultaneous callers.
 constexpr size_t kBasicMemory = 256 << 20;
 constexpr size_t kMemoryPerNode = 64 << 10;
 constexpr size_t kMaxNodesWithMemory = 32 << 10;

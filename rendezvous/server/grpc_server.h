@@ -36,8 +36,9 @@ class GrpcServer {
     // (CoordinatorIdentity).
     TlsFiles tls;
     // If `tls` is given: tokens, one of which every call must carry. Otherwise:
-    // the secrets of CoordinatorIdentity. If both are empty, connections are
-    // unencrypted and everybody may call.
+    // the secrets from which the certificates of coordinator and callers are
+    // derived (CoordinatorIdentity). If `tls` and `tokens` are both empty,
+    // connections are unencrypted and everybody may call.
     std::vector<std::string> tokens;
     // Maximum number of attached agents; further ones are refused with
     // RESOURCE_EXHAUSTED. nullopt: as many as this process may have open files;

@@ -31,8 +31,11 @@ class HostWatch {
     std::string run_id;
   };
   struct Options {
-    RecordStore* records = nullptr;  // null: the faults are not stored
-    NodeMemory::Kept kept;           // what an earlier coordinator has stored
+    // Stores the memory of the machines' faults; null: it is not stored.
+    RecordStore* records = nullptr;
+    // The machines' faults, and the operators' orders about machines, that an
+    // earlier coordinator has stored.
+    NodeMemory::Kept kept;
     Quarantine quarantine = Quarantine::kOn;
     // Called for each quarantine; must not block. May be empty.
     std::function<void(const Notice&)> on_quarantine;

@@ -39,7 +39,7 @@ class InquirySession {
   std::vector<std::string> Silent();
   void Close();
 
-  // --- Functions for the job
+  // --- Functions that the job whose nodes are asked calls (JobInquiries)
   void Ask(uint64_t id, const std::string& node_id, const std::string& host);
   bool IsAsked(const std::string& node_id);
   bool IsLost(const std::string& node_id);

@@ -20,8 +20,8 @@ namespace muster::rendezvous {
 
 // Checks that an inquiry about `node` (a node id or host name; empty: all
 // nodes) concerns at least one node of the job, and that all ranks that the
-// inquiry names exist. Errors, each one sentence: InvalidArgument;
-// FailedPrecondition: no round has begun. Pure.
+// inquiry names exist. Errors, each one sentence: InvalidArgument: no such node
+// or rank; FailedPrecondition: no round has begun. Pure.
 absl::Status CheckInquiry(const Inquiry& question, const std::string& node,
                           const std::vector<NodeSeat>& seats);
 
@@ -55,8 +55,8 @@ class JobInquiries {
   // have changed.
   std::set<StreamId> Ask(const Session& session,
                          const std::vector<NodeSeat>& seats);
-  // Calls Ask for all inquiries that follow the output. Called after the nodes
-  // or the round have changed.
+  // Calls Ask for each inquiry that shows the workers' output as it arrives
+  // (`launch logs -f`). Called after the nodes or the round have changed.
   std::set<StreamId> AskFollowed(const std::vector<NodeSeat>& seats);
 
   // Records that the stream has closed. Its incomplete answers are lost.

@@ -239,7 +239,7 @@ class Listener::Impl {
   struct Connection {
     int fd = -1;  // owned by this object until `handed_over`
     uint64_t cookie = 0;
-    std::string peer;  // PeerKey of the client
+    std::string peer;  // the client's address, as PeerKey returns it
     bool handed_over = false;
   };
 
@@ -445,7 +445,8 @@ class Listener::Impl {
     }
     for (const Id id : changes.hand_over) {
       const auto found = connections_.find(id);
-      if (found == connections_.end()) continue;  // closed by the loop above
+      // The loop over changes.close may have closed this connection.
+      if (found == connections_.end()) continue;
       epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, found->second.fd, nullptr);
       found->second.handed_over = true;
       hand_over->push_back(found->second.fd);

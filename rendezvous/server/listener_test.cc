@@ -258,8 +258,8 @@ TEST_F(ListenerTest, AnAnswerIsALiveListener) {
     ASSERT_TRUE(AwaitHandedOver(i + 1));
     const char settings[] = "\0\0\0\4\0\0\0\0";
     EXPECT_GT(send(HandedOver(i), settings, sizeof(settings), MSG_NOSIGNAL), 0);
-    // After the answer, the listener closes its end of the connection to
-    // itself.
+    // The bytes above are the answer for which the check waits. After it, the
+    // listener closes its end of the connection to itself.
     AwaitEnd(HandedOver(i));
   }
   EXPECT_TRUE(listener_->Check().ok());

@@ -32,7 +32,8 @@ class OpenInquiry {
   // Records that a node is asked. `id`: the inquiry's id for this node, which
   // must be new.
   void Ask(uint64_t id, const std::string& node_id, const std::string& host);
-  // Whether the node is being asked, or has answered completely.
+  // Whether the node was asked, and its newest answer is pending, in progress
+  // or complete. False if that answer was lost before its last part arrived.
   bool IsAsked(const std::string& node_id) const;
   // Whether the answer of this node ended before its last part had arrived.
   bool IsLost(const std::string& node_id) const;
@@ -48,7 +49,7 @@ class OpenInquiry {
   enum class Taken {
     kYes,
     kFull,      // the part was taken; the node must wait until HasRoom
-    kUnwanted,  // the part was not taken; no further part is wanted
+    kUnwanted,  // dropped: no part of this answer is wanted any more
   };
   Taken Take(uint64_t id, AnswerPart part);
   // Ends an answer that is not complete, and tells the operator why.

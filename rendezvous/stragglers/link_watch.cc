@@ -101,8 +101,8 @@ void LinkWatch::Record(int rank, int node, const RankTimes& times) {
     const auto last = std::find_if(
         known.last.links.begin(), known.last.links.end(),
         [&](const LinkTime& one) { return one.peer == link.peer; });
-    // Skip a link that the rank's previous times did not contain: the time of
-    // this link since the previous times is unknown.
+    // Skip a link that known.last, the rank's previous times, does not contain:
+    // for how long the network has limited this link since then is unknown.
     if (last == known.last.links.end()) continue;
     const double limited = passed(last->limited, link.limited);
     known.shares.push_back(

@@ -33,19 +33,20 @@ struct SlowNode {
   double ratio = 0;
 };
 
-// The limits by which SlowestNode decides that a link is slow. The
-// LinkShare::share of a slow link must satisfy both conditions:
-//   - It is at least kMinLinkRatio times the highest share of the links that do
-//     not touch the node in question.
-//   - It exceeds this highest share by at least kMinLinkExcess.
+// The limits of SlowestNode, which finds the node that all slow links have in
+// common. Links inside a node must not be given. Pure. O(number of links).
 //
-// SlowestNode finds the node that all slow links have in common. Links inside a
-// node must not be given. Pure. O(number of links). A node is named if both of
-// these conditions hold; at most one node can satisfy them:
-//   - Links between it and at least two other nodes are slow. (A single slow
-//     link does not show which of its two nodes is the cause.)
-//   - One of its slow links is a link from the node, and the rate of this link
-//     is at most the highest rate between other nodes, divided by
+// SlowestNode judges one node after another. It compares the node's own links
+// (those from or to the node) with all other links. An own link is slow if its
+// LinkShare::share
+//   - is at least kMinLinkRatio times the highest share of the other links, and
+//   - exceeds that highest share by at least kMinLinkExcess.
+// The node is the result if both of these conditions hold; at most one node can
+// satisfy them:
+//   - Its links with at least two other nodes are slow. (A single slow link
+//     does not show which of its two nodes is the cause.)
+//   - At least one of these slow links leads from the node to another node, and
+//     its rate is at most the highest rate of the other links, divided by
 //     kMinLinkRatio. (Otherwise the node may just have more to send or to
 //     receive, such as the root of a broadcast.)
 //
@@ -82,8 +83,8 @@ class LinkWatch {
   static constexpr Duration kMinWindow = std::chrono::milliseconds(500);
 
   struct Finding {
-    // The slow node. `slow.ratio` is the mean ratio of those votes, among the
-    // last kWindows, that are for this node.
+    // The slow node. A vote is one result of SlowestNode. `slow.ratio` is the
+    // mean ratio of those votes, among the last kWindows, that name this node.
     SlowNode slow;
     int rank = 0;  // the lowest rank on the node
     bool is_persistent = false;
@@ -125,7 +126,7 @@ class LinkWatch {
     std::vector<PeerShare> shares;
     // sent bytes per second in the newest window
     double sent_per_s = 0;
-    // whether a window was added since the last vote
+    // whether a window of this rank was added since the last vote
     bool is_fresh = false;
   };
   static constexpr int kNone = -1;
@@ -138,7 +139,7 @@ class LinkWatch {
 
   std::vector<Rank> ranks_;
   std::array<SlowNode, kWindows> votes_;
-  int64_t count_ = 0;  // number of votes so far
+  int64_t count_ = 0;  // number of votes so far in this round
   int slow_ = kNone;   // the node that is persistently slow; kNone: no node
   std::optional<Finding> finding_;
 };

@@ -98,8 +98,9 @@ TEST(SlowestNode, ASmallDifferenceIsNotSlow) {
   slow.rate = 1;
   EXPECT_FALSE(
       SlowestNode({Link(0, 1, 0.9), slow, Link(2, 0, 0.4)}).has_value());
-  // In addition, the share of link 1-2 must exceed that of link 2-0, which is
-  // 0.02, by at least kMinLinkExcess (0.1). 0.11 is too little, 0.13 is enough.
+  // Node 1 is slow only if LinkShare::share of the link 1-2 also exceeds that
+  // of the link 2-0, here 0.02, by at least kMinLinkExcess (0.1). So 0.11 is
+  // too little, and 0.13 is enough.
   EXPECT_FALSE(InRing(0.9, 0.11, 0.02).has_value());
   EXPECT_TRUE(InRing(0.9, 0.13, 0.02).has_value());
 }
@@ -166,7 +167,8 @@ class LinkWatchTest : public ::testing::Test {
     watch_.Record(2 * node + 1, node, times_[node]);
   }
 
-  // Returns the number of steps until a change; 0: no change in 40 steps.
+  // Performs steps in which node `slow` is slow, until LinkWatch reports a
+  // change. Returns the number of steps; 0: no change in 40 steps.
   int StepsUntilChange(int slow) {
     for (int step = 1; step <= 40; ++step) {
       last_ = Step(slow);

@@ -63,7 +63,8 @@ class StragglerWatch {
   static constexpr Duration kInterval = std::chrono::seconds(1);
   static constexpr Duration kIntervalPerRank = std::chrono::microseconds(50);
 
-  // The times of one rank. The local rank in `times` is not used.
+  // How one rank has spent its time so far. The field `local_rank` of `times`
+  // is not used.
   struct Sample {
     int rank = 0;
     int node = 0;  // the index of the rank's node in the world
@@ -109,11 +110,11 @@ class StragglerWatch {
     double data_share() const { return double{data} / total; }
   };
   struct Rank {
-    bool is_known = false;  // whether `last` has the rank's times
+    bool is_known = false;  // whether the rank has reported times (in `last`)
     RankTimes last;
     std::array<Window, kWindows> windows;
     int64_t count = 0;  // number of windows so far
-    bool grew = false;  // whether the newest evaluation added a window
+    bool grew = false;  // whether the last evaluation added to `windows`
     bool slow = false;  // whether the rank is persistently slow
   };
 

@@ -366,7 +366,8 @@ TEST(StragglerWatch, AnHourOfNoiseNamesNobody) {
       for (int step = 0; step < 3600; ++step) {
         for (int rank = 0; rank < ranks; ++rank) {
           own[rank] = noise.Of(rank, 0.9);
-          // The ranks form a ring. The time of the transfers varies, too.
+          // Each rank sends to the next rank of a ring. The times of these
+          // sends vary at random, as the ranks' own work does.
           training.AddLinkTime(rank, (rank + 1) % ranks, links.Of(rank, 0.3));
         }
         EXPECT_THAT(training.Step(own), IsEmpty())

@@ -218,15 +218,16 @@ bool Standby::HaveMajority(const std::vector<const Report*>& voting,
       *lacking = std::min(*lacking, spec.min_nodes - here);
       if (here >= spec.min_nodes) return true;
     }
-    // No node here knows a world. Elect nobody in two cases:
-    // - Two worlds could run at once (not RestartedAgentsElect). One may run
-    //   elsewhere, and the agents here were restarted and have forgotten it.
+    // No node that is connected here knows a world. Elect nobody in two cases:
+    // - Two worlds could run at once (not RestartedAgentsElect). One world may
+    //   run under another coordinator, and the agents here were restarted and
+    //   have forgotten that world.
     // - No node here has ever met the first coordinator: no node has promised
-    //   to obey it. It may still be starting, and may continue the job from a
-    //   record.
+    //   to obey it. The first coordinator may still be starting, and may
+    //   continue the job from a record.
     //
-    // Neither stops a former founder: all nodes look for the job here, and too
-    // few can be elsewhere for a world.
+    // Neither case prevents the election of a former founder: all nodes look
+    // for the job here, so too few nodes for a world can be elsewhere.
     const bool may_elect = HighestPromise() > 0 && spec.RestartedAgentsElect();
     if (!may_elect && kind_ != Kind::kFormerFounder) return false;
   }

@@ -45,13 +45,14 @@ namespace muster::rendezvous {
 class Standby {
  public:
   enum class Kind {
-    // The standby at the job's endpoint, to which nodes connect first. It may
-    // begin the job without an election if no connected node has met a
-    // coordinator.
+    // The standby at the job's endpoint, to which nodes connect first. This
+    // standby may begin the job without an election if no connected node has
+    // met a coordinator.
     kFounder,
-    // A founder that was deposed, or has learned of another coordinator. It is
-    // like a kSuccessor, but can also be elected by nodes that have met no
-    // coordinator: if all nodes were started again, nobody knows the job.
+    // A founder that was deposed, or has learned of another coordinator. A
+    // kFormerFounder is elected like a kSuccessor, but also by nodes that have
+    // met no coordinator. Otherwise no process could begin the job again after
+    // all nodes were started again.
     kFormerFounder,
     kSuccessor,
   };
@@ -76,10 +77,11 @@ class Standby {
   };
 
   // Handles a report from the agent that is connected by `stream`. All reports
-  // on a stream are from the same node. O(log n) for most of n reports
-  // (Recount).
+  // on a stream are from the same node. O(log n) for most reports; O(n log n)
+  // if the votes of all n nodes are counted again (Recount).
   Step Hear(Instant now, StreamId stream, const Report& report);
-  // Removes the report of a closed stream.
+  // Removes the report of the closed stream `stream`. Ends the election if no
+  // report is left.
   void Forget(StreamId stream);
   // A coordinator of the job that runs in another process.
   struct Leader {
@@ -105,7 +107,7 @@ class Standby {
   struct Assembly {
     std::string endpoint;  // endpoint of the standby, HOST:PORT
     int nodes = 0;
-    // highest epoch that one of the `nodes` nodes has promised; 0: none
+    // highest epoch that any of these nodes has promised to obey; 0: none
     uint64_t promised = 0;
   };
   // Handles an announcement of another standby. A standby sends one about once
@@ -154,9 +156,11 @@ class Standby {
   //     begins the job at once.
   void Count(Instant now, Step& step);
   Directive NewDirective(DirectiveKind kind, std::string reason);
-  // The directive for nodes that wait here; `gathered_` is its text.
+  // The directive for nodes that wait at this standby. Its reason is the text
+  // `gathered_`, which says how many nodes have connected.
   Directive StandBy();
-  // Returns how many nodes of which world have come. O(n log n).
+  // Returns the text of StandBy's directive: how many nodes are connected to
+  // this standby, and for each round, how many nodes of its world. O(n log n).
   std::string Gathered() const;
   // Ends the current election without a result.
   void EndElection();
@@ -178,7 +182,8 @@ class Standby {
   std::map<StreamId, Report> reports_;
   std::map<std::string, StreamId> streams_;  // keys of `reports_` by node id
   Recount recount_;
-  // How many nodes of which world have come, as of the newest count.
+  // Text for the nodes, from the newest count: how many nodes have come to this
+  // standby, and how many of them elect for each round.
   std::string gathered_;
   // The nodes that Meet has sent to another standby within the last 10 s
   // (kStaysFor). Key: node id.

@@ -212,9 +212,9 @@ TEST(StandbyTest, AnElectionEndsIfItsMajorityHasGone) {
   EXPECT_EQ(nodes.told(2).epoch, 0u);
 }
 
-// A node that has promised the epoch, and connects again while the election
-// still runs, gets a directive. Without a directive the node would wait for
-// ever.
+// A node has promised the epoch of an election, and connects again to the
+// standby while the election still runs. The standby sends it a directive
+// again. Without this directive the node would wait for ever.
 TEST(StandbyTest, ANodeThatConnectsAgainDuringAnElectionIsAnswered) {
   Cluster nodes(4);
   for (const int rank : {1, 2, 3}) nodes.Come(rank);
@@ -358,9 +358,9 @@ TEST(StandbyTest, AWorldOfAnEarlierCoordinatorIsVoid) {
 }
 
 // The agents of some nodes of round 1 were restarted, so these nodes have lost
-// their place. They have then met a first coordinator without a round, whose
-// random epoch is higher than that of round 1. Nevertheless, the world of round
-// 1 must stay valid.
+// their place. They have then met a founder (a coordinator that begins the job
+// anew). It knows no round, and its random epoch is higher than that of round
+// 1. Nevertheless, the votes of the nodes of round 1 must still count.
 TEST(StandbyTest, AFirstCoordinatorWithoutARoundVoidsNoWorld) {
   for (const int survivors : {1, 2}) {
     Cluster nodes(3);
@@ -432,9 +432,10 @@ TEST(StandbyTest, ANodeOfAnOlderElectorateDoesNotVote) {
   EXPECT_EQ(nodes.told(2).epoch, 0u);
 }
 
-// At most one of the job's four nodes is connected to another standby. This
-// node could be half of a world of two nodes. With min_nodes 3 no such world
-// exists, so an election begins.
+// Three of the job's four nodes are connected to this standby, so at most one
+// node is connected to another standby. This one node could be half of a world
+// of two nodes. With min_nodes 3 no such world exists, so an election begins
+// (only with Takeover::kAuto).
 TEST(StandbyTest, EnoughNodesReplaceAMajorityIfTooFewCanBeElsewhere) {
   for (const Takeover takeover : {Takeover::kAuto, Takeover::kMajority}) {
     for (const int min_nodes : {1, 2, 3}) {
@@ -574,10 +575,11 @@ TEST(CandidatesOfTest, AreTheNodesOfBothLists) {
 }
 
 // The coordinator was lost while it began round 2 of an elastic job. Only node
-// 1 has got the order to begin. Nodes 2 and 3 know round 1, the electorate. If
-// one of them must be a member of round 2, this round can never begin on all of
-// its nodes, and the three nodes of the electorate elect. Otherwise a majority
-// of round 2 is needed, too, and is not here.
+// 1 has received the order to run round 2. Nodes 2 and 3 know only round 1,
+// whose four nodes are the electorate. If it is certain that node 2 or node 3
+// is a member of round 2, this round can never begin on all of its nodes. Then
+// nodes 1, 2 and 3 elect, as a majority of the electorate. Otherwise a majority
+// of round 2 is needed, too, and too few nodes of round 2 are connected.
 TEST(StandbyTest, ARoundThatAMemberHasNotLearnedOfDoesNotElect) {
   const std::vector<std::string> listed = {"n0", "n1", "n2", "n3"};
   struct Case {
@@ -641,8 +643,9 @@ TEST(UnawareRankTest, IsThatOfAnElectorThatMayBelongToALaterWorld) {
   EXPECT_EQ(UnawareRank(other, world, kWorld), -1) << "it is no elector";
 }
 
-// Place::electors of round 1 counts electors of an electorate that no connected
-// node knows. So this count does not change who elects: a majority of round 1.
+// Place::electors of round 1 is the number of its nodes that belonged to an
+// earlier electorate. No connected node knows that electorate. So this number
+// is ignored, and a majority of round 1 elects the coordinator.
 TEST(StandbyTest, ARoundWhoseElectorateIsUnknownElects) {
   Cluster nodes(3);
   for (const int rank : {1, 2}) {
@@ -748,7 +751,8 @@ TEST(StandbyTest, TheSmallerAssemblyGoesToTheLarger) {
   nodes.Meet("a:1", 1);
   nodes.Meet("z:1", 2);
   EXPECT_EQ(nodes.Assembled(), 2);
-  nodes.Meet("b:1", 2);  // equally many nodes, and "b:1" sorts first
+  // as many nodes as this standby ("h:1"), and "b:1" sorts before "h:1"
+  nodes.Meet("b:1", 2);
   EXPECT_EQ(nodes.Assembled(), 0);
   for (const int node : {1, 2}) {
     EXPECT_EQ(nodes.told(node).kind, DirectiveKind::kMoved);
@@ -892,16 +896,20 @@ TEST(StandbyTest, BeforeAnyRoundEnoughNodesAreAMajorityAtTheFounder) {
 // Nodes of a job with max_nodes 5 have lost their coordinator before any round,
 // and connect to a successor. With min_nodes 3, three nodes elect it: the other
 // nodes are at most two, too few for a world. The successor is never elected in
-// three cases:
-//   - min_nodes is 2: two worlds could run at once.
-//   - Takeover::kMajority.
-//   - No node has met the founder.
+// each of these cases:
+//   - min_nodes is 2: two worlds of the job could run at once.
+//   - Takeover::kMajority: a majority of a world must elect, and there is none.
+//   - No node has met the founder: the founder may still be starting.
 TEST(StandbyTest, BeforeAnyRoundASuccessorNeedsThatOtherNodesAreTooFew) {
   struct Case {
     Takeover takeover = Takeover::kAuto;
     int min_nodes = 3;
-    uint64_t promised = kOld;  // 0: no node has met the founder
-    int needed = 0;  // number of nodes that elect the successor; 0: never
+    // the highest epoch that the nodes have promised to obey; 0: no node has
+    // met the founder, the job's first coordinator
+    uint64_t promised = kOld;
+    // number of connected nodes at which the successor is elected; 0: the
+    // successor is never elected
+    int needed = 0;
   };
   for (const Case& one :
        {Case{.needed = 3}, Case{.promised = 0},
@@ -947,9 +955,10 @@ TEST(StandbyTest, AFounderThatWasToldOfAnotherCoordinatorFoundsNothing) {
   EXPECT_EQ(nodes.elected(), std::nullopt);
 }
 
-// Nodes 0 and 1 were restarted and have been told that they are not in the
-// electorate, round 1. Since then nodes 4 and 5 have taken their places, as
-// node 2 reports. So nodes 0 and 1 may be spares.
+// The agents of nodes 0 and 1 were restarted, and have been told that they are
+// not in the electorate, which is the world of round 1. With knows_newer, node
+// 2 reports that nodes 4 and 5 have the places of nodes 0 and 1 in round 2. So
+// nodes 0 and 1 may be spares.
 TEST(StandbyTest, ANodeThatTheNewestRoundDoesNotListMayBeASpare) {
   for (const bool knows_newer : {true, false}) {
     Cluster nodes(4);
@@ -986,7 +995,8 @@ TEST(StandbyTest, AFormerFounderIsElectedOnceTooFewNodesAreElsewhere) {
     Cluster nodes(0, one.kind);
     nodes.Told(kOld);
     nodes.Wait(Standby::kToldFor);
-    // how many nodes are needed; 5: more than there are
+    // number of nodes with which the standby is elected; 5: more than the 4
+    // nodes of this test, so the standby is never elected
     const int needed = one.kind != Standby::Kind::kFormerFounder ? 5
                        : one.takeover != Takeover::kAuto         ? 5
                        : one.min_nodes == 3                      ? 3

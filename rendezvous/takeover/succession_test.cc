@@ -45,8 +45,8 @@ void ReplaceNodes(Succession& job, const Names& lost, const Names& others,
 }
 
 // Round 1 runs on nodes a, b, c and d, and round 2 on nodes a, b and f. Node f
-// coordinates. It learns that round 2 is the electorate, and is then cut off.
-// Node c is elected, learns of round 2 from node a, and stops it. Then the
+// coordinates. Node f learns that round 2 is the electorate, and is then cut
+// off. Node c is elected, learns of round 2 from node a, and stops it. Then the
 // agent of node a ends, and node b connects to node f. Now node f has two of
 // the three nodes of round 2, and node c has half of the nodes of round 1. Only
 // one of them may begin a world.
@@ -77,7 +77,9 @@ TEST(SuccessionTest, TwoElectoratesNeverBeginWorldsBesideEachOther) {
     EXPECT_EQ(job.report("a").phase, NodePhase::kIdle);
     job.Cut({"a"});
     job.Connect({"d"}, "c");
-    job.Connect({"b"}, "f");  // deposes the coordinator on f
+    // Node b has promised the higher epoch of the coordinator on node c. So b's
+    // report deposes the coordinator on node f.
+    job.Connect({"b"}, "f");
     job.Wait(milliseconds(200));
     job.Connect({"f", "b"}, "f");
     job.Wait(seconds(40));
@@ -88,7 +90,8 @@ TEST(SuccessionTest, TwoElectoratesNeverBeginWorldsBesideEachOther) {
 // Nodes a, b, e and f run round 2 after nodes a to d have run round 1. The next
 // coordinator orders the stop of round 2, but the order reaches only nodes c
 // and d, and then this coordinator is lost. Node d is elected with the vote of
-// node a, which is cut off at once.
+// node a, which is cut off at once. The coordinator on d must not begin a world
+// while round 2 may still run on the nodes that are cut off.
 TEST(SuccessionTest, AVoidRoundThatRunsElsewhereIsAwaited) {
   Succession job(SpecOf(2, 4, Takeover::kMajority), "z",
                  {"a", "b", "c", "d", "e", "f"});
@@ -152,10 +155,10 @@ TEST(SuccessionTest, ElectorsWithoutAPlaceElect) {
 
 // The job has takeover=auto and six nodes. Nodes p, q, x and r run round 2.
 // Only node x learns that they are the electorate. The agent of node r is
-// started again. Node a is elected without node x. It gives round 2 up, because
-// five of the six nodes are connected to it. Nodes p and q are cut off before
-// they learn of this, and elect node x. Only one of the two coordinators may
-// begin a world.
+// started again. Node a is elected without node x, and gives round 2 up,
+// because five of the six nodes are connected to node a. Before nodes p and q
+// learn that round 2 was given up, they are cut off from node a, and elect node
+// x. Only one of the two coordinators may begin a world.
 TEST(SuccessionTest, NodesThatHaveNotHeardOfTheElectorateMayBeElsewhere) {
   Succession job(SpecOf(3, 6, Takeover::kAuto), "z",
                  {"a", "b", "p", "q", "x", "r"});
@@ -190,10 +193,13 @@ TEST(SuccessionTest, NodesThatHaveNotHeardOfTheElectorateMayBeElsewhere) {
   EXPECT_THAT(job.split(), IsEmpty());
 }
 
-// As in NodesThatHaveNotHeardOfTheElectorateMayBeElsewhere, but nodes p, q and
-// r are cut off, and node r is replaced by nodes n1, n2 and n3, one after the
-// other. At most six nodes run at any time. Nodes n1 and n2 have ended, so they
-// must not count as nodes of this coordinator. Nodes p, q and x elect node x.
+// The job has takeover=auto and at most six nodes at any time. Nodes p, q, x
+// and r run round 2, and only node x learns that they are the electorate. Nodes
+// a, b, p, q and r elect node a. Then nodes p, q and r are cut off from node a,
+// and nodes n1, n2 and n3 take the place of node r, one after the other. Nodes
+// n1 and n2 have ended, so node a must not count them as nodes that are
+// connected to it. Nodes p, q and x elect node x. Only one of the two
+// coordinators may begin a world.
 TEST(SuccessionTest, NodesThatHaveEndedDoNotLeaveFewElsewhere) {
   for (const Duration pause :
        {Duration(milliseconds(150)), Duration(seconds(8))}) {

@@ -53,7 +53,7 @@ class ScriptedNode {
 
   std::string own_address() const;
   std::string peer_address() const;
-  std::string endpoint() const;  // coordinator of the newest stream
+  std::string endpoint() const;  // endpoint of the newest stream's coordinator
   int connections() const;
 
  private:

@@ -65,7 +65,8 @@ TEST(PrincipalTest, StarWithoutAPrefixAndItsDashIsNoWildcard) {
   for (const char* run_id : {"trainer-1", "-1", "tr-2-1", "-", ""}) {
     EXPECT_FALSE(IncludesJob(principal, run_id)) << run_id;
   }
-  EXPECT_TRUE(IncludesJob(principal, "*"));  // the run id "*" itself
+  // "muster:job/*" permits only the job whose run id is "*".
+  EXPECT_TRUE(IncludesJob(principal, "*"));
 }
 
 TEST(PrincipalTest, ControlCharactersOfJobsDoNotReachMessages) {

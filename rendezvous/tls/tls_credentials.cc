@@ -100,7 +100,7 @@ class CoordinatorVerifier
                        absl::StrCat("its certificate is for ", ToText(names),
                                     ", not for ",
                                     host_.empty() ? kCoordinatorUri : host_));
-    return true;  // `sync_status` is the final result
+    return true;  // the check is complete: `sync_status` has its result
   }
   void Cancel(TlsCustomVerificationCheckRequest*) override {}
 

@@ -77,7 +77,8 @@ absl::StatusOr<Principal> TokenPrincipal(
     const std::string& given, const std::vector<std::string>& secrets,
     std::time_t now);
 
-// Whether `token` has the form of a derived token.
+// Whether `token` has the form of a token that DeriveToken has made: it begins
+// with "muster1.".
 bool IsDerivedToken(const std::string& token);
 
 // Returns the common name of the token's authority: "Muster token

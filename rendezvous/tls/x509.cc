@@ -98,7 +98,8 @@ std::vector<Certificate> ReadCertificates(const std::string& pem) {
   while (X509* one = PEM_read_bio_X509(bio.get(), nullptr, nullptr, nullptr)) {
     certificates.emplace_back(one);
   }
-  ERR_clear_error();  // the failed read at the end of the text is no error
+  // The loop ends with a failed read at the end of the text. This is no error.
+  ERR_clear_error();
   return certificates;
 }
 

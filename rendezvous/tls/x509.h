@@ -37,7 +37,8 @@ std::string SubjectOf(const X509* certificate);
 // empty if it has none.
 std::string CommonNameOf(const X509* certificate);
 
-// Returns the common name of the issuer, like CommonNameOf.
+// Returns the common name of the issuer, with control characters escaped; empty
+// if the issuer has none.
 std::string IssuerNameOf(const X509* certificate);
 
 // Returns why `certificate` is not valid at `now`: "expired on 2026-01-31
@@ -52,8 +53,8 @@ std::string WhyNotTrusted(const std::vector<Certificate>& chain,
 
 // The names for which a certificate was issued (its subject alternative names).
 struct CertificateNames {
-  std::vector<std::string> dns;  // "node7.lab", "*.lab"
-  std::vector<std::string> ips;  // "10.0.0.7", "fd00::7"
+  std::vector<std::string> dns;  // host names: "node7.lab", "*.lab"
+  std::vector<std::string> ips;  // IP addresses: "10.0.0.7", "fd00::7"
   std::vector<std::string> uris;
 };
 

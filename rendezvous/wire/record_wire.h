@@ -13,7 +13,7 @@ namespace muster::rendezvous {
 // is unknown, an IP address.
 struct JobOwner {
   std::string principal;
-  std::string peer;  // IP address; empty if `principal` is set
+  std::string peer;  // IP address of the owner; empty if `principal` is set
   auto operator<=>(const JobOwner&) const = default;
 };
 
@@ -21,7 +21,8 @@ struct JobOwner {
 // that the job's driver (DrivenJob) adds.
 struct KeptJob {
   JobRecord job;
-  Duration written_at = Duration::zero();  // wall-clock time since 1970
+  // wall-clock time since 1970 at which the record was written
+  Duration written_at = Duration::zero();
   JobOwner owner;
   std::string channel_key;  // the round's Place::channel_key; empty: none
 };

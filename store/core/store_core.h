@@ -101,8 +101,8 @@ class StoreCore {
                     std::string_view now, StoreEffects* effects);
   // Whether the queue has an element that is not reserved for a client.
   bool HasSpare(std::string_view queue) const;
-  // If the queue has an element that is not reserved, offers it to the first
-  // waiting client.
+  // If the queue has an element that is not reserved for a client, reserves it
+  // for the first client that waits for the queue, and ends this client's wait.
   void OfferToNext(std::string_view queue, StoreEffects* effects);
   // The number of bytes by which the memory grows if the key's value is
   // replaced by a value of `size` bytes.
@@ -119,10 +119,11 @@ class StoreCore {
   BarrierList barriers_;
   WatchList watches_;
   // The offers. An offer is a queue element that is reserved for a client whose
-  // WAIT for this queue has ended. It ends with the client's next request, or
-  // when it expires (AgeOffers). If the client has not popped the element by
-  // then, the element is offered to the next waiting client. Invariant: if a
-  // queue has an unreserved element, no client waits for that queue alone.
+  // WAIT for this queue has ended. An offer ends with the client's next
+  // request, or when the offer expires (AgeOffers). If the client has not
+  // popped the element by then, the element is offered to the next waiting
+  // client. Invariant: if a queue has an unreserved element, no client waits
+  // for that queue alone.
   OfferList offers_;
   // Memory of the values and queues, in bytes.
   size_t stored_bytes_ = 0;

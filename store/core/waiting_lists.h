@@ -37,7 +37,7 @@ class WaitingList {
   // none.
   std::optional<StoreClientId> ReadyForOne(std::string_view key);
 
-  // Removes the client from the list, if it waits for keys.
+  // Removes the client from the waiting clients. No effect if it does not wait.
   void Remove(StoreClientId client);
 
   bool Waits(StoreClientId client) const { return waits_.contains(client); }
@@ -54,7 +54,8 @@ class WaitingList {
   using Queues = std::map<std::string, Queue, std::less<>>;
   struct Wait {
     uint64_t ticket;
-    // The awaited keys that have not existed at any time since the wait began.
+    // The awaited keys that have not existed at any time since the wait began,
+    // each with its queue in `queues_`.
     std::map<std::string_view, Queues::iterator> missing;
   };
 
@@ -85,8 +86,9 @@ class OfferList {
   // was reserved; nullopt: the client had no offer.
   std::optional<std::string> Take(StoreClientId client);
 
-  // Ends all offers that existed at the previous call of TakeOld. Returns their
-  // queues, one entry for each offer.
+  // Ends all offers (reservations of a queue's element for a client) that
+  // existed at the previous call of TakeOld. Returns the names of their queues,
+  // one entry for each offer.
   std::vector<std::string> TakeOld();
 
   // The number of clients to which elements of `queue` are offered.
@@ -95,11 +97,13 @@ class OfferList {
   size_t bytes() const { return bytes_; }
 
  private:
-  // Key: name of a queue; value: number of offers of its elements.
+  // Key: name of a queue; value: number of its elements that are offered to
+  // (reserved for) clients.
   using Counts = std::map<std::string, size_t, std::less<>>;
   struct Offer {
     Counts::iterator queue;
-    // Whether the offer already existed at the last call of TakeOld.
+    // Whether this offer (a queue's element that is reserved for a client)
+    // already existed at the last call of TakeOld.
     bool old = false;
   };
   using Offers = std::map<StoreClientId, Offer>;

@@ -9,8 +9,8 @@
 namespace muster::store {
 namespace {
 
-// Approximate memory of a shared wait or read in addition to the request's
-// bytes.
+// Approximate memory of a pending wait or read that several clients of the
+// relay can share, in addition to the request's bytes.
 constexpr size_t kBytesPerGroup = 512;
 
 enum class Way { kHere, kWait, kRead, kPassedOn, kRefused };
@@ -326,9 +326,9 @@ void RelayCore::OnFrame(const RelayFrame& frame, StoreEffects* effects) {
     busy_.erase(*use.client);
     effects->AddReply(*use.client)->append(frame.bytes);
   }
-  // Otherwise the channel holds an offer (use.offered): a queue element that
-  // the server has reserved for a client. The relay then awaits no reply on the
-  // channel, so the frame is ignored.
+  // A frame on a channel with an offer (use.offered: a queue element that the
+  // server has reserved for a client) is ignored, because the relay awaits no
+  // reply on this channel.
 }
 
 }  // namespace muster::store

@@ -31,12 +31,13 @@ namespace muster::store {
 class RelayCore {
  public:
   struct Limits {
-    // Limit, in bytes, of the memory for all shared waits and reads that are
-    // pending.
+    // Limit, in bytes, of the memory for all pending waits and reads that
+    // several clients can share (see RelayCore).
     size_t held_bytes;
-    // Limit, in bytes, of all copies of the reply to one shared read: its size
-    // times the number of clients that get it. Further clients get the reply to
-    // the next read. At least one client is always served.
+    // Limit, in bytes, of all copies of the reply to one read that is sent to
+    // the store for several clients: the reply's size times the number of
+    // clients that get the reply. Further clients get the reply to the next
+    // read. At least one client is always served.
     size_t fan_out_bytes;
   };
 
@@ -50,7 +51,7 @@ class RelayCore {
                  const StoreRequest& request, StoreEffects* effects);
   // Handles the end of the client's connection.
   void OnGone(StoreClientId client, StoreEffects* effects);
-  // Handles a frame from upstream.
+  // Handles a frame from the store's server, which is upstream of this relay.
   void OnFrame(const RelayFrame& frame, StoreEffects* effects);
 
   // Whether the reply to the client's last request is pending. False if that
@@ -77,7 +78,7 @@ class RelayCore {
     std::vector<StoreClientId> asked;
     std::vector<StoreClientId> next;
   };
-  // Key: the encoded bytes of the shared request.
+  // Key: the encoded bytes of the request that several clients share.
   using WaitsByRequest = std::map<std::string, Waits>;
   using ReadsByRequest = std::map<std::string, Reads>;
 
@@ -122,8 +123,9 @@ class RelayCore {
   uint32_t TakeChannel(Use use);
   // Keeps the channel for reuse. No request may be pending on the channel.
   void Rest(uint32_t channel);
-  // Tells the server to forget the channel. The channel's number is not kept
-  // for reuse, because a reply may be in flight.
+  // Tells the server to forget `channel`, a numbered sequence of requests on
+  // the relay's one connection to the server. The number is not kept for reuse,
+  // because a reply may be in flight.
   void Drop(uint32_t channel, StoreEffects* effects);
   void SendUpstream(uint32_t channel, std::string_view request,
                     StoreEffects* effects);

@@ -220,7 +220,8 @@ TEST_F(RelayCoreTest, AnElementIsForOneAndTheOthersWaitOn) {
   Wait(1, {"q"});
   Wait(2, {"q"});
   EXPECT_THAT(Reply(1, kZero, kForOne), ElementsAre("1<" + kZero, "2 WAIT q"));
-  // The relay sends the pop upstream before it ends the offer ("1 gone"). So
+  // The relay sends the pop to the store before it ends the client's offer, the
+  // reservation of an element. The message that ends the offer is "1 gone". So
   // the pop finds the element that was reserved for the client.
   EXPECT_THAT(Ask(1, {.command = C::kQueuePop, .key = "q"}),
               ElementsAre("3 QUEUE_POP q", "1 gone"));

@@ -117,8 +117,9 @@ absl::StatusOr<StreamSocket> ConnectUpstream(
 
 namespace {
 
-// Limit, in bytes, of the memory for all of a relay's shared waits and reads
-// that are pending.
+// Limit, in bytes, of the memory for a relay's pending shared requests. (If
+// several clients of the relay send equal waits or equal reads, the relay sends
+// one request to the store server for all of them.)
 constexpr size_t kMaxHeldBytes = size_t{256} << 20;
 
 // Connects a RelayCore to a StoreHub.

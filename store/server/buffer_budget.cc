@@ -52,8 +52,9 @@ bool BufferBudget::BlocksBefore(const BufferShare& one,
                                 const BufferShare& other) const {
   const bool one_reads = one.read_in == wait_;
   const bool other_reads = other.read_in == wait_;
-  // A connection without unread replies delays no other connection, so it is
-  // closed last.
+  // Connections are closed if their unread replies make all requests wait for
+  // too long. A connection without unread replies is closed last, because
+  // closing it lets no request continue.
   if (one.outgoing == 0 || other.outgoing == 0 || one_reads == other_reads) {
     return one.outgoing > other.outgoing;
   }

@@ -13,7 +13,7 @@ namespace muster::store {
 // changes this struct.
 struct BufferShare {
   size_t bytes = 0;  // the memory of the connection's buffers, in bytes
-  // The part of `bytes` that holds replies which the client has not read.
+  // How many of these `bytes` hold replies that the client has not read yet.
   size_t outgoing = 0;
   // The number of the latest period in which this client has read data; 0: the
   // client has read none. BufferBudget::IsOverdue begins a new period when
@@ -65,13 +65,15 @@ class BufferBudget {
   const Duration timeout_;
   size_t bytes_ = 0;
   size_t outgoing_ = 0;
-  // The time from which IsOverdue measures how long almost nothing was read;
-  // nullopt: not measured yet, or requests do not wait. The first call of
-  // IsOverdue while requests wait sets the time. A later call sets it anew if
-  // clients have read enough since then.
+  // Start of the current period, in which requests wait because clients do not
+  // read their replies; nullopt: no requests wait, or IsOverdue was not called
+  // since the wait began. IsOverdue begins the first period when requests wait,
+  // and a new period whenever clients have read enough in the current one.
   std::optional<Instant> wait_began_;
-  uint64_t wait_ = 1;  // number of the current period (BufferShare::read_in)
-  size_t read_ = 0;    // bytes that clients have read in the current period
+  // Number of the current period. IsOverdue begins a new period when requests
+  // start to wait, and whenever the clients have read enough data.
+  uint64_t wait_ = 1;
+  size_t read_ = 0;  // bytes that clients have read in the current period
 };
 
 }  // namespace muster::store

@@ -71,9 +71,9 @@ TEST_F(BufferBudgetTest, AClientThatReadsPreventsOverdue) {
     ASSERT_FALSE(budget_.IsOverdue(kBegin + i * (kOverdueAfter - Duration(1))));
     budget_.CountRead(b_, 1000);
   }
-  // No client reads after this time. So the wait of the requests must be
-  // overdue after a further kOverdueAfter, whatever the clients have read
-  // before.
+  // Until `last` client b_ has read often enough, so the requests that wait for
+  // buffer memory are not overdue. After `last` no client reads, so the waiting
+  // requests must be overdue after a further kOverdueAfter.
   const Instant last = kBegin + 10 * (kOverdueAfter - Duration(1));
   EXPECT_FALSE(budget_.IsOverdue(last));
   EXPECT_TRUE(budget_.IsOverdue(last + kOverdueAfter));
@@ -91,9 +91,10 @@ TEST_F(BufferBudgetTest, AByteNowAndThenIsNoReading) {
 TEST_F(BufferBudgetTest, EveryWaitIsLookedAtByItself) {
   Send(a_, kHalf + 1);
   EXPECT_FALSE(budget_.IsOverdue(kBegin));
-  // Client a_ reads all its replies, so requests wait no longer. When the
-  // unread replies of b_ make requests wait again, kOverdueAfter must begin
-  // anew.
+  // Client a_ reads all its replies, so requests wait no longer. Then the
+  // unread replies of b_ make requests wait again. The time kOverdueAfter,
+  // after which a wait is overdue, must be counted from the start of this
+  // second wait.
   Send(a_, 0);
   Send(b_, kHalf + 1);
   EXPECT_FALSE(budget_.IsOverdue(kBegin + kOverdueAfter));
@@ -115,9 +116,10 @@ TEST_F(BufferBudgetTest, AClientThatDoesNotReadBlocksBeforeOneThatReads) {
   const BufferShare idle;
   EXPECT_TRUE(budget_.BlocksBefore(a_, idle));
   EXPECT_FALSE(budget_.BlocksBefore(idle, a_));
-  // The next calls end the wait of the requests and begin a new wait. Client a_
-  // has read only during the earlier wait, which does not count. So the
-  // connection of a_ is no longer spared.
+  // While the unread replies exceed half of the limit, requests wait. The first
+  // two calls of Send end this wait, and the next two begin a new wait. Client
+  // a_ has read only during the earlier wait, which does not count now. So the
+  // connection of a_ is closed first, because it has more unread replies.
   Send(b_, 0);
   Send(c_, 0);
   Send(c_, kHalf - 1);

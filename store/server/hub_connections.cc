@@ -87,8 +87,8 @@ StoreConnection* HubConnections::TakeScheduled() {
 
 std::vector<StoreConnection*> HubConnections::SendScheduled() {
   std::vector<StoreConnection*> connections;
-  // the connections whose data the threads of the SendCrew send, in the order
-  // of the list `jobs`
+  // the connections to which the threads of the SendCrew send; sent_to[i]
+  // belongs to jobs[i]
   std::vector<StoreConnection*> sent_to;
   std::vector<SendCrew::Job> jobs;
   while (scheduled() > 0) {

@@ -86,8 +86,8 @@ class HubConnections {
   // wait any more. Called if BufferBudget::IsOverdue. O(n) for each refused
   // connection.
   void RefuseUnread();
-  // Returns an ending connection, or null if there is none. The connection
-  // exists until Remove.
+  // Returns a connection that must be closed (StoreConnection::ending), or null
+  // if there is none. The connection exists until Remove is called with it.
   StoreConnection* NextEnding();
   // Closes the socket of an ending connection and deletes the connection.
   void Remove(StoreConnection& connection);

@@ -110,7 +110,7 @@ class TickTimer {
 // them by a message that says that no more will follow.
 class BoundedNotices {
  public:
-  // `sink` receives the messages; may be empty.
+  // `sink` receives the messages for the user; an empty `sink` drops them.
   explicit BoundedNotices(std::function<void(const std::string&)> sink,
                           size_t most = 200)
       : sink_(std::move(sink)), left_(most) {}

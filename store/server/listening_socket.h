@@ -60,8 +60,8 @@ class StoreAcceptor {
   Accepted Accept(size_t connections, std::string* why_paused);
 
   bool paused() const { return paused_; }
-  // Ends a pause, unless the number of existing `connections` has reached the
-  // maximum.
+  // Accepts connections again after a pause, unless the number of existing
+  // `connections` has reached the maximum. No effect outside of a pause.
   void Resume(size_t connections);
 
   void Close() { listener_.Close(); }

@@ -10,7 +10,8 @@ namespace muster::store {
 // the amount. Pure.
 class MemoryWatermark {
  public:
-  // Minimum of freed memory that is worth the system calls, in bytes.
+  // The least freed memory, in bytes, that is returned to the system. For less
+  // memory, the system calls would cost too much time.
   static constexpr size_t kLeast = size_t{32} << 20;
 
   // Sets the memory in use to `bytes`. Returns whether freed memory must be

@@ -18,8 +18,8 @@ constexpr size_t kHighWater = size_t{1} << 20;
 
 bool RequestGate::MustStall(const StoreConnection& connection,
                             const StoreConnection* upstream) {
-  // The upstream connection is never stalled: otherwise this side and the
-  // server could wait for each other to read.
+  // A relay always reads from its connection to the store server (upstream).
+  // Otherwise the relay and the server could wait for each other to read.
   if (connection.role == StoreConnection::Role::kUpstream) return false;
   if (connection.out.size() > kHighWater) return true;
   if (connection.role != StoreConnection::Role::kClient) return false;

@@ -46,8 +46,8 @@ class RequestGate {
   // Whether a connection may be taken with TakeNext: the FIFO is not empty and
   // the budget has room.
   bool HasTurn() const { return !queue_.empty() && !budget_->RequestsWait(); }
-  // Removes and returns the first connection of the FIFO. The connection may be
-  // closed already.
+  // Removes and returns the first connection of the FIFO of connections that
+  // wait for the buffer budget. The connection may be closed already.
   StoreClientId TakeNext();
 
  private:
@@ -56,8 +56,9 @@ class RequestGate {
   // Ids of the stalled connections whose requests wait because the buffer
   // budget is spent, in FIFO order. Some may be closed already.
   std::deque<StoreClientId> queue_;
-  // Whether the upstream's buffer was full at a call of MustStall and
-  // TakeUpstreamRoom has not returned true since.
+  // Whether connections may be stalled because the buffer of the upstream (a
+  // relay's connection to the store server) was full. MustStall sets this;
+  // TakeUpstreamRoom resets it when the buffer has room again.
   bool upstream_was_full_ = false;
 };
 

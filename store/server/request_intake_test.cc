@@ -87,8 +87,8 @@ TEST_F(RequestGateTest, RequestsWaitForTheBudgetInOrder) {
   EXPECT_TRUE(client_.stalled);
   EXPECT_FALSE(gate_.HasTurn());
   budget_.Charge(other_.share, 0, 0);
-  // The budget has room again, but new requests must wait until the clients
-  // that wait in the FIFO have had their turn.
+  // The budget has room again, but a new request must wait until the
+  // connections that are already in the FIFO (Enqueue) have had their turn.
   EXPECT_TRUE(gate_.RequestsWait());
   ASSERT_TRUE(gate_.HasTurn());
   EXPECT_EQ(gate_.TakeNext(), other_.id);

@@ -42,8 +42,8 @@ void SendCrew::SendAll(std::span<Job> jobs) {
   Take(jobs);
   if (threads_.empty()) return;
   std::unique_lock<std::mutex> lock(mutex_);
-  // Remove the jobs. A helper thread may wake up only after the end of this
-  // batch, and must then find no jobs.
+  // Remove the jobs (each one sends data on one connection). A helper thread
+  // may wake up only after the end of this batch, and must then find no jobs.
   jobs_ = {};
   changed_.wait(lock, [this] { return active_ == 0; });
 }

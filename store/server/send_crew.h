@@ -40,7 +40,8 @@ class SendCrew {
   SendCrew(const SendCrew&) = delete;
   SendCrew& operator=(const SendCrew&) = delete;
 
-  // The number of helpers that suits the processors available to this process.
+  // The number of helper threads that suits the number of processors available
+  // to this process.
   static size_t HelpersForThisHost();
 
   // Calls send() once for each job, and returns when all are done. Each job

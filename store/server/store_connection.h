@@ -62,8 +62,9 @@ class ByteQueue {
   size_t consumed_ = 0;
 };
 
-// One socket of a hub with its buffers and state. Takes a few hundred bytes
-// while it is idle, because there may be tens of thousands of idle connections.
+// One socket of a StoreHub (the event loop of a store server or relay), with
+// its buffers and state. Takes a few hundred bytes while it is idle, because
+// there may be tens of thousands of idle connections.
 struct StoreConnection {
   enum class Role {
     kClient,
@@ -75,7 +76,8 @@ struct StoreConnection {
 
   // The state of the connection's opening, which may be a TLS handshake.
   enum class Opening {
-    // The opening is complete: the peer sends requests or frames.
+    // The TLS handshake, if there is one, is complete: the peer sends requests
+    // or frames.
     kDone,
     // No byte has arrived: the first one will show whether the peer uses TLS.
     kUndecided,
@@ -95,8 +97,8 @@ struct StoreConnection {
   std::map<uint32_t, StoreClientId> channels;
   // The epoll events for which the socket is registered.
   uint32_t watched = 0;
-  // Whether the connection is in the hub's list of connections with new data to
-  // send.
+  // Whether the connection is in the list of connections to which the StoreHub
+  // (the network loop of a store server or relay) will send new data.
   bool scheduled = false;
   // Whether the service is handling bytes of `in` or of the socket's last read
   // right now.
@@ -104,12 +106,13 @@ struct StoreConnection {
   // Whether reading from the socket and the handling of `in` are paused,
   // because the next request must wait (RequestGate).
   bool stalled = false;
-  // Whether the connection is in the hub's FIFO of connections that wait for
-  // the buffer budget.
+  // Whether the connection is in the StoreHub's FIFO of connections that wait
+  // for the buffer budget.
   bool queued = false;
   // Whether the connection will be closed once the current event is handled.
   bool ending = false;
-  // The memory of this connection as counted in the hub's buffer budget.
+  // The memory of this connection as counted in the BufferBudget that all
+  // connections of the server share.
   BufferShare share;
 
   // Memory of the connection's buffers and channels in bytes.
@@ -159,9 +162,10 @@ class ChannelTable {
   uint64_t next_ = 0;
 };
 
-// A hub's connections by id. The low bits of an id are the descriptor, so a
-// look-up needs no hashing. The high bits are a serial number, so a connection
-// that reuses a descriptor has a new id. No id is below 2^24.
+// The connections of a StoreHub (the event loop of a store server or relay) by
+// id. The low bits of an id are the descriptor, so a look-up needs no hashing.
+// The high bits are a serial number, so a connection that reuses a descriptor
+// has a new id. No id is below 2^24.
 class ConnectionTable {
  public:
   StoreConnection& Add(StreamSocket socket, StoreConnection::Role role);

@@ -108,9 +108,10 @@ std::optional<std::chrono::milliseconds> StoreHub::LongestPause() const {
 }
 
 void StoreHub::TickService() {
-  // OnTick ends old offers of queue elements. While requests wait, a client's
-  // pop of the element that was offered to it may wait, too. Then offers must
-  // not end, so OnTick is not called.
+  // OnTick ends old offers (reservations of a queue's element for a client).
+  // While requests wait for the buffer budget, the request with which a client
+  // takes its element may wait, too. The client's offer must not end meanwhile,
+  // so OnTick is not called.
   const bool wanted = service_->WantsTicks() && !gate_.RequestsWait();
   if (!wanted || !ticks_.Take(MonotonicNow())) return;
   service_->OnTick(&effects_);
@@ -215,9 +216,9 @@ bool StoreHub::IsOpened(StoreConnection& connection) {
       connections_.Refuse(connection, std::string_view(why.data(), why.size()));
       return false;
     }
-    // If `*events` is not 0, the handshake waits for data to read. It never
-    // waits for room to write, because its few bytes always fit into the
-    // socket's send buffer.
+    // `*events`: the events for which the TLS handshake waits. If it is not 0,
+    // the handshake waits for data to read. The handshake never waits for room
+    // to write, because its few bytes always fit into the socket's send buffer.
     if (*events != 0) return false;
     connection.opening = Opening::kDone;
   }

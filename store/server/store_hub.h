@@ -43,8 +43,8 @@ struct StoreHubOptions {
   // Client addresses from which connections are accepted. A connection from any
   // other address is closed before anything is read from it.
   AddressSet clients = AddressSet::Loopback();
-  // The TLS key of the server; nullopt: no encryption. For the rules see
-  // StoreServerOptions::tls.
+  // The TLS key of the server; nullopt: no encryption. With a key, only the
+  // addresses in `clear_text_clients` may connect without encryption.
   std::optional<TlsContext> tls;
   AddressSet clear_text_clients = AddressSet::Loopback();
   size_t max_connections = 0;
@@ -97,8 +97,8 @@ class StoreHub {
   void Notice(const std::string& sentence) { notices_.Say(sentence); }
 
  private:
-  // The maximum time for which the loop may wait without an event; nullopt: no
-  // limit.
+  // The maximum time for which the loop of Run may wait without an event;
+  // nullopt: no limit.
   std::optional<std::chrono::milliseconds> LongestPause() const;
   void HandleEvent(uint64_t id, uint32_t events);
   void Accept();
@@ -140,8 +140,8 @@ class StoreHub {
   // unsent: this connection or, if it is the upstream connection, those of all
   // clients.
   void Send(StoreConnection& connection);
-  // Notifies the service of the disconnected clients in gone_, and clears
-  // gone_.
+  // Tells service_ (the store or a relay to it) which clients have disconnected
+  // (gone_), and clears gone_.
   void TellGone();
 
   StoreHubOptions options_;

@@ -115,8 +115,9 @@ class Serving {
   HubThread thread_;
 };
 
-// The upstream does not read. The hub must read from it all the same, because
-// otherwise both sides would wait for each other.
+// A hub with an upstream connection forwards requests of its clients to this
+// connection. If the peer of this connection does not read, the hub must still
+// read from the connection. Otherwise both sides would wait for each other.
 TEST(StoreHubTest, AnUpstreamThatDoesNotReadIsReadFrom) {
   constexpr size_t kBytes = size_t{8} << 20;
   int ends[2];
@@ -125,10 +126,10 @@ TEST(StoreHubTest, AnUpstreamThatDoesNotReadIsReadFrom) {
   const Serving hub(9, OwnedFd(ends[0]));
   RawClient client(hub.port());
   client.Set("k", std::string(kBytes, 'v'));
-  // The value of the SET above is larger than the buffer of the upstream
-  // connection. While this buffer is full, the hub handles no further request
-  // of the client. So the hub answers the PING only after the upstream has read
-  // most of the value.
+  // The client has sent a SET whose value is larger than the buffer of the
+  // connection to the upstream, and now sends a PING. While this buffer is
+  // full, the hub handles no further request of the client. So the hub answers
+  // the PING only after the upstream has read most of the value.
   client.Send({.command = StoreCommand::kPing, .number = 3});
   pollfd sent{.fd = upstream.get(), .events = POLLIN, .revents = 0};
   ASSERT_EQ(poll(&sent, 1, 30'000), 1);
@@ -145,9 +146,10 @@ TEST(StoreHubTest, AnUpstreamThatDoesNotReadIsReadFrom) {
   EXPECT_EQ(client.Reply({.command = StoreCommand::kPing}).number, 3);
 }
 
-// The end of the upstream connection is no failure if there were clients and
-// all of them have disconnected: after a successful round the store closes once
-// the workers have exited.
+// The end of a hub's upstream connection (to the store's server) is a failure
+// while clients are connected, or before the first client has connected. It is
+// no failure after all clients have disconnected: after a successful round the
+// store closes once the workers have exited.
 TEST(StoreHubTest, AnUpstreamsEndIsAFailureForClientsThatAreThereOrMayCome) {
   enum class Clients { kNone, kOne, kOneThatLeft };
   for (const auto clients :

@@ -100,8 +100,8 @@ class StoreServer::Running {
   StoreHub hub_;
   const int port_;
   std::mutex mutex_;
-  // The reason passed to Close. Set before the hub is stopped; read by the
-  // hub's thread afterwards.
+  // The reason passed to Close. Set before Close stops the StoreHub `hub_`;
+  // read by the thread of `hub_` afterwards.
   std::string reason_;
   HubThread thread_;
 };

@@ -11,21 +11,22 @@
 
 namespace muster::store {
 
-// The service that handles the requests of a hub's clients: the store itself,
-// or a relay to it. All methods are called on the hub's thread.
+// Handles the requests of the clients that are connected to a StoreHub. A
+// service is the store itself, or a relay to it. All methods are called on the
+// hub's thread.
 class StoreService {
  public:
   virtual ~StoreService() = default;
 
   // Handles one complete request of a client, even a PING or VALIDATE. Must
-  // refuse a RELAY that is inside of a relay's frame; the hub handles every
-  // other RELAY itself.
+  // refuse a RELAY that is inside of a relay's frame; the StoreHub, which reads
+  // the requests, handles every other RELAY itself.
   virtual void OnRequest(StoreClientId client, StoreFraming framing,
                          const StoreRequest& request,
                          StoreEffects* effects) = 0;
 
-  // Whether the client's next request may be handled now. If not, the hub asks
-  // again only after it has sent a reply to this client.
+  // Whether the client's next request may be handled now. If not, the caller (a
+  // StoreHub) asks again only after it has sent a reply to this client.
   virtual bool MayGoOn(StoreClientId client) const = 0;
 
   // Called when the client's connection has ended.
@@ -36,13 +37,14 @@ class StoreService {
 
   // Whether OnTick must be called even if no client sends anything.
   virtual bool WantsTicks() const = 0;
-  // Called once per period of the hub's timer while WantsTicks returns true.
-  // The first call may come at any time in a period.
+  // Called at intervals of StoreHubOptions::tick while WantsTicks returns true.
+  // The first call may come earlier.
   virtual void OnTick(StoreEffects* effects) = 0;
 
   // Handles the bytes that the upstream connection (from a relay to the store)
   // has received and this service has not consumed yet. Returns the number of
-  // bytes consumed. An error ends the hub.
+  // bytes consumed. After an error the relay closes all its connections and
+  // ends.
   virtual absl::StatusOr<size_t> OnUpstream(std::string_view bytes,
                                             StoreEffects* effects) = 0;
 };

@@ -40,8 +40,9 @@ enum class StoreCommand : uint8_t {
   kRelay = 128,
 };
 
-// The numbering of the commands on a connection. Arguments and replies are the
-// same in both framings.
+// How the commands on a connection are numbered: as in new (kModern) or in old
+// (kOld) versions of PyTorch. The commands' arguments and replies are the same
+// in both.
 enum class StoreFraming {
   kUnknown,  // too few bytes have arrived to know the framing
   kModern,   // PyTorch 2.1 and newer: VALIDATE comes first, SET is 1.
@@ -56,9 +57,9 @@ struct ArgumentShape {
   // Number of strings (u64 length and bytes); the first is a key, the others
   // are values.
   size_t strings = 0;
-  // If not 0: a u64 count of items follows, and then the strings of each item.
-  // The member is the number of strings per item: 1 (a key), or 2 (a key and
-  // its value).
+  // If a list of items follows (a u64 count, then the strings of each item):
+  // the number of strings per item, 1 (a key) or 2 (a key and its value). 0: no
+  // list follows.
   size_t strings_per_item = 0;
   // Size in bytes of the little-endian number that ends the arguments: 4 or 8;
   // 0: there is no such number.
@@ -73,8 +74,8 @@ enum class ReplyShape {
   kByte,        // a u8, such as kStoreReady
   kNumber,      // an i64: a count or a sum
   kBytes,       // u64 length, bytes
-  kManyBytes,   // kBytes for each requested key, without a count
-  kPopped,      // i64 previous length of the queue; if > 0, the element: kBytes
+  kManyBytes,   // for each requested key: u64 length, bytes; no count before
+  kPopped,      // i64 queue length before the pop; if > 0: u64 length, bytes
   kStringList,  // i64 count, and as many strings
 };
 
@@ -98,9 +99,9 @@ inline constexpr uint8_t kStoreStopWaiting = 0;   // reply to WAIT and BARRIER
 inline constexpr uint8_t kStoreWaitCanceled = 1;  // reply to CANCEL_WAIT
 // The first byte of a notification that WATCH_KEY has requested. The key, the
 // old value and the new value follow.
-inline constexpr uint8_t kStoreKeyUpdated = 0;  // the key's value changed
-inline constexpr uint8_t kStoreKeyCreated = 1;  // the key was created
-inline constexpr uint8_t kStoreKeyDeleted = 2;  // the key was deleted
+inline constexpr uint8_t kStoreKeyUpdated = 0;  // the watched key was changed
+inline constexpr uint8_t kStoreKeyCreated = 1;  // the watched key was created
+inline constexpr uint8_t kStoreKeyDeleted = 2;  // the watched key was deleted
 // The reply to WATCH_KEY, which comes before the notifications.
 inline constexpr uint8_t kStoreWatchRegistered = 3;
 

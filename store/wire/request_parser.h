@@ -56,7 +56,8 @@ class RequestParser {
   absl::StatusOr<bool> TakeCommand(std::string_view buffer);
   absl::StatusOr<bool> TakeCount(std::string_view buffer);
   absl::StatusOr<bool> TakeStrings(std::string_view buffer);
-  // Whether the buffer has `bytes` bytes from `at_` on. If not, sets `wanted_`.
+  // Whether `buffer` has the next `bytes` bytes of the request, from the offset
+  // at_ on. If not, sets wanted_ to the size that the buffer must have.
   bool Has(std::string_view buffer, size_t bytes);
   bool IsKey(size_t index) const;
   void Fill(std::string_view buffer, StoreRequest* request) const;

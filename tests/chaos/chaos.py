@@ -480,9 +480,9 @@ class Job:
       if fault is not planned[0]:
         last += fault.gap_s
       self._failures += fault.rounds
-      # silence_s is the time for which a fault may stop the job's progress. Add
-      # this time only if a fault of this group (`planned`) stops a worker: a
-      # stopped daemon or a full disk stops no worker.
+      # A fault may stop the job's progress for the time fault.silence_s. The
+      # bound includes this time only if a fault of the group (in `planned`)
+      # stops a worker: a stopped daemon or a full disk stops no worker.
       if any(other.pauses_workers for other in planned):
         group.bound_s += fault.silence_s(self._failures)
       self._agenda.at(last, lambda fault=fault: self._do(fault))

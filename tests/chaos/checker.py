@@ -105,10 +105,11 @@ def _rounds(group):
   if not 0 <= after - before <= allowed:
     yield (f'round {before} before and round {after} after {group}, which '
            f'explains {allowed} new rounds')
-  # `payable`: the maximum number of the job's restarts that the faults of this
-  # group may use up. A round that breaks because of a failed worker uses up
-  # one; the loss of a node uses up none. So `payable` is 0 if no failed worker
-  # can be the cause of a break (_may_name_victim).
+  # `payable`: the maximum number of restarts, out of --max-restarts, that the
+  # job may use up because of the faults in `group`. A round that breaks because
+  # of a failed worker uses up one; the loss of a node uses up none. So
+  # `payable` is 0 if no failed worker can be the cause of a break
+  # (_may_name_victim).
   payable = allowed if _may_name_victim(group) else 0
   if not 0 <= group.used_after - group.used_before <= payable:
     yield (f'{group.used_before} restarts were used before and '

@@ -60,10 +60,11 @@ _SIGNALS = {WORKER: signal.SIGKILL, STARVED: signal.SIGKILL,
 
 # Seconds between the reports of a node.
 _REPORT_S = 1
-# Upper bound of the time in seconds until a slow rank is named. This takes up
-# to 20 windows of time: the window in which the fault begins, and then 19
-# windows, in 18 of which the rank must be slow. A window is up to 1.5 report
-# intervals long, because nodes report at different times.
+# Upper bound of the time in seconds from the begin of a fault until the
+# coordinator names the slow rank: 20 windows. The fault begins within the first
+# window. Of the next 19 windows (StragglerWatch::kWindows), the rank must be
+# slow in 18. A window is up to 1.5 report intervals long, because nodes report
+# at different times.
 NAMED_WITHIN_S = 20 * 1.5 * _REPORT_S
 # Time in seconds for which a job without a fault is watched. In this time any
 # slow rank would be named.
@@ -291,9 +292,10 @@ def _cost(story, interruption):
       story.after.spent(activities, kept) - story.before.spent(activities, kept)
       for activities in (('starting', 'initialising', 'recomputing', 'stopping',
                           'recovering'), ('stalled',)))
-  # The interruption's lost time includes all of `spent` (for example starting
-  # and recovering). It includes `stalled` only if the stall lasts until an
-  # interruption. So add `stalled` only to the upper limit.
+  # The lost time of the interruption includes all of `spent`, the time of
+  # activities such as starting and recovering. It includes `stalled`, the time
+  # of stalls, only if the stall lasts until the interruption. So add `stalled`
+  # only to the upper limit.
   if not (spent * (1 - _ERROR) - _ERROR_S <= interruption['lost_node_seconds']
           <= (spent + stalled) * (1 + _ERROR) + _ERROR_S):
     yield (f'{interruption["lost_node_seconds"]:.2f} s of nodes are lost; the '

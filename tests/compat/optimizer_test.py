@@ -22,8 +22,8 @@ _CASES += ['sgd 0.1 0 0 0', 'sgd 0.1 0 0 0.1']
 
 
 # Number of successive roundings in a step of AdamW, on the way from a gradient
-# to the weight. They occur in the second moment, the root, the denominator and
-# the update.
+# to the weight. The roundings occur in the second moment, the root, the
+# denominator and the update.
 _OPERATIONS = 16
 
 

@@ -81,7 +81,7 @@ class TorchrunLink(unittest.TestCase):
              if mine.get(name) != value}, {}, 'torchrun alone')
         self.assertEqual(set(mine), set(theirs))
       self.assertEqual(found[1], real[1])
-      # Muster must write each of torchrun's log files. It may write more:
+      # Muster must write each of torchrun's log files. Muster may write more:
       # `launch` also writes log files of streams that go to the console.
       self.assertLessEqual(set(real[2]), set(found[2]))
 

@@ -104,10 +104,10 @@ class TorchrunRows(unittest.TestCase):
       # TORCH_ELASTIC_SHUTDOWN_TIMEOUT=1, because Muster's default is 30 s.
       # torchrun gets more time, because the machine may be busy.
       job.wait(launched.LIMIT_S if launcher is _REAL else 25)
-      # This read ends when no process has the pipe open. If torchrun has exited
-      # and left its worker, the worker's `tail` still has the pipe open. But
-      # this `tail` ends now: it sees the end of torchrun once job.wait has
-      # reaped torchrun.
+      # This read returns when no process has stdout's pipe open. If torchrun
+      # has exited without stopping its worker, the worker and its child, the
+      # program `tail`, still have the pipe open. Both end soon, because `tail`
+      # (--pid) ends once job.wait has reaped torchrun.
       said = job.stdout.read()
     return said, job.returncode
 

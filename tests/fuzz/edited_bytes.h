@@ -20,8 +20,8 @@ std::string EditedBytes(std::string_view sound, std::string_view input);
 // inserts bytes at one position of a text.)
 struct EditBounds {
   int max_edits = 3;  // number of edits: 1 to max_edits
-  int places = 256;   // position of an edit: 0 to places - 1
-  int removed = 5;    // number of bytes that an edit removes: 0 to removed - 1
+  int places = 256;   // an edit's position is at least 0 and below this number
+  int removed = 5;    // an edit removes fewer than this number of bytes
 };
 
 // Returns random edits, as an input of EditedBytes. Each edit inserts one of

@@ -121,7 +121,7 @@ class Receives {
   // operation is incomplete. Returns false on an error.
   bool Begin(size_t which) {
     for (const auto& [ticket, buffer] : posted_) {
-      // the earlier operation is incomplete
+      // this receive of the earlier operation is not complete: begin nothing
       if (!inbox_.done(ticket)) return true;
     }
     posted_.clear();

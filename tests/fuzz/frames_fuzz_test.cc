@@ -13,8 +13,9 @@
 namespace muster {
 namespace {
 
-// Returns a fuzz input: a byte for the kind, and one to four edits, which
-// insert pieces of frames.
+// Returns a fuzz input: a byte that selects what is parsed (frames, texts in
+// the store, or replies of the store), and one to four edits, each of which
+// inserts one of the pieces below.
 std::string Input(uint64_t seed) {
   constexpr std::string_view kPieces[] = {std::string_view("\0", 1),
                                           "\x01",

@@ -14,7 +14,7 @@ namespace muster {
 namespace {
 
 // Returns a fuzz input: one to three random edits of valid host files and ssh
-// messages. Each edit inserts one of the pieces below.
+// messages. Each edit inserts one of kPieces.
 std::string Input(uint64_t seed) {
   constexpr std::string_view kPieces[] = {"a",
                                           "-",

@@ -59,7 +59,7 @@ constexpr Shape kShapes[] = {
     {Takeover::kMajority, 2, 6, 6}, {Takeover::kAuto, 2, 4, 4},
     {Takeover::kAuto, 3, 6, 6},     {Takeover::kAuto, 2, 5, 5},
     {Takeover::kAuto, 1, 2, 2},     {Takeover::kAuto, 2, 6, 6}};
-// The longest time that an input may take, as the nodes see it.
+// The longest simulated time that the actions of one input may take.
 constexpr Duration kLongest = std::chrono::minutes(4);
 
 rendezvous::JobSpec SpecOf(const Shape& shape) {
@@ -74,8 +74,8 @@ rendezvous::JobSpec SpecOf(const Shape& shape) {
 // Performs the actions of one input.
 class Run {
  public:
-  // `founder`: the process that founds the job; "z" is one without an agent, as
-  // that of a drained node.
+  // `founder`: the process that founds the job. The founder "z" has no agent,
+  // like the process of a drained node.
   Run(const Shape& shape, const std::string& founder)
       : names_(NamesOf(shape.nodes)),
         job_(SpecOf(shape), founder, names_),
@@ -137,7 +137,9 @@ class Run {
     MUSTER_CHECK(job_.split().empty())
         << "two worlds run:" << job_.split() << "\n"
         << trace_;
-    // The state of each node, without its name and number.
+    // Records the states of all nodes as reached. Node names are left out, and
+    // epochs and worlds are replaced by small numbers in ascending order, so
+    // that equivalent states count as one.
     std::map<uint64_t, size_t> epochs;
     std::map<rendezvous::WorldId, size_t> worlds;
     for (const auto& [name, one] : job_.agents()) {
@@ -250,7 +252,7 @@ class Run {
   Succession job_;
   Duration waited_ = Duration::zero();
   uint64_t draws_ = 10;
-  std::string founder_;  // empty: it has ended
+  std::string founder_;  // name of the founder; empty: founder ended
   std::string trace_;
 };
 
@@ -270,8 +272,9 @@ void RunFuzzCase(std::string_view input) {
   }
 }
 
-// Changes an input by whole actions: libFuzzer's own changes move the following
-// actions by a byte, which makes others of them.
+// Mutates an input by whole actions (kAction bytes each). libFuzzer's own
+// mutations insert or remove single bytes, which shifts all later bytes and so
+// turns the later actions into different ones.
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size,
                                           size_t max_size, unsigned seed) {
   std::minstd_rand random(seed);

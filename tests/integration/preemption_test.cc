@@ -131,8 +131,8 @@ TEST_F(Preemption, AGatheringJobEndsAtOnce) {
   EXPECT_EQ(a->ExitCode(), kPreempted);
 }
 
-// Both nodes find a fake scontrol. It writes each requeue request to a file.
-// Only one of the two nodes must send such a request.
+// Both nodes find a fake scontrol. The fake writes each requeue request to a
+// file. Only one of the two nodes must send such a request.
 TEST_F(Preemption, OnlyASingleNodeRequeuesTheJob) {
   const std::string asked = folder_ + "/asked";
   const std::string scontrol = folder_ + "/scontrol";

@@ -64,7 +64,8 @@ case $deed in
       exit 0' "$1"
     echo "ready rank=$RANK ."
     tail -f /dev/null & wait ;;
-  # look-out: waits until the preemption notice is in its file, and succeeds.
+  # look-out: waits until the notice of a preemption is in the file
+  # MUSTER_PREEMPTION_FILE, and then succeeds.
   look-out)
     echo "ready rank=$RANK ."
     until [ -e "$MUSTER_PREEMPTION_FILE" ]; do sleep 0.05; done

@@ -63,7 +63,8 @@ EVERYTHING = {
     mode: dict(_COMMON, mode=mode, **(
         {'coordinator': {'state': _STATE}} if mode == 'elastic' else {}))
     for mode in MODES}
-# Each kind of job is rendered with default values and with EVERYTHING.
+# Each kind of job is rendered twice: with the chart's default values, and with
+# the values in EVERYTHING.
 CASES = {mode + suffix: values for mode in MODES
          for suffix, values in [('', {'mode': mode}),
                                 ('-everything', EVERYTHING[mode])]}

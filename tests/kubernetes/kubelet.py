@@ -85,8 +85,9 @@ class PersistentVolume:
       if (root.st_gid == group and
           root.st_mode & _GROUP_MODE[True] == _GROUP_MODE[True]):
         return
-    # Change the root folder last. If the work is interrupted, the root folder
-    # still has the old mode, and OnRootMismatch then repeats all changes.
+    # Change the volume's root folder after everything else in it. If the
+    # kubelet is interrupted before, the root folder still has the old mode, and
+    # the next start of the pod repeats all changes (OnRootMismatch).
     for folder, _, files in os.walk(self._folder, topdown=False):
       for path in [os.path.join(folder, file) for file in files] + [folder]:
         os.chown(path, -1, group)

@@ -28,9 +28,9 @@ class Schemas:
     for name in ('jobset.json', 'cert-manager.json', 'pod-monitor.json'):
       custom.update(_load(name)['definitions'])
     self.versions = list(kubernetes['versions'])
-    # The versions of Kubernetes that support the plain manifests. These use
-    # backoffLimitPerIndex, which works from Kubernetes 1.29 on. Older clusters
-    # use overlays.
+    # The versions of Kubernetes for which the manifests need no overlay. These
+    # manifests use backoffLimitPerIndex, which works from Kubernetes 1.29 on.
+    # Older clusters need an overlay such as jobset-1.27.
     self.new_versions = [v for v in self.versions
                          if tuple(map(int, v.split('.'))) >= (1, 29)]
     self.old_versions = [v for v in self.versions

@@ -190,15 +190,15 @@ class PodLife(pod_case.PodCase):
       self.assertIn('goes on with 1 job of', daemon.log())
       pods.wait_until('all agents are connected again', lambda:
                       self.connected(daemon))
-    # The state's folder is open to the daemon's user only (0700). It also has
-    # the set-group-ID bit (02000), which it inherits from its parent folder.
-    # The files in it have the mode 0600.
+    # The state's folder is open to the daemon's user only (0700). The folder
+    # also has the set-group-ID bit (02000), which it inherits from its parent
+    # folder. The files in it have the mode 0600.
     self.assertEqual(daemons.modes(), {0o2700, 0o600})
     self.finish(agents)
     for agent in agents:
       self.assertEqual(agent.log().count('works, restart'), 1)
-    # Kill the daemon and start it again, as a StatefulSet does with an ended
-    # container.
+    # Kill rendezvousd and start it again, as Kubernetes does if the container
+    # of rendezvousd in a StatefulSet has ended.
     daemon.kill()
     daemons.start()
     again = self.agent_pod(0)

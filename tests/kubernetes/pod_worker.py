@@ -42,7 +42,8 @@ def wait_for_word(*words):
   returns it."""
   pipes = {}
   for word in words:
-    # The worker polls the pipe but does not read the word, so that the other
+    # Open the pipe through which the test sends `word` to all workers. The
+    # worker polls the pipe but does not read the word, so that the other
     # workers see the word, too.
     pipe = os.open('/srv/share/' + word, os.O_RDONLY | os.O_NONBLOCK)
     pipes[pipe] = word

@@ -205,8 +205,8 @@ class Connections(ListenerTest):
       self.assertTrue(is_hung_up_on(one, began + _PATIENCE_S), i % 10)
     self.assert_status_works(port)
 
-  # Attack: streams on which no report is sent. They must not take the place of
-  # a node.
+  # Attack: streams on which no report is sent. Such streams must not take the
+  # place of a node.
   def test_silent_streams_take_no_places(self):
     for token in ('', _TOKEN):
       with self.subTest(token=token):

@@ -322,8 +322,8 @@ class Tls(unittest.TestCase):
                        'echo up; read -r _ <' + gate)
     self.assertTrue(node.printed('up'), node.text())
     point('second')
-    # An operator with a certificate of the new authority, who trusts only this
-    # authority.
+    # The operator has a certificate of the new certificate authority
+    # (self.other), and trusts only this authority.
     operator = flags(self.folder, 'second', 'other')
     deadline = time.monotonic() + _LIMIT_S
     shown = self.status(port, operator)

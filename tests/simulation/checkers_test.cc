@@ -385,14 +385,15 @@ TEST_F(CheckersTest, SuccessOutsideOfTheRoundLeavesRoom) {
   rendezvous::Report report = ReportOf(kZero, 1);
   report.phase = rendezvous::NodePhase::kSucceeded;
   report.round = 1;
-  room.OnReport(kZero, 1, report);  // not counted: n0 is not in round 1 yet
+  // RoomWatch must ignore this success: n0 is not in round 1 yet.
+  room.OnReport(kZero, 1, report);
   room.OnStep(step);
   EXPECT_TRUE(room.MustLetIn(step.status));
   room.OnReport(kZero, 1, report);
   EXPECT_FALSE(room.MustLetIn(step.status));
-  // A new coordinator has no report of the success of n0, so for this
-  // coordinator the place of n0 in round 1 is free. It must let the waiting
-  // node n1 in.
+  // The new coordinator has no report that n0 has succeeded. So this
+  // coordinator considers the place of n0 in round 1 free, and must let the
+  // waiting node n1 in.
   room.OnCoordinatorStarted(2);
   EXPECT_TRUE(room.MustLetIn(step.status));
 }

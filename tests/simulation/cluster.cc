@@ -202,8 +202,9 @@ void Cluster::ReplaceTheMissing() {
   for (const auto& node : nodes_) {
     alive += node->alive() && !WaitsForPlace(*node) ? 1 : 0;
   }
-  // Start agents in slot after slot until enough run. An agent does not count
-  // if it waits for another agent with the same node rank.
+  // Start an agent in each slot (simulated machine) without an agent, one slot
+  // after another, until at least min_nodes agents run. An agent that waits for
+  // another agent with the same node rank does not count.
   for (size_t tried = 0; tried < nodes_.size(); ++tried) {
     if (alive >= stage_.plan.spec.min_nodes) return;
     SimNode& node = *nodes_[next_started_];

@@ -41,8 +41,8 @@ class Cluster {
   // Why the cluster has not reached the state that phase 2 requires; empty if
   // it has reached this state.
   std::string Unsettled() const;
-  // Whether the coordinator in node `host` may begin the job. It must be in
-  // node 0, and no node may know a round of the job.
+  // Whether the coordinator in node `host` may begin the job. True if `host` is
+  // 0 and no node knows a round of the job.
   bool MayFound(int host) const;
   // Whether `node` waits until another node with the same node rank has ended.
   bool WaitsForPlace(const SimNode& node) const;
@@ -65,7 +65,8 @@ class Cluster {
   std::vector<std::unique_ptr<SimNode>> nodes_;
   FaultInjector faults_;
   // For each coordinator, the checker that says whether a waiting node must be
-  // admitted. Key: the slot of the coordinator's process.
+  // admitted. Key: the number (slot) of the simulated process in which the
+  // coordinator runs.
   std::map<int, const RoomWatch*> rooms_;
   size_t next_started_ = 0;
 };

@@ -87,8 +87,9 @@ struct Plan {
   int orphan = 0;
   // probability (per mille): taking the worker's stack fails
   int stack_lost = 0;
-  // Interval at which workers report progress, if `hang` is positive. If a
-  // worker is silent for longer than hang_timeout, it counts as hanging.
+  // Interval at which workers report progress. Workers report only in plans
+  // with hangs (`hang` > 0). A worker that is silent for longer than
+  // hang_timeout counts as hanging.
   Duration report_every = Duration::zero();
   Duration hang_timeout = Duration::zero();
 

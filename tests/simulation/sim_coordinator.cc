@@ -143,7 +143,8 @@ void SimCoordinator::Impersonate(int slot) {
   report.place_key = "guessed";
   report.sequence += 1000;
   report.phase = rendezvous::NodePhase::kIdle;
-  // Half of the strangers know only the node's id. The other half also know the
+  // A stranger is a simulated attacker that reports with the id of a node. Half
+  // of the strangers know only this id. The other half also know the
   // incarnation with which the node's agent reports.
   impostor_stream_ = kFirstImpostor + ++impostors_;
   const bool knows_incarnation = impostors_ % 2 == 0;

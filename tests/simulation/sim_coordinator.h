@@ -102,10 +102,11 @@ class SimCoordinator {
   // `tell` with the answer if this coordinator knows it.
   void Asked(const std::function<void(uint64_t epoch,
                                       const std::string& endpoint)>& tell);
-  // Called with each directive of the job's coordinator to the process's agent.
+  // Called with each directive that the agent in the same process receives from
+  // the job's coordinator.
   void Learn(const rendezvous::Directive& directive);
-  // Called when the process's agent has left. The coordinator continues while
-  // other nodes need it.
+  // Called when the agent in the same process has left the job. The coordinator
+  // continues while other nodes need it.
   void AgentLeft();
 
  private:
@@ -151,8 +152,8 @@ class SimCoordinator {
   const int host_;
   const Exchange exchange_;
   const std::function<bool(int host)> may_found_;
-  // Crashes if CrashAtChange was called with this moment. Returns whether it
-  // crashed.
+  // Crashes this coordinator if CrashAtChange was called with `moment`. Returns
+  // whether it crashed.
   bool CrashesAt(Moment moment);
 
   bool up_;
@@ -166,12 +167,13 @@ class SimCoordinator {
   // The record of an earlier coordinator from which the current job has
   // continued (Job::Recall); nullopt: none.
   std::optional<rendezvous::JobRecord> recalled_;
-  // The highest epoch in the directives that were passed to Learn.
+  // The highest epoch in the directives that the agent in this process has
+  // received from the job's coordinator (Learn).
   uint64_t learned_epoch_ = 0;
-  // The newest round and the highest number of used restarts in the directives
-  // that Learn got after this coordinator last wrote its record. Learn adds
-  // what it gets to the record. So when a job is continued from the record, the
-  // record must have at least these numbers.
+  // The highest round and the highest number of used restarts in the directives
+  // that were passed to Learn since this coordinator last wrote its record.
+  // Learn adds both numbers to the record. So a job that continues from the
+  // record must find at least these numbers in it.
   int learned_round_ = 0;
   int learned_restarts_ = 0;
   std::optional<Moment> crash_at_;
@@ -179,9 +181,11 @@ class SimCoordinator {
   uint64_t epoch_ = 1;
   std::unique_ptr<rendezvous::Job> job_;
   std::map<rendezvous::StreamId, AgentName> agents_;
-  std::map<int, rendezvous::Report> last_reports_;  // newest report, by slot
+  // Key: a slot, the number of a simulated node. Value: its newest report.
+  std::map<int, rendezvous::Report> last_reports_;
   uint64_t impostors_ = 0;  // number of strangers so far
-  // stream of the stranger that is reporting now; 0: none
+  // stream of the stranger (a simulated attacker) whose report is being handled
+  // now; 0: none
   rendezvous::StreamId impostor_stream_ = 0;
   bool impostor_was_refused_ = false;
   std::optional<Instant> armed_;
@@ -196,7 +200,8 @@ class SimCoordinator {
   // Whether this coordinator was elected by nodes that knew an earlier
   // coordinator.
   bool took_over_ = false;
-  // newest coordinator of this process's agent
+  // The other coordinator to which this process's agent is connected; nullopt:
+  // none.
   std::optional<rendezvous::Standby::Leader> followed_;
   // endpoints of the standbys that this process's agent knows
   std::vector<std::string> standbys_;
@@ -205,7 +210,7 @@ class SimCoordinator {
   bool paused_ = false;
   bool without_power_ = false;
   bool agent_left_ = false;
-  // events that arrived during the suspension
+  // events that arrived while this coordinator was suspended (`paused_`)
   std::deque<std::function<void()>> inbox_;
   Instant attended_;  // last time at which a stream was open
 };

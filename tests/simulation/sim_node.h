@@ -14,9 +14,9 @@
 
 namespace muster::simulation {
 
-// One slot, in which at most one agent runs at a time. The agent is the real
-// Lifecycle, driven as in agent.cc, with a model of its workers. It can be
-// killed, suspended and started again.
+// One node of the simulation, on which at most one agent runs at a time. The
+// agent is the real Lifecycle, driven as in agent.cc, with a model of its
+// workers. The agent can be killed, suspended and started again.
 class SimNode {
  public:
   // `own`: the coordinator in the same process; null: the process has none.
@@ -88,15 +88,18 @@ class SimNode {
   rendezvous::StreamId stream_ = 0;
   bool dialling_ = false;
   SimCoordinator* const own_;
-  // The hosts of the current attempt to reach a coordinator. tried_: how many
-  // of them have failed. answered_: the host that answered last.
+  // The hosts at which this node looks for a coordinator, in the current
+  // attempt to reach one. tried_: how many of these hosts have failed to
+  // answer. answered_: the host that answered last.
   std::vector<int> attempt_;
   size_t tried_ = 0;
   int answered_ = 0;
-  int leader_ = 0;             // the host whose coordinator sent `standbys_`
-  std::vector<int> standbys_;  // hosts of the newest LifecycleStep::standbys
-  uint64_t redials_ = 0;       // number of requests to reconnect so far
-  // A stream to a coordinator, and the slot of the coordinator's host.
+  int leader_ = 0;  // the host whose coordinator sent `standbys_`
+  // hosts of the standbys that the coordinator has named most recently
+  std::vector<int> standbys_;
+  uint64_t redials_ = 0;  // number of requests to reconnect so far
+  // A stream to a coordinator. `host`: the slot (number) of the node in whose
+  // process the coordinator runs; kOutside: it runs outside of the nodes.
   struct Up {
     rendezvous::StreamId stream = 0;
     int host = kOutside;

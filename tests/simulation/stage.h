@@ -20,8 +20,8 @@ namespace muster::simulation {
 // Host number of a coordinator whose process runs outside of the nodes.
 inline constexpr int kOutside = -1;
 
-// Returns the endpoint of a coordinator: "c3" in slot 3, "c" outside of the
-// nodes.
+// Returns the endpoint of the coordinator with host number `host`: "c3" for the
+// node in slot 3, "c" for kOutside (the process runs outside of the nodes).
 std::string EndpointOf(int host);
 // Returns the slot of the coordinator with this endpoint; kOutside if its
 // process runs outside of the nodes.
@@ -92,9 +92,8 @@ struct Stage {
   // coordinator. For the same reason, a cancel or a preemption does not if a
   // newer coordinator exists.
   bool verdict_is_final = false;
-  bool healed = false;  // whether all faults are over (phases 2 and 3 of
-                        // Cluster)
-
+  // whether all faults are over (phases 2 and 3 of Cluster)
+  bool healed = false;
   // whether workers succeed as soon as they run (phase 3 of Cluster)
   bool finishing = false;
 

@@ -294,7 +294,7 @@ TEST_F(TakeoverCheckersTest, ReportsAJobThatIsOverAndBeginsAgain) {
 
 // Node 0 reports that the job was cancelled in round 3. If node 1 reports no
 // later round, the checker must report a breach when a coordinator begins round
-// 4. If node 1 reports round 4 (`has_gone_on`), it must not.
+// 4. If node 1 reports round 4 (`has_gone_on`), the checker must report none.
 TEST_F(TakeoverCheckersTest, ReportsACancelledJobThatGoesOn) {
   for (const bool has_gone_on : {false, true}) {
     Use(NewAdoptionChecker);

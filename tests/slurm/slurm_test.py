@@ -219,9 +219,9 @@ class SlurmTest(unittest.TestCase):
         lost = workers(job)[2]['node']
         self.slurm.run('scontrol', 'update', 'nodename=' + lost, 'state=down',
                        'reason=test')
-        # Wait until both workers of round 2 have printed, before the step can
-        # end: after the loss of a node, a race in srun may lose the last output
-        # of the step.
+        # Let the Slurm step end only after both workers of round 2 have
+        # printed: after the loss of a node, a race in srun may lose the last
+        # output of the Slurm step.
         job.wait_for('up rank', 5)
         go.open()
         self.succeeded(job)

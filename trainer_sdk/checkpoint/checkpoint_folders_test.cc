@@ -128,8 +128,9 @@ TEST_F(FoldersTest, ADamagedOneDoesNotCountAndTheOneBeforeItStays) {
   EXPECT_THAT(Names(), ElementsAre("step-00000001", "step-00000003"));
 }
 
-// Step 3 is damaged after it was found intact. While `whole` contains step 3,
-// pruning does not read the checkpoint again and does not notice the damage.
+// The checkpoint of step 3 is damaged after it was found intact. While step 3
+// is in `whole`, the set of checkpoints that were found intact, pruning does
+// not read step 3 again and does not notice the damage.
 TEST_F(FoldersTest, VerifiedCheckpointIsNotReadAgain) {
   for (const bool is_known : {true, false}) {
     MemoryDisk disk;

@@ -327,9 +327,9 @@ absl::StatusOr<std::unique_ptr<CheckpointReader>> OpenNewestTogether(
     if (!verdicts.ok()) return verdicts.status();
     absl::Status status = Finding(*verdicts);
     if (status.ok()) {
-      // Each rank reads the state string, which is small. The ranks then
-      // exchange their results, so that all of them open this checkpoint or
-      // none does.
+      // Each rank reads the checkpoint's state string (the file kStateFile),
+      // which is small. The ranks then exchange the results of this read, so
+      // that all of them open this checkpoint or none does.
       auto reader =
           CheckpointOpening::Make(files, folder, *std::move(manifest), skipped);
       const auto opened = Exchange(group, {reader.status(), ""}, call);

@@ -125,8 +125,8 @@ class CheckpointWriter {
   CheckpointTimes times() const;
 
   // Unfinished checkpoints that Create could not remove: paths and the system's
-  // errors. They occupy disk space until a later save or writer can remove
-  // them. Empty on all ranks but rank 0.
+  // errors. These checkpoints occupy disk space until a later save or writer
+  // can remove them. Empty on all ranks but rank 0.
   const std::vector<std::string>& left_over() const;
 
  private:

@@ -22,7 +22,7 @@ inline constexpr char kStateFile[] = "state";
 struct FileRecord {
   std::string name;
   int64_t bytes = 0;
-  // The XXH3-64 hash of the whole file.
+  // The XXH3-64 hash of the whole content of the file `name`.
   uint64_t checksum = 0;
 
   bool operator==(const FileRecord&) const = default;

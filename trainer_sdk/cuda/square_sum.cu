@@ -28,8 +28,9 @@ constexpr unsigned kNoNumber = 255;
 using Word = unsigned long long;
 constexpr Word kDigitMask = (Word{1} << kDigitBits) - 1;
 
-// Adds up the squares of all elements. Each thread keeps its sum in words of
-// its own in shared memory, so that no thread waits for another.
+// Adds up the squares of all elements. Each thread keeps its partial sum, of
+// kWords integers, in its own part of the shared memory, so that no thread
+// waits for another.
 template <typename T>
 __global__ void AddEach(const T* values, int64_t count, Word* words) {
   __shared__ SharedArray<Word, kWords * kThreads> sums;

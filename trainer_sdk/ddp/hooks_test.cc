@@ -280,12 +280,12 @@ TEST(PowerSgdTest, ErrorIsSentInLaterSteps) {
           }
           if (step == 1) first_gap = gap;
         }
-        // `first_gap`: the largest error of the first step's average. It must
-        // be large, so that later steps have an error to send.
+        // `first_gap`: the largest error of the first step's average. This
+        // error must be large, so that later steps have an error to send.
         //
-        // `gap`: the largest error of the mean of all steps' averages. It must
-        // be small: only the error of the last step is not sent, and the mean
-        // divides it by the number of steps.
+        // `gap`: the largest error of the mean of all steps' averages. This
+        // error must be small: only the error of the last step is not sent, and
+        // the mean divides it by the number of steps.
         if (first_gap < 0.1) return absl::InternalError("nothing was lost");
         if (gap > first_gap / 4) {
           return absl::InternalError(absl::StrCat(first_gap, " to ", gap));

@@ -29,8 +29,8 @@ void Multiply(float* p, int64_t rows, int64_t rank, int64_t k, double by) {
 
 // Subtracts from column k its projections on columns 0 to k - 1.
 void SubtractProjections(float* p, int64_t rows, int64_t rank, int64_t k) {
-  // The projections are subtracted twice: the second iteration removes the
-  // rounding error of the first.
+  // The projections on the columns before k are subtracted twice: the second
+  // iteration removes the rounding error of the first.
   for (int time = 0; time < 2; ++time) {
     for (int64_t before = 0; before < k; ++before) {
       double product = 0;

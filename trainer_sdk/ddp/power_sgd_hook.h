@@ -60,8 +60,8 @@ class PowerSgdHook : public CommHook {
   void OnStateLoaded() override { state_.OnLoaded(); }
 
  private:
-  // The compressed matrices of one bucket, with their positions, and the other
-  // elements of the bucket.
+  // How the gradients of one bucket are reduced: the matrices to compress, with
+  // their positions, and the ranges of all other elements.
   struct Plan {
     struct Place {
       PowerSgdMatrix* matrix = nullptr;
@@ -76,9 +76,9 @@ class PowerSgdHook : public CommHook {
     // Ranges of the bucket that belong to no compressed matrix: (offset, count)
     // in elements.
     std::vector<std::pair<int64_t, int64_t>> rest;
-    // Three buffers, each reduced by one operation: the factors P of all
-    // matrices, the factors Q of all matrices (M is approximated by P Q^T), and
-    // the elements of `rest`.
+    // Three buffers, each reduced by one operation. `p` and `q`: the factors P
+    // and Q of all compressed matrices (M is approximated by P Q^T). `flat`:
+    // the elements of the bucket that belong to no compressed matrix.
     std::vector<float> p;
     std::vector<float> q;
     std::vector<float> flat;

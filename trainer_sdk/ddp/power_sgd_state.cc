@@ -147,9 +147,10 @@ absl::StatusOr<std::vector<CheckpointSlice>> PowerSgdState::SlicesIn(
 
 void PowerSgdState::OnLoaded() {
   if (saved_ranks_ == 0) return;
-  // The averages lack the sum of all saved errors, divided by the number of
-  // ranks that saved them. Later steps divide by the new number of ranks
-  // instead, so multiply the errors by the ratio of the new number to the old.
+  // The averages so far lack the sum of the saved errors, divided by the number
+  // of ranks that saved them. Later steps add this sum, but divide it by the
+  // new number of ranks. So multiply the errors by the ratio of the new number
+  // to the old one.
   const float factor =
       static_cast<float>(layout_.ranks) / static_cast<float>(saved_ranks_);
   for (size_t m = 0; m < matrices_.size(); ++m) {

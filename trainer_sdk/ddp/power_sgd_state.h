@@ -82,8 +82,9 @@ class PowerSgdState {
   // While this rank loads a checkpoint that another number of ranks wrote: the
   // number of ranks that wrote it. Otherwise 0.
   int saved_ranks_ = 0;
-  // While saved_ranks_ is not 0: for each matrix, the saved errors that this
-  // rank takes over, concatenated. Otherwise empty.
+  // While this rank loads a checkpoint that another number of ranks wrote: for
+  // each matrix, the saved compression errors that this rank takes over,
+  // concatenated. Otherwise empty.
   std::vector<std::vector<float>> shares_;
 };
 

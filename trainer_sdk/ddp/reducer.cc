@@ -125,7 +125,7 @@ class ReductionThread {
   // failure.
   absl::Status Drain();
 
-  // Total time spent in running jobs.
+  // Total running time of the functions passed to Add (the reductions).
   Duration busy() const;
 
  private:
@@ -435,7 +435,8 @@ class Reducer::Body {
   }
 
   // Determines which parameters were used on at least one rank, and copies the
-  // averages of these parameters back. Runs after the last bucket of a pass.
+  // averaged gradients of these parameters from the buckets back to the
+  // gradients' own memory. Runs after the last bucket of a pass.
   absl::Status ShareUse() {
     for (size_t i = 0; i < parameters_.size(); ++i) {
       used_somewhere_[i] = tracker_.used(static_cast<int>(i)) ? 1 : 0;

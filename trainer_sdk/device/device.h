@@ -84,8 +84,9 @@ class Device {
                        const TensorData& to, DType precision) = 0;
 
   // Adds the squares of the elements of `values` (float32, bfloat16 or float16)
-  // to the exact sum at `words`, which is a SquareSum::Words. One call
-  // increases each element of `words` by less than 2^48.
+  // to the exact sum in `words`, a fixed-point number whose digits are the
+  // elements of a SquareSum::Words. One call increases each element of `words`
+  // by less than 2^48.
   virtual void AddSquares(const TensorData& values, int64_t* words) = 0;
 
   // Multiplies the gradient by step.gradient_factor and updates the weights.
@@ -94,7 +95,7 @@ class Device {
   virtual absl::Status Update(const UpdateRule& rule, const OptimizerStep& step,
                               const WeightUpdate& update) = 0;
 
-  // Blocks until the work on kCompute is done.
+  // Blocks until all work on the stream kCompute (see Stream) is done.
   virtual void Wait() = 0;
   // The first error of any call so far. An error of asynchronous work may be
   // missing until Wait has returned.
@@ -109,7 +110,8 @@ class Device {
   struct Exchange {
     std::shared_ptr<void> memory;  // buffer in the device's memory
     int64_t bytes = 0;             // size of `memory` in bytes
-    // host memory into which results are copied first
+    // Host memory into which an operation's output is copied from `memory`,
+    // before it is copied to the caller's memory.
     std::vector<char> results;
   };
   Exchange exchange_;

@@ -31,8 +31,8 @@ TEST(RunFromHostTest, KeepsTheMemoryOfTheLargestOperation) {
       [](ProcessGroup& world) {
         // RunFromHost allocates an input and an output buffer, and keeps them
         // for later calls. The device has memory for such buffers of 2 elements
-        // and then of 10. It has no memory for buffers of 11 elements, so a
-        // call with 11 must fail.
+        // and then of 10. The device has no memory for buffers of 11 elements,
+        // so a call with 11 must fail.
         StreamDevice device((2 + 10) * 2 * sizeof(int32_t));
         absl::Status status;
         for (const int count : {2, 1, 10, 0, 3, 10}) {

@@ -81,8 +81,8 @@ void WriteOwner(int fd) {
   // name cannot be written to the lock file.
   if (ftruncate(fd, 0) != 0) return;
   if (pwrite(fd, owner.data(), owner.size(), 0) < 0) return;
-  // The name must reach the disk, so that other hosts can read it even if this
-  // host is lost.
+  // The owner's name must reach the disk, so that other hosts can read it in
+  // the lock file even if this host is lost.
   fdatasync(fd);
 }
 
@@ -105,7 +105,8 @@ absl::StatusOr<std::unique_ptr<FolderLock>> LockFolder(
       return PathStatus("cannot lock", path, errno);
     }
     const Instant now = MonotonicNow();
-    // Read the owner in each iteration, because it may have changed.
+    // Read the name of the lock's owner in each iteration, because another
+    // process may have got the lock meanwhile.
     const std::string owner = OwnerIn(fd.get());
     if (now >= (RunsHere(owner) ? deadlines.here : deadlines.elsewhere)) {
       return absl::FailedPreconditionError(absl::StrCat(

@@ -38,11 +38,11 @@ class InputFile {
 // The deadlines for getting the lock of a folder while another process owns the
 // lock.
 struct LockDeadlines {
-  // The deadline if the lock's owner runs on this host.
+  // The deadline for getting the lock if its owner runs on this host.
   Instant here;
-  // The deadline if the lock's owner runs on another host or is unknown. If
-  // that host is lost, a file server keeps the lock until it notices the loss,
-  // on NFS usually for 90 s.
+  // The deadline for getting the lock if its owner runs on another host or is
+  // unknown. If that host is lost, a file server keeps the lock until the
+  // server notices the loss, on NFS usually for 90 s.
   Instant elsewhere;
 };
 

@@ -34,8 +34,8 @@ TEST(GlooFormation, EndsWithTheRound) {
   const auto ends = RunRanks(3, [&](int rank) -> absl::Status {
     const std::shared_ptr<Store> store = ClientOf(*server);
     if (rank == 2) {
-      // Close the store once the other ranks have published their addresses and
-      // wait for rank 2.
+      // Close the store once ranks 0 and 1 have published their addresses: then
+      // both ranks wait for rank 2.
       for (const char* const key : {"watch/tcp/0", "watch/tcp/1"}) {
         absl::Status there = store->Wait({key}, Late());
         if (!there.ok()) return there;

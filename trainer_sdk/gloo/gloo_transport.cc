@@ -60,7 +60,8 @@ class GlooMesh final : public Mesh {
   // Starts to detect the death of peers by `sockets`, one connection to each
   // other rank. Call it once, before anything is sent. The first death fails
   // the running operation and all later ones. Then `on_gone`, which may block,
-  // is called with the error, on the mesh's own thread.
+  // is called with the error, on the thread of the PeerWatch that this call
+  // starts.
   absl::Status Watch(std::vector<OwnedFd> sockets,
                      std::function<void(const absl::Status& gone)> on_gone);
 
@@ -110,7 +111,9 @@ class GlooMesh final : public Mesh {
     // The note that the peer sends before the data. Null if the peer sends no
     // note, or if the note has been read and the receive of the data posted.
     std::unique_ptr<Note> note;
-    GlooHandle buffer;  // Gloo's buffer for the note, and later for the data
+    // Gloo's handle of the pending receive: first that of the peer's note (a
+    // short text that precedes the data), later that of the data itself.
+    GlooHandle buffer;
   };
 
   void Post(int peer, uint64_t slot, const void* data, int64_t bytes,

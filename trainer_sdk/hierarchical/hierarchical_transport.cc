@@ -87,11 +87,11 @@ class HierarchicalTransport final : public Transport {
     const bool found_by_another = !absl::StartsWith(message, heading);
     if (absl::IsDeadlineExceeded(s)) {
       const std::string silent = Silent(Describe(signature));
-      // `silent` is empty if every rank of the group has reported that it is
-      // late. The delay is then between hosts. If this rank waited only for
-      // ranks of its own host (failed_on_host), it does not know which host is
-      // late. So wait until a rank that waits for the late host has written the
-      // cause.
+      // `silent` is empty if every rank of the group has reported a timeout. So
+      // no rank is missing, and the delay is between hosts. If this rank waited
+      // only for ranks of its own host (failed_on_host), this rank does not
+      // know which host is late. Another rank waits for the late host, and
+      // writes the cause: wait for this cause.
       if (silent.empty() && tiers_.failed_on_host) {
         record_.AwaitCause(kOthersAreLate);
         if (tiers_.compared) message += OtherHosts();

@@ -66,8 +66,9 @@ class TieredOperation {
  private:
   int64_t AllReduceBytes() const { return operation_.count * element_; }
 
-  // The reduction used in the steps. For an average, each step computes a sum,
-  // and the final sum is divided once.
+  // The reduction of each partial collective, which runs within one host or
+  // between hosts. For an average, each partial collective computes a sum, and
+  // FinishAverage divides the final sum.
   ReduceOp StepOp() const {
     return operation_.reduce_op == ReduceOp::kAvg ? ReduceOp::kSum
                                                   : operation_.reduce_op;
@@ -223,7 +224,7 @@ class TieredOperation {
     if (tiers_.rank == operation_.root) {
       FinishAverage(operation_.output, count);
     }
-    // In the steps above, the first ranks of the hosts compared their
+    // Before this barrier, the first ranks of the hosts have compared their
     // operations. If the operations differ, the first rank of a host has failed
     // and does not reach this barrier. The barrier then fails on the other
     // ranks of that host, so that they get the error.

@@ -28,7 +28,7 @@ struct Tiers {
   // The transport among the ranks of this host; null if the host has only one
   // rank.
   std::unique_ptr<Transport> local;
-  // sequence number of the last collective of `local`
+  // sequence number of the last collective of the transport `local`
   uint64_t local_sequence = 0;
   // The transport to other hosts. It connects one rank of each host, ordered by
   // host. If all hosts have the same number of ranks, the connected ranks have

@@ -47,7 +47,7 @@ class CudaDriver {
   // The context is kept until the process ends. InvalidArgument: there is no
   // such device.
   absl::StatusOr<CudaContext> PrimaryContext(int device) const;
-  // Makes `context` the calling thread's context until Pop.
+  // Makes `context` the calling thread's context until the thread calls Pop.
   absl::Status Push(CudaContext context) const;
   void Pop() const;
 

@@ -56,8 +56,9 @@ class GroupAlarm::Listener {
   void SetPolling(Polling polling);
 
  private:
-  // Reads the cause that a peer has published in the store; OK if there is
-  // none.
+  // Reads from the store the cause of the group's failure, if a peer has
+  // published one; OK if there is none. Unavailable: the store does not answer,
+  // so the round is over.
   absl::Status Look() const;
 
   const GroupPlace place_;
@@ -164,8 +165,9 @@ void GroupAlarm::Listener::Loop() {
     if (ending_) continue;
     if (!alarm.ok()) {
       on_alarm_(alarm);
-      // A peer has published its cause, or the round is over, so this rank need
-      // not publish a cause of its own: later calls of Raise have no effect.
+      // A peer has published why the group failed, or the round is over. So
+      // this rank need not publish a cause of its own: later calls of Raise
+      // have no effect.
       raised_ = true;
     } else {
       changed_.wait_until(lock, ToSteady(MonotonicNow() + kLookEvery),

@@ -22,9 +22,9 @@ class GroupAlarm {
   // cannot be read, the round is over, and the argument is Unavailable.
   // `on_alarm` must not block or call this object.
   GroupAlarm(GroupPlace place, std::function<void(absl::Status)> on_alarm);
-  // Waits up to two seconds until a raised cause is published. If the store
-  // does not answer within this time, the alarm's thread keeps running until
-  // the store answers.
+  // If Raise was called, waits up to two seconds until its argument is in the
+  // store. If the store does not answer within this time, the alarm's thread
+  // keeps running until the store answers.
   ~GroupAlarm();
   GroupAlarm(const GroupAlarm&) = delete;
   GroupAlarm& operator=(const GroupAlarm&) = delete;

@@ -73,8 +73,9 @@ class NcclCommunicator {
   void Abort();
 
  private:
-  // Waits until NCCL has finished an asynchronous call. If `parent` is not
-  // null, a failure of the parent ends the wait.
+  // Waits until NCCL has finished an asynchronous call. `parent`: the
+  // communicator from which this one is being split; its failure ends the wait.
+  // Null: this communicator is not being split from another one.
   absl::Status AwaitReady(const std::string& what, Instant deadline,
                           const NcclCommunicator* parent = nullptr);
   absl::Status Failed(nccl::NcclResult result, const std::string& what);

@@ -96,7 +96,8 @@ class EndingStore final : public Store {
   std::atomic<bool> ended_ = false;
   std::mutex mutex_;
   std::condition_variable changed_;
-  // whether writes block, from Hang to GoOn; guarded by mutex_
+  // Whether Set and CompareSet block: true from a call of Hang to the next call
+  // of GoOn. Guarded by mutex_.
   bool hangs_ = false;
 };
 

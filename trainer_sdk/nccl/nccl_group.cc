@@ -200,9 +200,10 @@ absl::Status NcclGroup::Split(int color, int key, NcclCommunicator* part,
     std::lock_guard<std::mutex> lock(mutex_);
     meeting.turn = ++splits_;
   }
-  // Use the place in the parent group, because all ranks of the parent wait for
-  // each other in a split. Report failures through `formation`, so that a
-  // failure ends the creation of the new groups on all ranks.
+  // This rank's place in the parent group, because all ranks of the parent wait
+  // for each other in a split. Failures are reported through `formation`, so
+  // that a failure on one rank ends the creation of the new groups on all
+  // ranks.
   GroupPlace whole = place_;
   whole.formation = formation;
   absl::Status split;
@@ -429,8 +430,8 @@ void NcclGroup::Watch() {
         [&] { return closing_ || (awake_ && !busy) || !status().ok(); });
   }
   lock.unlock();
-  // If the group broke just before Close was called, the loop above ended
-  // without notifying the peers. So notify them here.
+  // If the group broke just before Close was called, this thread has left its
+  // loop without notifying the peers. So notify them here.
   if (const absl::Status cause = status(); !cause.ok()) alarm_.Raise(cause);
   communicator_.Close(MonotonicNow() + options_.close_timeout / 2);
   lock.lock();

@@ -25,7 +25,8 @@ namespace muster {
 // each may outlive the others. Thread-safe.
 class NcclGroup {
  public:
-  // Loads the libraries and selects the device. Does not communicate.
+  // Loads NCCL and the CUDA driver, and selects the GPU. Does not communicate
+  // with other ranks.
   static absl::StatusOr<std::shared_ptr<NcclGroup>> Open(GroupPlace place,
                                                          NcclOptions options);
   ~NcclGroup();
@@ -136,7 +137,8 @@ class NcclGroup {
   bool awake_ = false;
   // number of calls that NCCL has not launched yet; guarded by mutex_
   int launches_ = 0;
-  // time at which launches_ became nonzero; guarded by mutex_
+  // time since which at least one call waits until NCCL has launched it
+  // (launches_ > 0); guarded by mutex_
   Instant launching_since_;
   // whether the cause for which the group broke has its detailed message (see
   // ExplainedCause); guarded by mutex_

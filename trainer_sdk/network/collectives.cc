@@ -390,9 +390,9 @@ PointToPoint AsMessage(const Operation& operation) {
 // different operation. In this case the ranks perform a barrier after
 // `operation`, in which they notice the difference.
 bool SomeHearNothing(const Operation& operation, int size) {
-  // In an all_to_all with counts, the receiver of a part may find that the part
-  // has another length than expected. The sender gets no message from which it
-  // could learn of this mismatch.
+  // An all_to_all in which each part has a length of its own (`counts`): if a
+  // receiver expects another length than the sender sends, only the receiver
+  // notices this. The sender gets no message about it, and can finish.
   if (operation.kind == OperationKind::kAllToAll) {
     return !operation.counts.empty();
   }

@@ -86,7 +86,9 @@ class Mesh {
   // caller may change it.
   virtual absl::Status Flush() = 0;
 
-  // Ends the operation. Wait must have been called for every receive.
+  // Completes the operation that Begin began: blocks until the data of all
+  // sends has been sent or copied. Wait must have been called for every receive
+  // before.
   virtual absl::Status Finish() = 0;
 
   // Whether a peer has closed its connection since the last call, because the

@@ -46,7 +46,7 @@ class OptimizerShard {
 
   // OK, or the reason why this object cannot be used. ResourceExhausted: not
   // enough device memory. InvalidArgument: the device does not support the
-  // rule.
+  // optimizer's update rule.
   const absl::Status& status() const { return status_; }
 
   const std::vector<Tensor>& parameters() const { return parameters_; }

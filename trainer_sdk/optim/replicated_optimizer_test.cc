@@ -72,8 +72,8 @@ TEST(ReplicatedOptimizerTest, AStepIsTheRulesOnScaledGradients) {
       const double bound = RoundingBound<double>(kCount + 3, squares);
       EXPECT_NEAR(*optimizer.SumOfSquares(), squares, bound);
       // The squares of `moved`, the gradient of the smaller tensor, must exceed
-      // the bound. Otherwise the check above would also accept a sum in which
-      // this tensor is missing.
+      // `bound`, the difference that this test permits. Otherwise the test
+      // would also accept a sum in which this tensor is missing.
       EXPECT_GT(SumOfSquares(moved.data(), 3), bound);
       ASSERT_TRUE(optimizer.Step(plan).ok());
       if (step == 2) {

@@ -33,23 +33,23 @@ class SquareSum {
   // Returns the sum as a double; NaN if some element was NaN or infinite.
   static double Value(const Words& words);
 
-  // Propagates carries between the words, so that every digit but the last is
-  // below 2^32. The value does not change.
+  // Propagates the carries of the digits in `words`, so that every digit but
+  // the most significant one is below 2^32. The value does not change.
   static void Carry(Words* words);
 
  private:
-  // The number of lanes of `sums_`. Successive additions use different lanes,
-  // so that the processor can overlap additions for the same exponent. `sums_`
-  // holds sums of squared mantissas that are not in `words_` yet, indexed by
-  // lane and by the float's exponent field.
+  // The number of lanes of `sums_`. `sums_` holds sums of squared mantissas,
+  // indexed by lane and by the float's exponent field; Flush adds these sums to
+  // the long accumulator. Successive additions use different lanes, so that the
+  // processor can overlap additions for the same exponent.
   static constexpr int kLanes = 4;
   static constexpr int kExponents = 256;
 
   void Flush();
 
   std::array<std::array<uint64_t, kExponents>, kLanes> sums_{};
-  // Number of elements that may still be added before one of the sums_ could
-  // overflow.
+  // Number of elements that may still be added before a 64-bit entry of `sums_`
+  // could overflow. At 0, the entries must be moved to `words_` (Flush).
   int64_t room_ = kMax;
   Words words_{};
 

@@ -59,8 +59,8 @@ TEST(SquareSumTest, IsWithinTheRoundingOfAPlainSum) {
   // addition is rounded; SumOf adds exactly and rounds once at the end.
   const double bound = RoundingBound<double>(10000, plain);
   EXPECT_NEAR(SumOf(values), plain, bound);
-  // The bound must be smaller than the largest square. Otherwise the check
-  // above would pass even if that square were missing from the sum.
+  // The bound must be smaller than the largest square. Otherwise a sum that
+  // lacks this square would be within the bound, and the test would not see it.
   const float most = *std::max_element(values.begin(), values.end());
   EXPECT_GT(double{most} * most, bound);
 }

@@ -33,8 +33,9 @@ TEST(StepPlanTest, TheScaleIsTakenOffBeforeTheNormIsLookedAt) {
   EXPECT_EQ(plan.norm, 5);
   EXPECT_NEAR(plan.gradient_factor, 2 / (5 + 1e-6) / 8,
               RoundingBound<double>(4, 1));
-  // PlanStep doubles the scale to 16. The factor above must contain the old
-  // scale, 8, with which the gradients of this step were computed.
+  // PlanStep has doubled the loss scale to 16 for the next step. But
+  // plan.gradient_factor must contain the old scale, 8, with which the
+  // gradients of this step were computed.
   EXPECT_EQ(scaler.scale(), 16);
 }
 

@@ -27,13 +27,13 @@ class FailureRecord {
   // for an answer of the store, which a broken network may make unreachable.
   FailureRecord(std::shared_ptr<Store> store, int rank, Duration timeout);
 
-  // Writes this rank's cause `mine` to the store unless the store already holds
-  // an earlier cause. Returns the cause that the store then holds, or `mine` if
-  // the store does not answer.
+  // Writes `mine`, the cause of the group's failure as this rank sees it, to
+  // the store unless the store already holds an earlier cause. Returns the
+  // cause that the store then holds, or `mine` if the store does not answer.
   absl::Status Settle(const absl::Status& mine) const;
 
-  // Returns the cause that the store holds. Returns OK if the store holds no
-  // cause, or does not answer.
+  // Returns the cause of the group's failure that the store holds. OK: the
+  // store holds no cause, or does not answer.
   absl::Status Cause() const;
 
   // Waits up to `grace` for another rank to write a cause. Called by a rank

@@ -99,7 +99,8 @@ class FormationReaction {
  public:
   FormationReaction(std::shared_ptr<Formation> formation,
                     std::function<void(const absl::Status& cause)> act);
-  // After the destructor returns, `act` is not running and will not run.
+  // After the destructor returns, the function `act` that was passed to the
+  // constructor is not running and will not be called.
   ~FormationReaction();
   FormationReaction(const FormationReaction&) = delete;
   FormationReaction& operator=(const FormationReaction&) = delete;

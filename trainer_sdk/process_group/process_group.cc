@@ -364,7 +364,8 @@ class ProcessGroup::Body {
     changed_.notify_all();
   }
 
-  // Performs an operation in the transport, which the calling thread must own.
+  // Performs an operation in the group's transport. The calling thread must own
+  // the transport (TakeTurn).
   absl::Status Perform(const Operation& operation, const GroupCall& call) {
     RankTime& time = RankTime::Process();
     if (IsPointToPoint(operation.kind) || !transport_->WaitsForPeers()) {

@@ -35,8 +35,8 @@ class Work {
   // The status of the operation; FailedPrecondition while it has not ended.
   absl::Status status() const;
 
-  // Called once by the code that performs the operation: sets its status and
-  // wakes all waiters.
+  // Called once by the code that performs the operation. Sets the operation's
+  // status, and wakes all threads that wait for the operation.
   void Complete(absl::Status status);
 
  private:

@@ -96,7 +96,7 @@ class RankTime {
 
   mutable std::mutex mutex_;
   // mutex_ guards the members from times_ to report_at_.
-  RankTimes times_;              // the times up to last_; without links
+  RankTimes times_;              // times until last_; `links` is not used
   std::vector<LinkTime> links_;  // ordered by peer
   std::optional<Instant> last_;  // time of latest Enter or Exit; nullopt: none
   int in_progress_ = 0;          // number of collectives in progress

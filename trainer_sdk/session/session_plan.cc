@@ -50,9 +50,9 @@ class EnvironmentReader {
   // the error is recorded (see status).
   std::optional<int64_t> Number(const std::string& name, int64_t least,
                                 int64_t most);
-  // Reads the variable `name` as Number does, for a variable that must be set
-  // together with the variable `beside`: if `name` is unset, records an error
-  // that says so. Returns `least` after an error.
+  // The value of the variable `name` as a decimal integer in [least, most]. The
+  // variable must be set, because the variable `beside` is set. If `name` is
+  // unset or its value is invalid, records an error and returns `least`.
   int64_t Required(const std::string& name, int64_t least, int64_t most,
                    const std::string& beside);
 

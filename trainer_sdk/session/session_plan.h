@@ -15,7 +15,8 @@ enum class Launcher {
   kAlone,     // no launcher: a world of one rank
   kMuster,    // Muster's own launcher, `launch`
   kTorchrun,  // PyTorch's torchrun
-  // another program that sets RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT
+  // a launcher not listed here, which sets RANK, WORLD_SIZE, MASTER_ADDR and
+  // MASTER_PORT
   kEnvironment,
   kOpenMpi,  // Open MPI's mpirun
   kPmi,      // mpiexec of MPICH, Intel MPI and others that use PMI
@@ -27,7 +28,7 @@ const char* Name(Launcher launcher);
 
 // The process that serves the store of the world.
 enum class StorePlace {
-  kInProcess,  // this process; a world of one needs no server
+  kInProcess,  // the world has one process, which keeps the store in its memory
   kAgent,     // the agent, whose store is already running at the master address
   kRankZero,  // rank 0, which starts the store at the master address
 };

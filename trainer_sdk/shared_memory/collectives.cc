@@ -436,7 +436,8 @@ void Collectives::CopyIn(const Run& run, int64_t round) const {
   int64_t offset = 0;
   for (int lane = 0; lane < lanes; ++lane) {
     const int64_t count = run.flow.SendCount(lane);
-    // A lane is a sequence of elements. If the slot has only one lane, every
+    // A lane is a sequence of elements in this rank's staging slot (shared
+    // memory that the other ranks read). If the slot has only one lane, every
     // receiver reads it. Otherwise each receiver has its own lane; the lane for
     // this rank itself is not filled, because no rank reads it.
     if (lanes == 1 || lane != peers_->rank()) {

@@ -85,7 +85,7 @@ class Flow {
   // rank order.
   bool reduces() const { return reduces_; }
   // Whether all receivers get the same elements, so that a sender needs only
-  // one lane and not one for each receiver.
+  // one lane (sequence of elements) and not one for each receiver.
   bool one_lane() const { return one_lane_; }
   bool Sends(int rank) const { return sender_ < 0 || sender_ == rank; }
   bool Receives(int rank) const { return receiver_ < 0 || receiver_ == rank; }
@@ -184,11 +184,12 @@ class Collectives {
   absl::Status Shared(const Run& run);
   absl::Status Direct(const Run& run);
 
-  // Writes a part of this rank's output: from each sender's lane for this rank,
-  // the elements [begin, begin + limit), or fewer at the lane's end. `sources`
-  // has, for each sender, the address of these elements. In a reduction these
-  // elements are combined elementwise; otherwise each sender's elements are
-  // copied to the sender's part of the output.
+  // Writes a part of this rank's output. From each sender's lane (the sequence
+  // of its elements for this rank), takes the elements [begin, begin + limit),
+  // or fewer at the lane's end. `sources` has, for each sender, the address of
+  // these elements. In a reduction these elements are combined elementwise;
+  // otherwise each sender's elements are copied to the sender's part of the
+  // output.
   void Take(const Run& run, const std::vector<const void*>& sources,
             int64_t begin, int64_t limit) const;
 

@@ -74,11 +74,13 @@ class SendQueue {
   MessageRing ring_;
   std::vector<const PointToPoint*> messages_;
   size_t next_ = 0;
-  bool announced_ = false;  // whether the next message's header is in the ring
+  // whether the next message's header is in ring_, the buffer to the receiver
+  bool announced_ = false;
   // whether the message that is being sent has its payload in the symmetric
   // heap, so that the receiver copies the payload from there
   bool direct_ = false;
-  int64_t sent_ = 0;  // payload bytes of the next message written so far
+  // number of payload bytes of the next message that were written to the ring
+  int64_t sent_ = 0;
 };
 
 // The messages of one batch from one sender that are not received yet.

@@ -44,7 +44,8 @@ struct Dimensions {
 // when other ranks end, and connections to other ranks.
 struct Gathered {
   Dimensions dimensions;
-  OwnedFd memory;  // descriptor of the group's shared memory, initially zero
+  // descriptor of the group's shared memory, whose bytes are initially zero
+  OwnedFd memory;
   LifeSign own_life;
   // Indexed by rank: the descriptor that shows when that rank's process ends
   // (LifeSign::told); not open for this rank itself.

@@ -46,8 +46,8 @@ class HeapSegment {
   bool freed_everywhere() const;
 
  private:
-  // The number of ranks that have freed their part, stored in the first page of
-  // the file.
+  // The number of ranks that have freed their part of this segment. The counter
+  // is in the first page of the segment's file.
   std::atomic<uint32_t>& Frees() const;
 
   const Mapping mapping_;

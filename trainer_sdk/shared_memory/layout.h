@@ -29,7 +29,7 @@ static_assert(std::atomic<uint32_t>::is_always_lock_free);
 // A futex on which ranks sleep until a condition becomes true. A rank that may
 // have made the condition true rings the bell, which wakes the sleeping ranks.
 struct alignas(kCacheLine) Bell {
-  std::atomic<uint32_t> rings;  // the futex word; counts the rings
+  std::atomic<uint32_t> rings;  // the futex; how often the bell was rung
   std::atomic<uint32_t> sleepers;
 };
 
@@ -192,8 +192,9 @@ class Sleeper {
   Sleeper(const Sleeper&) = delete;
   Sleeper& operator=(const Sleeper&) = delete;
 
-  // Sleeps until the bell has rung since this object was constructed, or
-  // `longest` has passed. May also return spuriously.
+  // Sleeps until another rank has rung the Bell that was passed to the
+  // constructor, or `longest` has passed. Returns at once if the Bell has rung
+  // since the construction. May also return spuriously.
   void Sleep(Duration longest) const;
 
  private:

@@ -24,7 +24,7 @@ namespace muster {
 
 // The conditions that end a wait before the awaited event.
 struct LocalWaitLimits {
-  Instant deadline;  // the wait must end by then (MonotonicNow's clock)
+  Instant deadline;  // the latest end of the wait (MonotonicNow's clock)
   // A check that is called repeatedly during the wait; its first error ends the
   // wait and is returned. Empty: no check.
   std::function<absl::Status()> look;

@@ -48,8 +48,9 @@ absl::Status CheckGroups(const std::string& root, std::string group,
         NumberIn(absl::StrCat(folder, "/", limit_file));
     const std::optional<int64_t> usage =
         NumberIn(absl::StrCat(folder, "/", usage_file));
-    // Compare the request with the limit alone, without the current usage: the
-    // usage includes the page cache, which the kernel can reclaim.
+    // Compare `bytes` with the control group's limit alone, and do not subtract
+    // the group's current usage: the usage includes the page cache, which the
+    // kernel can reclaim.
     if (limit && bytes > *limit) {
       return absl::ResourceExhaustedError(absl::StrCat(
           bytes, " bytes of shared memory are wanted, but control group ",

@@ -31,7 +31,7 @@ std::optional<std::string> GroupIn(const std::string& cgroups,
                                    const std::string& controller);
 
 // Creates a file in memory (memfd) with `bytes` zero bytes, which cannot be
-// shrunk. Its pages are not allocated yet: see ReservePages. The file
+// shrunk. The file's pages are not allocated yet: see ReservePages. The file
 // disappears with the last process that has it open or mapped, so nothing is
 // left behind. The limits of /dev/shm do not apply to the file. Errors:
 // ResourceExhausted.

@@ -53,7 +53,8 @@ class WaitCondition {
   // because other ranks make the condition true with a sequentially consistent
   // store.
   virtual bool IsTrue() const = 0;
-  // The ranks that have not yet done their part to make the condition true.
+  // The ranks for which this rank still waits: they have not yet done their
+  // part to make this condition (IsTrue) true.
   virtual std::vector<int> Absent() const = 0;
   // Describes, for an error message, what an absent rank has not done. Example:
   // "has not called it".

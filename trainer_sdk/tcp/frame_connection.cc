@@ -119,9 +119,9 @@ void SetOption(int fd, int level, int option, int value) {
   (void)setsockopt(fd, level, option, &value, sizeof(value));
 }
 
-// Whether it is an error if a frame of this type is discarded because the peer
-// accepts no more data. Such a peer has left, and a peer that has left needs no
-// announcement and no goodbye.
+// Whether the loss of a frame of this type is an error, if the frame is
+// discarded because the peer accepts no more data. Such a peer has left the
+// group, and needs neither kAnnounce nor kGoodbye.
 bool Matters(FrameType type) {
   return type != FrameType::kAnnounce && type != FrameType::kGoodbye;
 }

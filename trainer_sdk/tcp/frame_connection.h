@@ -133,7 +133,7 @@ class FrameConnection {
   size_t staged_end_ = 0;
   std::optional<FrameHeader> arriving_;
   // the address to which the data of the arriving frame is written; nullopt:
-  // the sink has not named it yet
+  // the FrameSink has not given an address yet
   std::optional<char*> destination_;
   int64_t placed_bytes_ = 0;
   bool held_ = false;

@@ -186,8 +186,8 @@ TEST_F(FrameInboxTest, KeptMessagesAreBounded) {
   const absl::Status s = Arrives(Message(2, "y"), "y");
   EXPECT_TRUE(absl::IsFailedPrecondition(s));
   EXPECT_THAT(std::string(s.message()), HasSubstr("tag 2"));
-  // When the receive for the kept message is posted, the inbox gets room for
-  // another message.
+  // The inbox has kept the message with tag 1. When the receive for it is
+  // posted, the inbox hands the message over, and so has room for another one.
   std::string taken(kKeepBytes, '_');
   inbox_.PostMessage(1, LabelOf(1, all), taken.data());
   EXPECT_EQ(taken, all);

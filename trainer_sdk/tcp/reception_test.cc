@@ -78,7 +78,8 @@ TEST_F(ListenerWatchTest, EndsWithTheListenerThatNeverTookIt) {
 TEST_F(ListenerWatchTest, ClosedConnectionIsDialledAgain) {
   ListenerWatch watch = Watch();
   for (int time = 0; time < 3; ++time) {
-    // accept the watch's connection and close it at once
+    // accept the connection that the ListenerWatch has made to its listener,
+    // and close the connection at once
     ASSERT_TRUE(Accept().open());
     for (;;) {
       pollfd polled[] = {{listener_.get(), POLLIN, 0}, watch.polled()};

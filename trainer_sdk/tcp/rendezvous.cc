@@ -72,8 +72,8 @@ class Rendezvous {
     if (!own.ok()) return own.status();
     listener_ = OwnedFd(
         socket(own->family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    // The backlog must have room for callers that are not ranks, and for the
-    // higher ranks, which may connect before this rank accepts.
+    // The backlog of listen() must have room for processes that are not ranks,
+    // and for the higher ranks, which may connect before this rank accepts.
     if (!listener_.open() ||
         bind(listener_.get(), own->get(), own->size) != 0 ||
         listen(listener_.get(), place_.size + kStrangers) != 0) {

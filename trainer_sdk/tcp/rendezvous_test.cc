@@ -232,7 +232,8 @@ TEST(Rendezvous, SaysThatItHasNoDescriptorForACall) {
   const auto where = store->Get("tcp/0", In(std::chrono::seconds(60)));
   ASSERT_TRUE(where.ok()) << where.status();
   // When rank 0's connection arrives at this test's listener, rank 0 has opened
-  // all descriptors that it needs. So the limit of descriptors can be set now.
+  // all descriptors that it needs before it accepts a connection. So the test
+  // can lower the process's limit of open descriptors now.
   const OwnedFd watched = above.Accept();
   // Lower the process's limit of open descriptors, so that rank 0 cannot accept
   // a connection. Then connect to rank 0 with `caller`, a descriptor that is

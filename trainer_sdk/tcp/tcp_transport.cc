@@ -48,7 +48,7 @@ class TcpMesh final : public Mesh {
  public:
   // The action of a waiting thread between two polls.
   enum class Between {
-    kSpin,   // do nothing: each rank of this host has its own core
+    kSpin,   // poll again at once: each rank of this host has its own core
     kYield,  // yield the core, because the awaited ranks may need it
   };
 

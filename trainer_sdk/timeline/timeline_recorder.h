@@ -72,14 +72,16 @@ class RecordedSpan {
 // Records nothing if the recorder is null.
 class RecordedParts {
  public:
-  // The first part begins now, at the start of the backward pass.
+  // The backward pass and its first part begin now.
   explicit RecordedParts(TimelineRecorder* recorder);
-  // Records the last part, which ended when its last gradient was complete.
+  // Records the last part of the backward pass, which ended when the part's
+  // last gradient was complete.
   ~RecordedParts();
   RecordedParts(const RecordedParts&) = delete;
   RecordedParts& operator=(const RecordedParts&) = delete;
 
-  // Reports that a gradient of the part with index `part` is complete.
+  // Reports that a gradient of part number `part` (such as a layer) of the
+  // backward pass is complete.
   void Made(int64_t part);
 
  private:

@@ -17,8 +17,8 @@ enum class TransportChoice {
   kSharedMemory,
   kTcp,
   kGloo,
-  kHierarchical,      // hierarchical, with TCP as the network
-  kHierarchicalGloo,  // hierarchical, with Gloo as the network
+  kHierarchical,      // shared memory within a host, TCP between hosts
+  kHierarchicalGloo,  // shared memory within a host, Gloo between hosts
   kNccl,
 };
 

@@ -22,7 +22,7 @@ namespace {
 // have stable names, SET-0, SET-1 …, in the domain of a headless service.
 struct PodPlace {
   FlagDefault set;    // name of the Job or StatefulSet; empty: unknown
-  FlagDefault index;  // this pod's number in the set
+  FlagDefault index;  // number of this pod in its Job or StatefulSet
   // Host name of the pod that hosts the coordinator; empty: unknown.
   FlagDefault first;
   // Whether this pod hosts the coordinator; nullopt: unknown.

@@ -262,8 +262,8 @@ TEST_F(SlurmDefaultsTest, TheRejoinTimeoutIsShortInAStep) {
   EXPECT_EQ(
       Options(Task(0), {"--rdzv-conf=rejoin_timeout=2"}).spec.rejoin_timeout,
       seconds(2));
-  // With these flags, nodes of another step may join the job, so the default of
-  // rejoin_timeout is not shortened.
+  // With these flags, nodes of another Slurm step may join the job, so Slurm's
+  // shorter default of rejoin_timeout (30 s) must not apply.
   for (const char* flag : {"--nnodes=2:4", "--rdzv-id=mine"}) {
     EXPECT_EQ(Options(Task(0), {flag}).spec.rejoin_timeout, seconds(600));
   }
@@ -300,8 +300,8 @@ TEST_F(SlurmDefaultsTest, AHeterogeneousStepMeetsInItsFirstComponent) {
       Options(With(With(Task(1), het), {{"SLURMD_NODENAME", "n1"}}));
   EXPECT_EQ(second.endpoints.front().host, "n3");
   EXPECT_EQ(second.hosting, Hosting::kNever);
-  // A step that runs only on the second component of a heterogeneous job has a
-  // run id of its own.
+  // A Slurm step that runs only on the second component of a heterogeneous
+  // Slurm job has a run id of its own.
   const RunOptions alone =
       Options(With(With(Task(0), het), {{"SLURM_STEP_NODELIST", "n[1-2]"},
                                         {"SLURMD_NODENAME", "n1"}}));

@@ -32,13 +32,13 @@ struct SlurmPlace {
   // The job's id: "7", "5_3", "7+1". It is the same for all steps of the job. A
   // requeued job keeps this id.
   std::string job_name;
-  uint16_t port = 0;  // port of the step's coordinator
-  // The default host of the coordinator: in a step the host of task 0,
-  // otherwise the job's first node.
+  uint16_t port = 0;  // port of the coordinator of this Slurm job step
+  // The default host of the coordinator: in a Slurm step the host of task 0,
+  // otherwise the first node of the Slurm job.
   std::string first_host;
   // Number of nodes of the step; outside of a step, of the job.
   int nodes = 0;
-  int tasks = 0;            // number of tasks of the step
+  int tasks = 0;            // number of tasks of the Slurm job step
   int tasks_on_a_node = 0;  // largest number of tasks on one node of the step
   // number of tasks on each node in Slurm's format: "2(x3),1"
   std::string tasks_per_node;

@@ -31,8 +31,8 @@ struct Partition {
   float sum;
 };
 
-// Computes the Partition of a row, which is read once. Called by all threads of
-// a block, and each of them gets the result.
+// Computes the largest logit of a row and the sum of e^(logit - largest). Reads
+// the row once. Called by all threads of a block; each of them gets the result.
 template <typename T>
 __device__ Partition RowPartition(const T* row, int64_t classes,
                                   SharedArray<float, kWarps>& line) {

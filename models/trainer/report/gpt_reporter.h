@@ -15,9 +15,9 @@ namespace muster::models {
 struct StepReport {
   int64_t step = 0;          // number of steps done so far
   int64_t steps = 0;         // number of steps of the whole training
-  double loss = 0;           // of the last step
-  double learning_rate = 0;  // of the last step
-  double gradient_norm = 0;  // of the last step
+  double loss = 0;           // loss of the last step
+  double learning_rate = 0;  // learning rate of the last step
+  double gradient_norm = 0;  // gradient norm of the last step
   // Training speed of all ranks together, since the previous report.
   double tokens_per_second = 0;
   // Model FLOPs utilisation: the model's FLOP/s divided by the peak; 0: the

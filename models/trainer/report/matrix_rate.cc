@@ -25,7 +25,7 @@ absl::StatusOr<double> MeasureMatrixRate(ProcessGroup& world) {
         Form::kPlain, MatrixView<const float>::Dense(b.data(), kSize, kSize), 1,
         0, MatrixView<float>::Dense(c.data(), kSize, kSize));
   };
-  multiply();  // not measured: this call starts the threads
+  multiply();  // not measured: the first product starts the threads
   // The highest FLOP/s of several runs, because another program may slow down
   // some of the runs.
   double best = 0;

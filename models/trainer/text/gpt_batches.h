@@ -31,7 +31,7 @@ class GptBatches {
   absl::StatusOr<GptMicroBatch> Training(int64_t step,
                                          int64_t micro_batch) const;
   // Draws validation micro-batch number `micro_batch`. The same number always
-  // gives the same windows.
+  // gives the same windows (parts of the text).
   absl::StatusOr<GptMicroBatch> Validation(int64_t micro_batch) const;
 
  private:

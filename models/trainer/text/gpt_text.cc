@@ -109,9 +109,9 @@ absl::StatusOr<std::string> TextFingerprint(const GptText& text) {
   checksum.Add(text.vocabulary->Serialize());
   std::vector<int32_t> window(static_cast<size_t>(std::min(kWindow, count)));
   for (int64_t i = 0; i < windows; ++i) {
-    // The first hashed window begins at the start of the text, and the last one
-    // ends at the end of the text. Windows that cover the whole text may
-    // overlap.
+    // The first window that is added to the checksum begins at the start of the
+    // text, and the last one ends at the end of the text. Windows that cover
+    // the whole text may overlap.
     const int64_t begin = windows == 1 ? 0 : last * i / (windows - 1);
     if (absl::Status status = tokens.Read(begin, window); !status.ok()) {
       return status;

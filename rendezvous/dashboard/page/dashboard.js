@@ -332,7 +332,7 @@ const output = {
   jobId: null,
   rank: null,      // the rank whose output is shown; null: none
   reading: null,   // AbortController of the stream that is read; null: none
-  lines: [],       // the elements of the shown lines
+  lines: [],       // the HTML elements of the output lines that are shown
   characters: 0,
   round: null,     // the round of the newest line
 
@@ -383,8 +383,8 @@ const output = {
   async read(jobId, rank, signal) {
     const path = `/api/output?id=${encodeURIComponent(jobId)}&rank=${rank}`;
     this.tell('connecting');
-    // Wait briefly, because the user may be stepping through the ranks to
-    // another one.
+    // Wait briefly before the output of this rank is requested, because the
+    // user may only pass this rank on the way to another one.
     await wait(0.15, signal);
     while (!signal.aborted) {
       let isFresh = true;
@@ -452,7 +452,8 @@ const output = {
 
 // --- Charts.
 
-// About `count` round numbers from `low` to `high`.
+// Returns about `count` evenly spaced values from `low` to `high` for the
+// labels of an axis. They are multiples of 1, 2 or 5 times a power of ten.
 function ticks(low, high, count) {
   const raw = (high - low) / count;
   const power = 10 ** Math.floor(Math.log10(raw));
@@ -604,7 +605,7 @@ function showTimeline(job, history) {
       ? `${history.spans_dropped} older phases are not shown` : ''));
 }
 
-// --- The parts of a job.
+// --- The parts of the page that show one job.
 
 function showFactsOf(job) {
   const members = job.nodes.filter((node) => node.group_rank !== null);
@@ -794,7 +795,7 @@ const view = {
   },
 };
 
-// --- The connection.
+// --- The page's connection to the server: token, requests and events.
 
 const kTokenKey = 'muster-token';
 

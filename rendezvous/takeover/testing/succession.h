@@ -30,7 +30,7 @@ class Succession {
   struct Agent {
     Report report;
     std::string process;  // the process to which the agent is connected
-    StreamId stream = 0;  // 0: not connected
+    StreamId stream = 0;  // the agent's stream; 0: the agent is not connected
     bool deaf = false;    // whether directives do not reach the agent
     // The newest directive that has not reached the agent.
     std::optional<Directive> unheard;
@@ -83,15 +83,15 @@ class Succession {
                const std::string& process);
   void Cut(const std::vector<std::string>& names);
   void Deafen(const std::vector<std::string>& names);
-  // The agents get directives again, first the newest one that they have
-  // missed, if they are still connected.
+  // Ends Deafen: the agents get directives again. Each agent that has stayed
+  // connected first gets the newest directive that it has missed.
   void Hear(const std::vector<std::string>& names);
   void Send(const std::string& name);
 
   // Advances the time; agents send keep-alives and answer directives.
   void Wait(Duration duration);
-  // Like Wait, but returns when the agent has begun `round`. Nothing more is
-  // sent after that moment.
+  // Like Wait, but returns as soon as the agent has begun `round`. From that
+  // moment on, no agent sends anything.
   void WaitForRound(const std::string& name, int round,
                     Duration at_most = std::chrono::seconds(50));
 

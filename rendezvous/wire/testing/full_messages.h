@@ -19,7 +19,8 @@ namespace muster::rendezvous {
 // from its default, so a test notices a field that ToWire or FromWire, the
 // conversions to and from protobuf, omits. The one exception is the group rank
 // of the only member in FullJob, which is 0.
-WorkerProgress FullProgress(int seed);  // `seed`: the local rank
+// `seed`: the value of WorkerProgress::local_rank.
+WorkerProgress FullProgress(int seed);
 Failure FullFailure(int seed);
 Report FullReport();
 Directive FullDirective(DirectiveKind kind);

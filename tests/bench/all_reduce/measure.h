@@ -12,8 +12,8 @@ namespace muster {
 // to the last one.
 std::vector<int64_t> SizesOf(int argc, char** argv, int first);
 
-// The largest size in bytes: the memory that a rank needs. 0 if `sizes` is
-// empty.
+// Returns the largest of `sizes`, the sizes in bytes to measure. A rank needs
+// this much memory for its data. 0 if `sizes` is empty.
 int64_t Longest(const std::vector<int64_t>& sizes);
 
 // Fills `data` with zeros, and repeatedly calls `all_reduce(bytes)`, which sums

@@ -27,7 +27,7 @@ struct LoadShard {
 // Times in nanoseconds of CLOCK_MONOTONIC, which all processes share.
 struct ShardTimes {
   int64_t first_channel = 0;
-  // when the last agent passed its first report (the join) to gRPC
+  // when the last agent passed its first report (the join) to gRPC, in ns
   int64_t last_join = 0;
   // when the last agent received its ranks
   int64_t last_place = 0;

@@ -37,8 +37,8 @@ class Measurements:
     self.first_loss = ready['loss']
     self.contender.take_steps(_WARM_UP - 1)
     self.seconds = []
-    # For each turn and each rank: the fraction of the steps' time for which the
-    # rank waited for gradients (exposed communication time).
+    # For each call of turn() and each rank: the fraction of the steps' time for
+    # which the rank waited for gradients (exposed communication time).
     self.exposed = []
     self.peak_mib = 0
 

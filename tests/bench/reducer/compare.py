@@ -54,8 +54,9 @@ def row(name, found):
   # the reducer just after it. A disturbance of the machine affects both times,
   # so it affects their ratio less.
   over = median([s[1] / s[0] for s in found]) - 1
-  # Also compare the fastest tenth of the steps with the reducer and the fastest
-  # tenth without it: other processes of the machine disturbed these least.
+  # Also compare only the fastest steps: the fastest tenth of those with the
+  # reducer, and the fastest tenth of those without it. Other processes of the
+  # machine disturbed these steps least.
   quick = fastest([s[1] for s in found]) / fastest([s[0] for s in found]) - 1
   exposed = median([s[2] / s[1] for s in found])
   return '| %s | %.0f us | %.0f us | %+.2f %% | %+.2f %% | %.2f %% |' % (

@@ -21,8 +21,8 @@ class EtcdCase(unittest.TestCase):
   it."""
 
   def setUp(self):
-    # The folder is not under TEST_TMPDIR, whose path may be too long for the
-    # programs that open the FIFOs.
+    # Make the test's folder outside of TEST_TMPDIR: the path of TEST_TMPDIR may
+    # be too long for the programs that open FIFOs in the folder.
     self.folder = tempfile.mkdtemp(prefix='etcd_test')
     self.addCleanup(shutil.rmtree, self.folder)
 

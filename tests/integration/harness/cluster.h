@@ -36,8 +36,8 @@ class LocalCluster {
   // object starts from now on. Nothing listens at the second endpoint before
   // FailOver. Called at most once.
   void AddStandby();
-  // Kills the daemon and starts it again with the same flags at the second
-  // endpoint.
+  // Kills the daemon and starts it again, with the same flags, at the second
+  // endpoint that AddStandby has added.
   void FailOver();
 
   // Starts one node: `launch` with `flags`. `deed`: arguments of the test
@@ -57,8 +57,8 @@ class LocalCluster {
   const std::vector<std::string> daemon_flags_;
   std::unique_ptr<Subprocess> daemon_;
   std::string endpoint_;
-  std::string standby_;  // second endpoint of the daemon (AddStandby);
-                         // "": none
+  // second endpoint of the daemon (AddStandby); empty: none
+  std::string standby_;
 
   std::string given_endpoints_;  // value of --rdzv-endpoint and --endpoint
 };

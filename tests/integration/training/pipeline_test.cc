@@ -43,8 +43,9 @@ TEST_F(PipelineTraining, KilledAndStoppedRanksDoNotChangeTheLosses) {
   ASSERT_EQ(CurveOf("undisturbed").size(), size_t{kSteps});
 
   const auto first = Launch(Command(), "disturbed", kWorkers);
-  // When step 70 is printed, the first checkpoint is complete: the second save
-  // has already begun, and a save waits until the previous one is complete.
+  // When step 70 is printed, the checkpoint of step 30 is complete: the save
+  // after step 60 has already begun, and each save first waits until the
+  // previous save is complete.
   ASSERT_TRUE(first->Printed("step  70/")) << first->Output();
   ASSERT_EQ(kill(PidOf(*first, 3, 0), SIGKILL), 0);
   ASSERT_TRUE(first->Printed("resuming after step")) << first->Output();

@@ -81,8 +81,8 @@ TEST_F(GptTraining, AfterAStopTheNextLaunchContinues) {
   EXPECT_EQ(CurveOf("stopped"), undisturbed);
 }
 
-// Ctrl-C at `launch` must reach the workers. They write a checkpoint and stop,
-// and `launch` must wait for them.
+// Ctrl-C at `launch` must reach the workers. The workers write a checkpoint and
+// stop, and `launch` must wait for this.
 TEST_F(GptTraining, AfterCtrlCTheNextLaunchContinues) {
   const auto launch = Launch(Command("", kSteps), "ctrl-c", 2);
   ASSERT_TRUE(launch->Printed("step   20/")) << launch->Output();

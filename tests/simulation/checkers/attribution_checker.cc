@@ -133,9 +133,10 @@ class AttributionChecker : public Checker {
                (why.find("the earlier coordinator was lost before") == 0 ||
                 why.find("a new coordinator does not know it") == 0 ||
                 why.find("the job went on without this node") == 0)) {
-      // These reasons name no node of the round, so no fault can be checked.
-      // The first reason says that the earlier coordinator was lost. The other
-      // two were sent by an earlier coordinator when it stopped a node.
+      // The three reasons in the condition above name no node of the round, so
+      // there is no node whose faults could be checked. The first reason says
+      // that the earlier coordinator was lost. An earlier coordinator has sent
+      // the other two when it stopped a node.
     } else if (!Troubled(SlotOf(why)) && now() > resumed_ + kMaxLate) {
       Fail("nothing had happened to it: " + why);
     }
@@ -199,11 +200,12 @@ class AttributionChecker : public Checker {
 
   // the reason of each broken round so far
   std::set<std::string> reasons_;
-  // slots that were assigned to a group rank, by round and group rank
+  // The nodes that were members of a round, by round and group rank. A node is
+  // given by its slot (its number in the simulation).
   std::map<std::pair<int, int>, std::set<int>> members_;
   Instant began_;
   uint64_t epoch_ = 0;  // epoch of the coordinator that this checker observes
-  Instant started_;     // start of the observed coordinator
+  Instant started_;     // start of the coordinator that this checker observes
   Instant paused_;      // begin of the observed coordinator's newest suspension
   Instant resumed_;     // end of the observed coordinator's newest suspension
   // Whether an earlier coordinator began the current round.

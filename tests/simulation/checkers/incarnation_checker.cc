@@ -38,7 +38,7 @@ class IncarnationChecker : public Checker {
   // Key: a node's id; value: all incarnations of the node, in the order in
   // which the coordinator listed them.
   std::map<std::string, std::vector<uint64_t>> lives_;
-  // The same as `lives_`, but only with the incarnations that the journal
+  // Key: a node's id; value: those incarnations of the node that the journal
   // contains. A spare that joins is not written to the journal.
   std::map<std::string, std::vector<uint64_t>> recorded_;
 };

@@ -152,8 +152,8 @@ class PreemptionChecker : public Checker {
   bool ended_ = false;
   // agents that know of the preemption, by incarnation
   std::set<uint64_t> told_;
-  // time by which each agent that knows of the preemption must leave, by
-  // incarnation
+  // Key: the incarnation of an agent that knows of the preemption. Value: the
+  // time by which this agent must leave.
   std::map<uint64_t, Departure> must_leave_;
   std::set<uint64_t> paused_;  // suspended agents, by incarnation
 };

@@ -60,7 +60,7 @@ class RoundChecker : public Checker {
 
   int round_ = 0;
   int claimed_ = 0;
-  int told_ = 0;  // highest round of an electorate in a report
+  int told_ = 0;  // highest round of an electorate that an agent has reported
 };
 
 }  // namespace

@@ -67,9 +67,9 @@ class SpendingChecker : public Checker {
                                 2 * spec.min_nodes > spec.max_nodes;
     if (count_suffices && witnesses <= spec.max_nodes - spec.min_nodes) {
       // With Takeover::kAuto, min_nodes agents suffice to elect a coordinator.
-      // Up to max_nodes agents may run, and only `witnesses` of them know how
-      // many restarts are used. So min_nodes agents that do not know this
-      // number may elect a coordinator.
+      // Up to max_nodes agents may run, and only `witnesses` of them know the
+      // number of used restarts. The others are at least min_nodes agents, so
+      // they may elect a coordinator that does not learn this number.
       return false;
     }
     return 2 * witnesses > newest_nodes_;
@@ -80,10 +80,11 @@ class SpendingChecker : public Checker {
   std::map<WorldId, std::set<uint64_t>> started_;
   WorldId newest_;  // the newest world that all of its nodes have started
   int newest_nodes_ = 0;
-  // living agents that have started workers of `newest_`
+  // incarnations of the living agents that have started workers of the world
+  // `newest_`
   std::set<uint64_t> witnesses_;
   std::set<uint64_t> ended_;  // agents that have ended
-  // restarts that were used up before `newest_` began
+  // restarts that were used up before the world `newest_` formed
   int spent_ = 0;
 };
 

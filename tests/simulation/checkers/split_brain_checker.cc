@@ -107,9 +107,12 @@ class SplitBrainChecker : public Checker {
   };
 
   std::map<WorldId, World> worlds_;
-  std::map<int, Obeyed> obeyed_;  // key: slot of the node
+  // key: the node's slot (its number in the simulation)
+  std::map<int, Obeyed> obeyed_;
   WorldId newest_;  // the newest world that has run on all of its nodes
-  std::set<uint64_t> witnesses_;  // living agents that have run `newest_`
+  // incarnations of the living agents that have run workers of the world
+  // `newest_`
+  std::set<uint64_t> witnesses_;
 };
 
 }  // namespace

@@ -107,7 +107,9 @@ class TakeoverTimeChecker : public Checker {
     std::map<int, AgentName> started;
     // the node ids of this world, by group rank; empty: not listed
     std::vector<std::string> members;
-    int electors = 0;  // Place::electors
+    // number of this world's nodes that were electors when the world formed
+    // (Place::electors)
+    int electors = 0;
   };
 
   bool IsThere(uint64_t agent) const {
@@ -148,10 +150,10 @@ class TakeoverTimeChecker : public Checker {
   // Whether the world `id` can never begin on all of its nodes, because a
   // voting agent that belongs to it has not started it.
   //
-  // World::electors agents of the electorate belong to this world, so
-  // Electorate::nodes - World::electors agents do not. If more voting agents of
-  // the electorate than this have not started the world, at least one of them
-  // belongs to it.
+  // The electorate has Electorate::nodes agents. Of these, World::electors
+  // belong to the world, and the others do not. If the voting agents of the
+  // electorate that have not started the world are more than these others, at
+  // least one of them belongs to the world.
   bool CannotBegin(const rendezvous::WorldId& id,
                    const rendezvous::Electorate& electorate) const {
     const World& world = worlds_.at(id);
@@ -279,7 +281,8 @@ class TakeoverTimeChecker : public Checker {
   // the electorate that each living agent knows, by incarnation
   std::map<uint64_t, rendezvous::Electorate> electorates_;
   std::set<uint64_t> alive_;
-  std::map<int, uint64_t> newest_agents_;  // newest incarnation by slot
+  // for each node (key: its slot), the incarnation of its newest agent
+  std::map<int, uint64_t> newest_agents_;
   std::set<uint64_t> paused_;
   std::set<uint64_t> leaving_;
   std::set<uint64_t> spares_;  // agents that are certainly spares

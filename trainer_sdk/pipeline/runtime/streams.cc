@@ -82,8 +82,8 @@ absl::Status PipelineChannels::Connect(ProcessGroup& group,
 
 absl::Status PipelineChannels::ReserveBuffers(Channel& channel) const {
   auto memory = channel.group->Allocate(kChannelBuffers * max_bytes_);
-  // If no memory is left, do without the buffers: messages are then sent from
-  // ordinary memory.
+  // If the transport has no memory left, the channel gets no message buffers.
+  // Messages are then sent from ordinary memory.
   if (absl::IsResourceExhausted(memory.status())) return absl::OkStatus();
   if (!memory.ok()) return memory.status();
   channel.memory = *std::move(memory);

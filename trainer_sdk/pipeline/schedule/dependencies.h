@@ -40,8 +40,9 @@ class Milestones {
 
   bool Reached(const Need& need, int micro_batch) const;
   bool AllReached(const Needs& needs, int micro_batch) const;
-  // Adds the milestones that `computation` reaches. Has no effect on milestones
-  // that were reached before.
+  // Adds the milestones that `computation` reaches, that is, its results that
+  // other computations need. Has no effect on milestones that were reached
+  // before.
   void Reach(const Action& computation);
 
  private:

@@ -17,7 +17,7 @@ namespace muster {
 enum class ActionKind : uint8_t {
   kForward,   // F: forward pass
   kBackward,  // B: gradients of the input and of the weights
-  // I: gradient of the input; the previous stage waits for this gradient
+  // I: gradient of the stage's input, for which the previous stage waits
   kInputBackward,
   kWeightBackward,  // W: gradients of the weights, for which no stage waits
   kSendForward,     // SEND_F: sends this stage's output to the next stage

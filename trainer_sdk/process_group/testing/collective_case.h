@@ -42,8 +42,9 @@ struct CollectiveCase {
 
 std::string Describe(const CollectiveCase& test);
 
-// One rank's role in a case, according to the table in operation.h. Lengths and
-// offsets are in elements.
+// One rank's role in a CollectiveCase: its operation and its buffers, as the
+// table in process_group/operation.h defines them. Lengths and offsets are in
+// elements.
 struct RankPart {
   Operation operation;  // the operation, with null buffers
   int64_t input = -1;   // length of the input; -1: no input on this rank
@@ -82,8 +83,9 @@ struct CaseSelection {
   // number `share`, counted from 0.
   int share = 0;
   int shares = 1;
-  // Only one in longest_every_nth of the strata with the longest length (a
-  // buffer of 600 KB) is tried, with one pair of a size and a variant.
+  // A special rule for the strata (kind, type, reduction and length) whose
+  // length is the longest, a buffer of 600 KB. Only one stratum in
+  // longest_every_nth is tried, in one variant and in groups of one size.
   // `every_nth` does not apply to these strata.
   int longest_every_nth = 1;
 };

@@ -44,8 +44,8 @@ struct ConformanceSubject {
   // larger `every_nth` saves time for a slow transport.
   std::vector<int> sizes = {1, 2, 3, 4, 5, 6, 7, 8};
   int every_nth = kUsualNth;
-  // About one in longest_every_nth strata with the longest length (a buffer of
-  // 600 KB) is tried.
+  // With the longest length (a buffer of 600 KB), only about one in
+  // longest_every_nth combinations of kind, type and reduction is tried.
   int longest_every_nth = kUsualNth;
   // The strata (kind, type, reduction and length) of the cases may be divided
   // among `shares` ConformanceSubjects for one transport, by a hash. This
@@ -57,7 +57,9 @@ struct ConformanceSubject {
     // if the ranks' calls differ, every rank gets FailedPrecondition, which
     // names the difference
     kExplained,
-    kNotSeen,  // a mismatch is undefined behaviour, so it is not tested
+    // the transport does not detect that the ranks' calls differ: its behaviour
+    // is then undefined, and the suite does not test it
+    kNotSeen,
   };
   Mismatch mismatch = Mismatch::kExplained;
 
@@ -75,12 +77,13 @@ struct ConformanceSubject {
   };
   Tags tags = Tags::kMatch;
 
-  // After a rank has given up and broken the group: the operations that fail at
-  // once on every other rank.
+  // The operations that must fail at once if another rank calls them late, that
+  // is, after one rank has given up and broken the group.
   enum class Late {
-    kOfEverything,  // every operation of the late rank fails
-    // Only barriers fail at once. Other operations are enqueued without an
-    // error, and fail later.
+    // In a broken group every operation fails at once.
+    kOfEverything,
+    // In a broken group only a barrier fails at once. Any other operation is
+    // enqueued without an error, and fails later.
     kOfBarriers,
   };
   Late late = Late::kOfEverything;

@@ -35,7 +35,8 @@ class GuardedBuffer {
   // `expected` by more than `tolerance`.
   absl::Status Expect(int64_t begin, const std::vector<double>& expected,
                       double tolerance) const;
-  // Returns Internal if a border was overwritten.
+  // Returns Internal if one of the two guard borders, the bytes just before and
+  // after the elements, was overwritten.
   absl::Status ExpectBorders() const;
 
  private:

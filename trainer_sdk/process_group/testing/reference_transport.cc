@@ -396,8 +396,8 @@ TransportFactory ReferenceTransports() {
     }
     const absl::Status status = place.store->Wait({"all"}, deadline);
     if (status.ok()) return transport;
-    // The wait for the other ranks failed. Abort ends the operations of ranks
-    // that have entered the room already.
+    // The wait for the other ranks failed. Abort ends the operations of the
+    // ranks that have entered the group's room (its shared state) already.
     transport->Abort(
         absl::StrCat("rank ", place.rank, ": ", std::string(status.message())));
     return status;

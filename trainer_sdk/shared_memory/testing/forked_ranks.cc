@@ -114,8 +114,8 @@ ForkedRanks::~ForkedRanks() {
     Kill(static_cast<int>(rank));
   }
   for (const Rank& one : ranks_) waitpid(one.pid, nullptr, 0);
-  // Killing the server by its pid is safe: the pid cannot have been reused,
-  // because only the waitpid below reaps the server.
+  // Killing the process of the store server by its pid is safe: the pid cannot
+  // have been reused, because only the next waitpid reaps this process.
   kill(server_, SIGKILL);
   waitpid(server_, nullptr, 0);
 }
