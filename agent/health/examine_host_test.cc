@@ -91,8 +91,8 @@ FolderFacts ReadOnly(const std::string& purpose) {
 TEST(ExamineDisks, AContainersReadOnlyRootIsNoTroubleAsWorkingFolder) {
   FolderFacts root = ReadOnly(kWorkingPurpose);
   root.mounted_read_only = true;
-  // The disk has no free space. This must not add a finding, because nothing
-  // can be written to a read-only folder anyway.
+  // The disk has no free space. This must not add a finding: `root` is a
+  // read-only folder, so nothing can be written to it anyway.
   root.free = 0;
   EXPECT_THAT(Ids(root), ElementsAre("working-folder-read-only"));
   EXPECT_EQ(ExamineDisks({root})[0].severity, Severity::kOk);

@@ -97,8 +97,8 @@ void NodeLedger::Settle(Instant now) {
 }
 
 void NodeLedger::SettlePause(Instant now, Activity steps) {
-  // The weight of the old mean of the pauses: the new mean is
-  // (8 * old mean + new pause) / 9.
+  // The weight of the old mean of the pauses between a worker's steps: the new
+  // mean is (8 * old mean + new pause) / 9.
   constexpr int kWeight = 8;
   const Duration pause = now - since_;
   const Duration stalled = Stalled(pause);

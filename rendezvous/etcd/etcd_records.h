@@ -45,8 +45,9 @@ class EtcdRecords : public JournalBackend {
   // --max-request-bytes, by default 1.5 MiB.
   static constexpr size_t kMaxRecordBytes = 4 << 20;
 
-  // Writes the batch in transactions. FailedPrecondition: another process
-  // leads.
+  // Writes the batch in one or more transactions, and returns the records that
+  // are too large for etcd. FailedPrecondition: another process is the leader
+  // now (EtcdTerm); the rest of the batch was not written.
   absl::StatusOr<PendingRecords::Refused> Write(
       const PendingRecords::Batch& batch) override;
   std::map<std::string, std::string> TakeRecords() override;

@@ -370,8 +370,8 @@ Node* Job::Admit(const ReportArrived& event) {
   // coordinator before: the id may belong to a round that the node never began.
   // The agent then makes another id.
   if (report.sequence > 1) node.spent_nccl_id = report.offered_nccl_id;
-  // If the node's place has a run tag that an earlier coordinator chose, keep
-  // this tag, so that the logs of the run stay in one folder.
+  // If the node reports a round of an earlier coordinator, keep the run tag
+  // that was chosen there, so that the logs of the run stay in one folder.
   if (state_.gathering.first() && report.round > state_.claimed_round &&
       report.place.has_value() && !report.place->run_tag.empty()) {
     state_.run_tag = report.place->run_tag;

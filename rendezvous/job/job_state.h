@@ -140,8 +140,9 @@ struct JobState {
     std::set<int> unaware;
     std::optional<int> candidates;
   };
-  // `later.world.round` is 0 if no world has formed after the electors' world,
-  // and always if two worlds can never run at once
+  // `later.world.round` is 0 if no world has formed after the world of
+  // `electors`. It is also 0 in a job whose min_nodes is more than half of its
+  // max_nodes, because two worlds never run at once there
   // (JobSpec::RestartedAgentsElect).
   LaterWorld later;
   // Ids of the nodes that have reported to this coordinator before it formed or

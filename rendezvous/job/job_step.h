@@ -42,7 +42,7 @@ struct CancelAsked {
 // of that node may join again. `node`: a node id or a host name.
 struct DrainAsked {
   std::string node;
-  std::string principal;  // caller's name; empty: unknown
+  std::string principal;  // the operator's name; empty: unknown
 };
 // An event: a coordinator or a standby in another process has announced its
 // epoch, `epoch`.
@@ -50,8 +50,9 @@ struct CoordinatorTold {
   uint64_t epoch = 0;
   Backing backing = Backing::kMajority;
 };
-// An event: the coordinator has changed its judgement of the machines on which
-// nodes run, or has recorded the faults in JobStep::faults.
+// An event: the coordinator trusts a machine more or less than before, or has
+// recorded the machines' faults that an earlier step returned
+// (JobStep::faults).
 struct HostsJudged {
   // the machines that are suspected, quarantined or banned; null: none
   std::shared_ptr<const HostView> view;

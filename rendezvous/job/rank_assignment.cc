@@ -23,8 +23,9 @@ class TopologyGroups {
   size_t nodes() const { return groups_.size(); }
   // The number of topology keys of `node`.
   size_t DepthOf(size_t node) const { return groups_[node].size(); }
-  // The group of `node` at `level`, which must be less than its depth. Group
-  // numbers are unique over all levels.
+  // The group of nodes to which `node` belongs at `level` of the topology.
+  // `level` must be less than DepthOf(node). Group numbers are unique over all
+  // levels.
   size_t GroupOf(size_t node, size_t level) const {
     return groups_[node][level];
   }

@@ -197,8 +197,9 @@ class AgentStream : public AttachReactor, private DirectiveSink {
   }
 
  private:
-  // Passes a report to the coordinator. Places::Take must have counted the node
-  // before. Errors: those of Coordinator::OnReport.
+  // Passes a report to the coordinator. Before, the caller must have admitted
+  // the node within the limit of connected nodes (Places::Take). Errors: those
+  // of Coordinator::OnReport.
   absl::Status PassOn(Report report) {
     if (!stream_.has_value()) {
       stream_ = coordinator_->Attach(this, peer_ip_, principal_.name);

@@ -224,9 +224,9 @@ TEST(StragglerWatch, WaitingForDataIsToldFromComputing) {
   EXPECT_EQ(training.watch().slow()[0].phase, SlowPhase::kData);
 }
 
-// Performs `steps` steps of a ring of 4 ranks in which rank 1 waits `slow_s`
-// seconds of each step for its network, in both directions. Returns the
-// changes.
+// Performs `steps` steps of a ring of 4 ranks. In each step, the links from
+// rank 0 to rank 1 and from rank 1 to rank 2 take `slow_s` seconds each.
+// Returns the changes of the slow ranks.
 std::vector<StragglerWatch::Change> TrainOverRing(Training& training, int steps,
                                                   double slow_s) {
   std::vector<StragglerWatch::Change> changes;

@@ -224,8 +224,8 @@ void FaultInjector::RoundBegan(int host) {
                    });
 }
 
-// Splits the slots into two groups at random, and drops messages between the
-// two groups for up to 20 s, in one direction or in both.
+// Splits the simulated machines (slots) into two groups at random, and drops
+// messages between the two groups for up to 20 s, in one direction or in both.
 void FaultInjector::Partition() {
   Random& random = stage_->takeover_random;
   const Duration duration = random.Between(milliseconds(500), seconds(20));

@@ -72,11 +72,9 @@ std::vector<CollectiveCase> ShortCases(int size);
 
 // Selects cases and distributes them over groups of several sizes.
 struct CaseSelection {
-  // `sizes`: the group sizes in which cases are tried. Each stratum (kind,
-  // type, reduction and length) has variants, which differ in placement and
-  // parts. Only every `every_nth`-th pair of a size and a variant is tried, but
-  // at least one pair of each stratum.
-  std::vector<int> sizes;
+  std::vector<int> sizes;  // the numbers of ranks with which cases are tried
+  // Only every `every_nth`-th of the cases is tried, but of each stratum (the
+  // cases of one kind, type, reduction and length) at least one.
   int every_nth = 1;
   // The strata (kind, type, reduction and length) may be divided among `shares`
   // tests of one transport, by a hash. This selection has the strata of part
