@@ -41,6 +41,14 @@ void CountVotes(const std::vector<const Report*>& voting, Constituency& one) {
   }
 }
 
+// Whether the node may have learned of the world: it knows its rank there, or
+// has begun a newer world since.
+bool MayKnow(const Report& report, const WorldId& world) {
+  const bool is_past_it =
+      report.place.has_value() && world < IdOf(*report.place);
+  return is_past_it || RankOf(report, world) >= 0;
+}
+
 }  // namespace
 
 int RankOf(const Report& report, const WorldId& world) {
@@ -101,13 +109,17 @@ int CandidatesOf(int nodes, const std::vector<std::string>& electorate,
 
 int UnawareRank(const Report& report, const Place& place,
                 const WorldId& electorate) {
-  const WorldId world = IdOf(place);
   const bool can_belong =
       place.members.empty() || RankIn(place.members, report.node.node_id) >= 0;
-  const bool is_past_it =
-      report.place.has_value() && world < IdOf(*report.place);
-  if (!can_belong || is_past_it || RankOf(report, world) >= 0) return -1;
+  if (!can_belong || MayKnow(report, IdOf(place))) return -1;
   return RankOf(report, electorate);
+}
+
+bool IsUnawareMember(const Report& report, const Place& place) {
+  const int rank = RankIn(place.members, report.node.node_id);
+  if (rank < 0 || rank >= std::ssize(place.incarnations)) return false;
+  return place.incarnations[rank] == report.node.incarnation &&
+         !MayKnow(report, IdOf(place));
 }
 
 bool IsMemberUnaware(int unaware, int in_world, int candidates) {
@@ -118,6 +130,7 @@ bool CannotBegin(const Place& place, const Electorate& newest,
                  const std::vector<const Report*>& voting) {
   std::set<int> unaware;
   for (const Report* report : voting) {
+    if (IsUnawareMember(*report, place)) return true;
     const int rank = UnawareRank(*report, place, newest.world);
     if (rank >= 0) unaware.insert(rank);
   }

@@ -59,6 +59,11 @@ int UnawareRank(const Report& report, const Place& place,
 // `candidates` - `in_world` do not belong to it. If `unaware` exceeds this
 // number, an unaware node belongs to the newer world.
 bool IsMemberUnaware(int unaware, int in_world, int candidates);
+// Whether the node belongs to the world of `place`, and certainly has not
+// learned of it. Only a world that lists its nodes and their incarnations shows
+// this, whatever its electorate was. If the node has promised to obey no older
+// coordinator, the world never begins on all of its nodes.
+bool IsUnawareMember(const Report& report, const Place& place);
 // Whether the world of `place`, which formed after the electorate `newest`,
 // never begins on all of its nodes, because a voting node belongs to it and has
 // not learned of it. O(n log n).

@@ -353,7 +353,12 @@ void Job::FollowLaterWorld(const Node& node, const Report& report) {
   // A node that has promised to obey no older coordinator, and has not begun
   // the later world, never begins that world. If such a node belongs to the
   // later world, that world never runs on all of its nodes.
-  if (later.candidates.has_value() && report.promised_epoch >= state_.epoch) {
+  const bool has_promised = report.promised_epoch >= state_.epoch;
+  if (has_promised && IsUnawareMember(report, later.place)) {
+    later = {};
+    return;
+  }
+  if (has_promised && later.candidates.has_value()) {
     const int rank = UnawareRank(report, later.place, state_.electors.world);
     if (rank >= 0) later.unaware.insert(rank);
     const auto unaware = static_cast<int>(later.unaware.size());

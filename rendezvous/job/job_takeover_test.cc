@@ -313,6 +313,7 @@ TEST(JobTakeoverTest, AVoidRoundMayRun) {
   for (const bool is_of_another : {true, false}) {
     JobFixture job = AfterALaterRound({"b", "x", "y"});
     if (is_of_another) job.agent("b").report.place->electorate.round = 9;
+    job.agent("b").report.place->incarnations.clear();
     job.Reconnect("b");
     job.Wait(seconds(6));
     job.TakeOver("d");
@@ -326,7 +327,7 @@ TEST(JobTakeoverTest, AVoidRoundMayRun) {
     // Node a belongs to round 2 but does not know it, and obeys no older
     // coordinator any more. So round 2 never begins on all of its nodes. This
     // is not certain if round 2 formed under another electorate
-    // (is_of_another).
+    // (is_of_another), because the incarnations of its nodes are not known.
     job.agent("a").report.round = 1;
     job.agent("a").report.place = job.agent("c").report.place;
     job.agent("a").report.place->group_rank = 0;
@@ -343,19 +344,23 @@ TEST(JobTakeoverTest, AVoidRoundMayRun) {
 // older coordinator. So round 2 can never run on all of its nodes. This is not
 // certain in the other cases: node a has not promised yet; a new node, z,
 // connects instead of node a; or round 2 has only one elector, which may be
-// node b.
+// node b, and does not list the incarnations of its nodes.
 TEST(JobTakeoverTest, ARoundThatAMemberHasNotLearnedOfCannotRun) {
   struct Case {
     const char* node = "a";
     bool promises = true;
     int electors = 2;
+    bool is_listed = false;
     bool cannot_run = false;
   };
   for (const Case& one :
        {Case{.cannot_run = true}, Case{.node = "z"}, Case{.promises = false},
-        Case{.electors = 1}, Case{.node = "z", .electors = 3}}) {
+        Case{.electors = 1}, Case{.node = "z", .electors = 3},
+        Case{.electors = 1, .is_listed = true, .cannot_run = true},
+        Case{.promises = false, .electors = 1, .is_listed = true}}) {
     JobFixture job = AfterALaterRound({"b", "x", "y"});
     job.agent("b").report.place->electors = one.electors;
+    if (!one.is_listed) job.agent("b").report.place->incarnations.clear();
     job.Reconnect("b");
     job.Wait(seconds(6));
     ASSERT_THAT(job.Decided("adopt"), HasSubstr("round 2 is given up"));
@@ -374,7 +379,7 @@ TEST(JobTakeoverTest, ARoundThatAMemberHasNotLearnedOfCannotRun) {
     }
     job.Wait(seconds(6));
     EXPECT_EQ(job.phase() == JobPhase::kRunning, one.cannot_run)
-        << one.node << one.promises << one.electors;
+        << one.node << one.promises << one.electors << one.is_listed;
   }
 }
 

@@ -39,6 +39,9 @@ Place World::PlaceOf(int group_rank, int round) const {
   // other directives omit it.
   if (group_rank == 0) place.store_clients = store_clients;
   place.members = ListedMembers();
+  for (size_t rank = 0; rank < place.members.size(); ++rank) {
+    place.incarnations.push_back(members[rank].incarnation);
+  }
   place.electorate = electorate;
   place.electors = electors;
   return place;
@@ -56,6 +59,7 @@ std::vector<std::string> World::ListedMembers() const {
 void World::SetMember(const Place& place, const NodeIdentity& node) {
   members.at(place.group_rank) = {.node_id = node.node_id,
                                   .host = node.host,
+                                  .incarnation = node.incarnation,
                                   .first_rank = place.first_rank,
                                   .role_first_rank = place.role_first_rank,
                                   .role_world_size = place.role_world_size,
@@ -94,6 +98,7 @@ World LayOut(const std::vector<const NodeIdentity*>& by_group_rank) {
     World::Member member;
     member.node_id = node->node_id;
     member.host = node->host;
+    member.incarnation = node->incarnation;
     member.first_rank = world.world_size;
     member.role_first_rank = role_sizes[node->role];
     member.slots = node->slots;

@@ -20,6 +20,9 @@ struct World {
     // The member's host. For a member of an adopted world that has not
     // reported: its node id, or "" if the id is unknown.
     std::string host;
+    // Incarnation of the node's agent in this world; 0: unknown. Not stored in
+    // a job's record.
+    uint64_t incarnation = 0;
     int first_rank = 0;
     int role_first_rank = 0;
     int role_world_size = 0;

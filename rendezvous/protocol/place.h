@@ -46,6 +46,10 @@ struct Place {
   // world has more than kMaxListedElectors nodes. With the list, a member is
   // recognised even if its agent was restarted and has forgotten the world.
   std::vector<std::string> members;
+  // The incarnations of the agents of `members` when the world formed, 0 where
+  // unknown. Empty: all are unknown. With them, a member is recognised that has
+  // not learned of the world (IsUnawareMember).
+  std::vector<uint64_t> incarnations;
   // The world of the electorate when this world formed (Electorate::world).
   WorldId electorate;
   // Number of this world's nodes that were also in the world `electorate`. A

@@ -643,6 +643,55 @@ TEST(UnawareRankTest, IsThatOfAnElectorThatMayBelongToALaterWorld) {
   EXPECT_EQ(UnawareRank(other, world, kWorld), -1) << "it is no elector";
 }
 
+TEST(IsUnawareMemberTest, TheAgentThatWasInTheWorldAndDoesNotKnowItIs) {
+  Place world = {.round = 3,
+                 .epoch = kOld,
+                 .group_world_size = 2,
+                 .members = {"n0", "n1"},
+                 .incarnations = {0, 7}};
+  Report report;
+  report.node.node_id = "n1";
+  report.node.incarnation = 7;
+  EXPECT_TRUE(IsUnawareMember(report, world));
+  Report other = report;
+  other.node.incarnation = 8;
+  EXPECT_FALSE(IsUnawareMember(other, world)) << "it was started again";
+  other = report;
+  other.node.node_id = "n0";
+  EXPECT_FALSE(IsUnawareMember(other, world)) << "its incarnation is unknown";
+  other.node.node_id = "n2";
+  EXPECT_FALSE(IsUnawareMember(other, world)) << "it is not listed";
+  other = report;
+  other.place = world;
+  other.place->group_rank = 1;
+  EXPECT_FALSE(IsUnawareMember(other, world)) << "it knows the world";
+  other.place->round = 4;
+  EXPECT_FALSE(IsUnawareMember(other, world)) << "it has begun a newer one";
+  world.incarnations.clear();
+  EXPECT_FALSE(IsUnawareMember(report, world));
+}
+
+// The coordinator was lost while it began round 2 with nodes 0 and 1 of the
+// four electors, and the new nodes 4 and 5. Only node 1 has received the order.
+TEST(StandbyTest, ARoundThatANewMemberHasNotLearnedOfDoesNotElect) {
+  for (const bool is_same : {true, false}) {
+    Cluster nodes(4);
+    Place& place = *nodes.report(1).place;
+    place.round = 2;
+    place.members = {"n0", "n1", "n4", "n5"};
+    place.electors = 2;
+    Report added = nodes.report(2);
+    added.node.node_id = "n4";
+    added.node.incarnation = 74;
+    added.electorate.rank = -1;
+    added.place.reset();
+    place.incarnations = {0, 0, is_same ? 74u : 73u, 0};
+    const int last = nodes.Add(added);
+    for (const int rank : {last, 1, 2, 3}) nodes.Come(rank);
+    EXPECT_EQ(nodes.told(3).epoch != 0, is_same);
+  }
+}
+
 // Place::electors of round 1 is the number of its nodes that belonged to an
 // earlier electorate. No connected node knows that electorate. So this number
 // is ignored, and a majority of round 1 elects the coordinator.

@@ -240,6 +240,28 @@ TEST(SuccessionTest, NodesThatHaveEndedDoNotLeaveFewElsewhere) {
   }
 }
 
+// Half of the nodes of round 2 are new. Its coordinator is lost before they
+// learn of that round.
+TEST(SuccessionTest, ARoundThatItsNewNodesHaveNotLearnedOfDelaysNoOther) {
+  Succession job(SpecOf(2, 4, Takeover::kMajority), "z",
+                 {"a", "b", "c", "d", "e", "f"});
+  RunRoundOne(job, {"a", "b", "c", "d"}, "z");
+  ReplaceNodes(job, {"c", "d"}, {"e", "f"}, "z");
+  job.Deafen({"e", "f"});
+  job.WaitForRound("b", 2);
+  ASSERT_EQ(job.report("a").round, 2);
+  ASSERT_EQ(job.report("e").round, 0);
+  job.Cut({"a", "b", "e", "f"});
+  job.Hear({"e", "f"});
+  job.End("z");
+  job.StandBy("c", 11);
+  job.Connect({"a", "b", "c", "d", "e", "f"}, "c");
+  job.Wait(seconds(20));
+  EXPECT_EQ(job.report("a").round, 3);
+  EXPECT_EQ(job.report("a").phase, NodePhase::kRunning);
+  EXPECT_THAT(job.split(), IsEmpty());
+}
+
 // Only node a has begun round 2 when the coordinator is lost. The second
 // coordinator, on node c, tells nodes b, c and d its higher epoch, so that
 // round 2 is void. Then the second coordinator is lost, too, and all nodes

@@ -440,6 +440,7 @@ void ToWire(const Place& place, v1::Place* wire) {
   wire->set_epoch(place.epoch);
   if (place.reached_step >= 0) wire->set_reached_step(place.reached_step);
   for (const std::string& member : place.members) wire->add_members(member);
+  for (const uint64_t one : place.incarnations) wire->add_incarnations(one);
   wire->set_electors(place.electors);
   wire->set_electorate_epoch(place.electorate.epoch);
   wire->set_electorate_round(place.electorate.round);
@@ -493,6 +494,11 @@ void FromWire(const v1::Place& wire, BoundedReader* reader, Place* place) {
                       &place->reached_step);
   }
   MembersFromWire(wire.members(), reader, &place->members);
+  if (reader->Count("incarnations", wire.incarnations_size(),
+                    kMaxListedElectors)) {
+    place->incarnations.assign(wire.incarnations().begin(),
+                               wire.incarnations().end());
+  }
   reader->Integer("electors", wire.electors(), 0, kMaxNodes, &place->electors);
   place->electorate.epoch = wire.electorate_epoch();
   reader->Integer("electorate_round", wire.electorate_round(), 0, kAnyInt32,

@@ -96,6 +96,7 @@ Place FullPlace(int round) {
           .run_tag = "3d4e",
           .store_clients = {"10.0.0.1", "10.0.0.7"},
           .members = {"n1", "n2", "n3"},
+          .incarnations = {22, 0xfedcba9876543212, 23},
           .electorate = {.epoch = 20, .round = 21},
           .electors = 2,
           .channel_key = "sixteen bytes \xff\n of 32"};
