@@ -340,6 +340,10 @@ void Lifecycle::FollowDirective() {
           ReleaseWaiters("this node's round is over");
           Stop(SIGTERM, config_.spec.shutdown_timeout);
         }
+      } else if (directive.epoch != 0 && directive.epoch < promised_epoch_) {
+        // Ignore this order. It waited until the workers of the previous round
+        // had ended, and meanwhile this node has promised to obey no
+        // coordinator that is as old as the sender.
       } else if (!IsFresh(directive)) {
         AskAgain();
       } else {

@@ -589,6 +589,27 @@ class LifecycleStandbyTest : public ::testing::Test {
   LifecycleFixture agent_;
 };
 
+// An order to begin round 2 comes while workers of round 1 run. While they
+// stop, the node promises a standby to obey no coordinator with an epoch below
+// 100.
+TEST_F(LifecycleStandbyTest,
+       AnOrderThatWaitsForWorkersIsNotObeyedAfterAPromise) {
+  agent_.Disconnect();
+  agent_.Step(LinkUp{.coordinator = "a:1"});
+  rendezvous::Directive run = DirectiveOf(rendezvous::DirectiveKind::kRun);
+  run.epoch = 7;
+  run.place.round = 2;
+  agent_.Tell(run);
+  ASSERT_EQ(agent_.phase(), rendezvous::NodePhase::kStopping);
+  agent_.Disconnect();
+  agent_.Step(LinkUp{.coordinator = "b:1"});
+  agent_.Step(DirectiveCame{StandBy(100)});
+  ASSERT_EQ(report().promised_epoch, 100u);
+  const size_t begun = agent_.starts.size();
+  agent_.AllDown();
+  EXPECT_EQ(agent_.starts.size(), begun);
+}
+
 TEST_F(LifecycleStandbyTest, ReportsWhatAStandbyMustKnow) {
   EXPECT_EQ(report().promised_epoch, 7u);
   EXPECT_EQ(report().electorate.nodes, 3);

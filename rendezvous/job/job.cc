@@ -594,7 +594,9 @@ void Job::FollowMember(Node& node, const Report& report) {
       }
       node.part = Part::kStopped;
       --state_.world.unstopped;
-      if (!of_this_round) state_.later = {};
+      // A world of this coordinator needs all of its nodes, so it never begins.
+      const bool is_later = state_.later.world.epoch == state_.epoch;
+      if (!of_this_round && is_later) state_.later = {};
     }
     return;
   }
@@ -753,26 +755,21 @@ void Job::On(const DrainAsked& event) {
 
 void Job::On(const CoordinatorTold& event) {
   if (state_.own_endpoint.empty() || event.epoch <= state_.epoch) return;
-  // Whether this coordinator has begun no round and may have been restarted. If
-  // so, this coordinator knows less than any newer coordinator, and gives way
-  // even to a newer coordinator without a majority.
-  const bool knows_nothing = IsFounding(state_.epoch) && state_.round == 0;
-  switch (event.backing) {
-    case Backing::kMajority:
-      // An elected coordinator with a majority does not step down: no other
-      // coordinator can have a majority.
-      if (HasMajority() && !IsFounding(state_.epoch)) return;
-      outbox_.Depose("a newer coordinator announces itself");
-      return;
-    case Backing::kMinority:
-      if (!knows_nothing) return;
-      outbox_.Depose("a newer coordinator without a majority asks for one");
-      return;
-    case Backing::kPromise:
-      if (finished() || MayAnnounce()) return;
-      outbox_.Depose("nodes elsewhere have met a newer coordinator");
-      return;
+  if (event.backing == Backing::kMajority) {
+    // An elected coordinator with a majority does not step down: no other
+    // coordinator can have a majority.
+    if (HasMajority() && !IsFounding(state_.epoch)) return;
+    outbox_.Depose("a newer coordinator announces itself");
+    return;
   }
+  // Without a majority this coordinator steps down, even if the newer one has
+  // no majority either. More than half of the electorate have promised the
+  // newer one to obey no older one, so only the newer one can regain a
+  // majority.
+  if (finished() || MayAnnounce()) return;
+  outbox_.Depose(event.backing == Backing::kMinority
+                     ? "a newer coordinator without a majority asks for one"
+                     : "nodes elsewhere have met a newer coordinator");
 }
 
 void Job::On(const HostsJudged& event) {

@@ -436,7 +436,12 @@ void Job::Elect() {
   for (int rank = 0; rank < state_.world.size(); ++rank) {
     const std::string& id = state_.world.members[rank].node_id;
     const Node* const node = state_.nodes.Find(id);
-    if (node == nullptr) continue;
+    // A member may have succeeded and been lost before the last one began. Its
+    // agent, if it was started again, has forgotten the world.
+    const bool is_same =
+        node != nullptr &&
+        node->identity.incarnation == state_.world.members[rank].incarnation;
+    if (!is_same) continue;
     electors.Add(node->identity.node_id,
                  {.rank = rank, .incarnation = node->identity.incarnation});
   }

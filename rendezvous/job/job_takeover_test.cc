@@ -1065,12 +1065,16 @@ TEST(JobTakeoverTest, FirstCoordinatorsRaiseTheirEpochsToDifferentOnes) {
   }
 }
 
-TEST(JobTakeoverTest, ItYieldsToAMinorityUnlessARoundHasBegun) {
+TEST(JobTakeoverTest, ItYieldsToAMinorityUnlessItHasAMajority) {
   const CoordinatorTold told = {.epoch = kDrawnEpochMask + 1,
                                 .backing = Backing::kMinority};
   JobFixture job = RunningJob(2, 3);
   job.Step(told);
   EXPECT_FALSE(job.last_step().deposed);
+  job.Lose("b");
+  job.Lose("c");
+  job.Step(told);
+  EXPECT_TRUE(job.last_step().deposed);
   JobFixture again = JobFixture::HostedBy("a", QuickSpec(2, 3));
   again.Join("a");
   again.Step(told);

@@ -328,5 +328,132 @@ TEST(SuccessionTest, ARoundThatASpareKnowsToHaveBegunGoesOn) {
   EXPECT_EQ(job.report("a").phase, NodePhase::kRunning);
 }
 
+// Nodes a, b and x succeed in round 2 and are cut off before node y has
+// begun it. They elect c. The agent of a is started again, and comes to z when
+// y begins.
+TEST(SuccessionTest, ARestartedAgentIsNoElectorOfAWorldItWasNotIn) {
+  Succession job(SpecOf(2, 4, Takeover::kMajority), "z",
+                 {"a", "b", "c", "d", "x", "y"});
+  RunRoundOne(job, {"a", "b", "c", "d"}, "z");
+  ReplaceNodes(job, {"c", "d"}, {"x", "y"}, "z");
+  job.Deafen({"y"});
+  job.WaitForRound("a", 2);
+  for (const char* name : {"a", "b", "x"}) {
+    ASSERT_EQ(job.report(name).round, 2) << name;
+  }
+  ASSERT_EQ(job.report("y").round, 0);
+  for (const char* name : {"a", "b", "x"}) {
+    job.Send(name);
+    job.agent(name).report.phase = NodePhase::kSucceeded;
+    job.Send(name);
+  }
+  job.Cut({"a", "b", "x"});
+  job.StandBy("c", 11);
+  job.Connect({"c", "d", "a", "b", "x"}, "c");
+  job.Wait(seconds(8));
+  ASSERT_TRUE(job.coordinates("c"));
+  ASSERT_EQ(job.report("a").round, job.report("c").round);
+  ASSERT_EQ(job.report("a").phase, NodePhase::kRunning);
+  job.EndAgent("a");
+  job.Restart("a");
+  job.Connect({"a"}, "z");
+  job.Wait(seconds(8));
+  for (const char* name : {"b", "c", "d", "x"}) {
+    ASSERT_EQ(job.report(name).phase, NodePhase::kRunning) << name;
+  }
+  job.Hear({"y"});
+  job.Wait(seconds(2));
+  EXPECT_EQ(job.report("y").round, 2);
+  EXPECT_EQ(job.report("a").electorate.rank, -1) << "elector of round 2";
+  job.agent("y").report.phase = NodePhase::kIdle;
+  job.Wait(seconds(30));
+  EXPECT_THAT(job.split(), IsEmpty());
+}
+
+// Nodes c, d and e are cut off and elect c. Node e is lost for ever. Then
+// all of the other four nodes can reach one another, and two coordinators
+// without a majority announce themselves to each other.
+TEST(SuccessionTest, TheOlderOfTwoCoordinatorsWithoutAMajorityYields) {
+  Succession job(SpecOf(4, 5, Takeover::kMajority), "a",
+                 {"a", "b", "c", "d", "e"});
+  RunRoundOne(job, {"a", "b", "c", "d", "e"}, "a");
+  job.Cut({"c", "d", "e"});
+  job.StandBy("c", 11);
+  job.Connect({"c", "d", "e"}, "c");
+  job.Wait(seconds(2));
+  ASSERT_TRUE(job.coordinates("c"));
+  job.EndAgent("e");
+  job.Wait(seconds(3));
+  for (int i = 0; i < 40; ++i) {
+    job.Announce("a", "c");
+    job.Announce("c", "a");
+    // An agent whose coordinator was deposed tries the other endpoints.
+    if (!job.coordinates("a") && job.agent("a").process == "a") {
+      job.Connect({"a", "b"}, "c");
+    }
+    if (!job.coordinates("c") && job.agent("c").process == "c") {
+      job.Connect({"c", "d"}, "a");
+    }
+    job.Wait(seconds(1));
+  }
+  for (const char* name : {"a", "b", "c", "d"}) {
+    EXPECT_EQ(job.report(name).phase, NodePhase::kRunning) << name;
+  }
+  job.Wait(seconds(60));
+  for (const char* name : {"a", "b", "c", "d"}) {
+    EXPECT_FALSE(job.agent(name).has_left) << name << ": job timed out";
+  }
+}
+
+// Nodes n and q connect to the standby on d while round 1 stops on them.
+// Their connections are cut, which d does not notice. Coordinator z has
+// stopped round 1, begun round 2 with node q, and then round 3 with nodes a, m,
+// n and x. Coordinator c makes round 3 void, and is lost. d is elected, and
+// continues round 1, with the old reports of n and q. Then q comes to d.
+TEST(SuccessionTest, ANodeOfAThirdRoundDoesNotShowThatAnotherRoundNeverBegan) {
+  JobSpec spec = SpecOf(2, 6, Takeover::kMajority);
+  spec.scale_up = ScaleUp::kNever;
+  Succession job(spec, "z", {"a", "b", "d", "m", "n", "q", "x", "c"});
+  const Names first = {"a", "b", "d", "m", "n", "q"};
+  RunRoundOne(job, first, "z");
+  // Nodes n and q are connected to the standby on d for a moment.
+  job.StandBy("d", 12);
+  job.Connect({"n", "q"}, "d");
+  job.CutUnnoticed({"n", "q"});
+  job.Connect({"n", "q", "x"}, "z");
+  // Nodes b and d are cut off, round 2 runs on a, m, n, q and x.
+  job.Cut({"b", "d"});
+  job.WaitForRound("q", 2);
+  ASSERT_EQ(job.report("q").round, 2);
+  job.Cut({"q"});
+  job.agent("q").report.phase = NodePhase::kIdle;
+  job.WaitForRound("a", 3);
+  for (const char* name : {"a", "m", "n", "x"}) {
+    ASSERT_EQ(job.report(name).round, 3) << name;
+  }
+  job.Cut({"a", "m", "n", "x"});
+  job.End("z");
+  // Node c is elected, and only node b learns its electorate.
+  job.StandBy("c", 11);
+  job.DeafenWhenElected({"a", "m", "x", "d"});
+  job.Connect({"b", "d", "m", "x", "a"}, "c");
+  job.Wait(milliseconds(300));
+  ASSERT_TRUE(job.coordinates("c"));
+  job.Cut({"a", "b", "d", "m", "x"});
+  job.Hear({"a", "d", "m", "x"});
+  job.End("c");
+  ASSERT_EQ(job.report("a").phase, NodePhase::kRunning);
+  ASSERT_GT(job.report("b").electorate.epoch, 7u);
+  job.DeafenWhenElected({"a", "m"});
+  job.Connect({"d", "b", "a", "m"}, "d");
+  job.Wait(milliseconds(300));
+  ASSERT_TRUE(job.coordinates("d"));
+  job.Cut({"a", "m"});
+  job.Wait(seconds(1));
+  job.Connect({"q"}, "d");
+  job.Wait(seconds(40));
+  EXPECT_THAT(job.split(), IsEmpty());
+}
+
 }  // namespace
 }  // namespace muster::rendezvous

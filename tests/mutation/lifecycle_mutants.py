@@ -12,6 +12,8 @@ ALL = [Mutant(*mutant) for mutant in (
      swap('directive.revision < directive_->revision', 'false')),
     ('an order that was delayed begins a round', _LIFECYCLE,
      'Lifecycle::FollowDirective', 'if IsFresh', FALSE),
+    ('an order is obeyed after a promise to obey no such', _LIFECYCLE,
+     'Lifecycle::FollowDirective', 'if promised_epoch_', FALSE),
     ('an order that was delayed is kept', _LIFECYCLE, 'Lifecycle::AskAgain',
      'do directive_', DROP),
     ('an order that was delayed is asked for late', _LIFECYCLE,

@@ -113,6 +113,12 @@ void Succession::Cut(const std::vector<std::string>& names) {
   }
 }
 
+void Succession::CutUnnoticed(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    streams_.erase(std::exchange(agent(name).stream, 0));
+  }
+}
+
 void Succession::Deafen(const std::vector<std::string>& names) {
   for (const std::string& name : names) agent(name).deaf = true;
 }

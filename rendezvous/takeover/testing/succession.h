@@ -82,6 +82,9 @@ class Succession {
   void Connect(const std::vector<std::string>& names,
                const std::string& process);
   void Cut(const std::vector<std::string>& names);
+  // Cuts nodes off, but the processes to which they were connected do not
+  // notice it.
+  void CutUnnoticed(const std::vector<std::string>& names);
   void Deafen(const std::vector<std::string>& names);
   // Ends Deafen: the agents get directives again. Each agent that has stayed
   // connected first gets the newest directive that it has missed.
