@@ -616,9 +616,8 @@ void Lifecycle::SendReport() {
   report.promised_epoch = promised_epoch_;
   report.standby_endpoint = config_.standby_endpoint;
   report.electorate = electorate_;
-  if (electorate_.rank < 0 && electorate_.world == previous_world_) {
-    report.electorate.rank = previous_rank_;
-  }
+  report.previous_world = previous_world_;
+  report.previous_rank = previous_rank_;
   report.host_rank = host_rank_;
   report.round_end = round_end_;
   report.forwarded_signal = forwarded_;

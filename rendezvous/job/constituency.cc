@@ -32,7 +32,7 @@ void CountVotes(const std::vector<const Report*>& voting, Constituency& one) {
                                report->electorate.rank < 0 &&
                                report->spec.RestartedAgentsElect();
     const int rank = has_forgotten ? RankIn(one.members, report->node.node_id)
-                                   : RankOf(*report, one.world);
+                                   : ElectorRank(*report, one.world);
     if (rank < 0 || rank >= one.nodes) continue;
     remembers[rank] = remembers[rank] || !has_forgotten;
   }
@@ -55,6 +55,12 @@ int RankOf(const Report& report, const WorldId& world) {
   const std::optional<Place>& place = report.place;
   if (place.has_value() && IdOf(*place) == world) return place->group_rank;
   return report.electorate.world == world ? report.electorate.rank : -1;
+}
+
+int ElectorRank(const Report& report, const WorldId& world) {
+  const int rank = RankOf(report, world);
+  if (rank >= 0 || report.previous_world != world) return rank;
+  return report.previous_rank;
 }
 
 WorldId IdOf(const Place& place) {
@@ -112,7 +118,7 @@ int UnawareRank(const Report& report, const Place& place,
   const bool can_belong =
       place.members.empty() || RankIn(place.members, report.node.node_id) >= 0;
   if (!can_belong || MayKnow(report, IdOf(place))) return -1;
-  return RankOf(report, electorate);
+  return ElectorRank(report, electorate);
 }
 
 bool IsUnawareMember(const Report& report, const Place& place) {

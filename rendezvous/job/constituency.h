@@ -16,6 +16,10 @@ WorldId IdOf(const Place& place);
 // world, or knows that world as the electorate; -1 otherwise.
 int RankOf(const Report& report, const WorldId& world);
 
+// Like RankOf, but the node may also have been in `world` just before the world
+// of its place. Such a node remembers its promises, so it votes in `world`.
+int ElectorRank(const Report& report, const WorldId& world);
+
 // Returns the electorate (the world whose nodes elect a coordinator) that the
 // newest coordinator has sent to any of the reporting nodes. Returns a default
 // Electorate if no report has one. Do not use the result's `rank`: it is the

@@ -408,7 +408,7 @@ void Job::JoinElectors(Node& node, const Report& report) {
       !IsKnownSpare(report, electors.members)) {
     state_.no_spares.insert(id);
   }
-  const int rank = RankOf(report, electors.world);
+  const int rank = ElectorRank(report, electors.world);
   const bool is_new = electors.Add(
       id, {.rank = rank, .incarnation = node.identity.incarnation});
   FollowLaterWorld(node, report);

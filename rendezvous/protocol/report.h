@@ -159,6 +159,10 @@ struct Report {
   // Directive::electorate (the nodes whose votes count in a takeover) and
   // Directive::host_rank, from the newest directive with an electorate.
   Electorate electorate;
+  // The world of the node before that of `place`, and the node's group rank
+  // there; -1: there was none.
+  WorldId previous_world;
+  int previous_rank = -1;
   int host_rank = -1;
   JobSpec spec;
   NodePhase phase = NodePhase::kIdle;

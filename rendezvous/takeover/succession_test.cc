@@ -455,5 +455,47 @@ TEST(SuccessionTest, ANodeOfAThirdRoundDoesNotShowThatAnotherRoundNeverBegan) {
   EXPECT_THAT(job.split(), IsEmpty());
 }
 
+// Only node a knows that round 2 is the electorate. Coordinator c tells
+// node d that round 1 is the electorate, and is lost.
+TEST(SuccessionTest, AnElectorThatKnowsANewerElectorateVotes) {
+  Succession job(SpecOf(2, 4, Takeover::kMajority), "z",
+                 {"a", "b", "c", "d", "y"});
+  RunRoundOne(job, {"a", "b", "c", "d"}, "z");
+  ReplaceNodes(job, {"d"}, {"y"}, "z");
+  job.WaitForRound("a", 2);
+  for (const char* name : {"b", "c", "y"}) {
+    ASSERT_EQ(job.report(name).round, 2) << name;
+  }
+  job.Deafen({"b", "c", "y"});
+  for (const char* name : {"a", "b", "c", "y"}) job.Send(name);
+  job.Send("a");
+  ASSERT_EQ(job.report("a").electorate.world.round, 2);
+  job.Cut({"a", "b", "c", "y"});
+  job.Hear({"b", "c", "y"});
+  ASSERT_EQ(job.report("b").electorate.world.round, 1);
+  job.End("z");
+  job.StandBy("c", 11);
+  job.DeafenWhenElected({"b", "y"});
+  job.Connect({"c", "d", "b", "y"}, "c");
+  job.Wait(milliseconds(500));
+  ASSERT_TRUE(job.coordinates("c"));
+  ASSERT_EQ(job.report("d").electorate.world.round, 1);
+  ASSERT_GT(job.report("d").electorate.epoch, 7u);
+  job.Cut({"b", "d", "y"});
+  job.Hear({"b", "y"});
+  job.End("c");
+  job.EndAgent("c");
+  // 3 of the 4 nodes of round 1 are alive, and 3 of the 4 of round 2.
+  for (const char* process : {"d", "b", "a", "y"}) {
+    job.StandBy(process, 12);
+    job.Connect({"a", "b", "d", "y"}, process);
+    job.Wait(seconds(20));
+    if (job.coordinates(process)) break;
+  }
+  EXPECT_EQ(job.report("a").phase, NodePhase::kRunning);
+  EXPECT_EQ(job.report("d").phase, NodePhase::kRunning);
+  EXPECT_GT(job.report("d").round, 2);
+}
+
 }  // namespace
 }  // namespace muster::rendezvous

@@ -573,6 +573,11 @@ void ToWire(const Report& report, v1::Report* wire) {
   wire->set_promised_epoch(report.promised_epoch);
   wire->set_standby_endpoint(report.standby_endpoint);
   ToWire(report.electorate, wire->mutable_electorate());
+  wire->set_previous_epoch(report.previous_world.epoch);
+  wire->set_previous_round(report.previous_world.round);
+  if (report.previous_rank >= 0) {
+    wire->set_previous_rank(report.previous_rank);
+  }
   if (report.host_rank >= 0) wire->set_host_rank(report.host_rank);
   ToWire(report.spec, wire->mutable_spec());
   wire->set_phase(static_cast<v1::NodePhase>(ToWire(report.phase)));
@@ -667,6 +672,13 @@ absl::Status FromWire(const v1::Report& wire, Report* report) {
   if (wire.has_electorate()) {
     BoundedReader::Within within(&reader, "electorate");
     FromWire(wire.electorate(), &reader, &report->electorate);
+  }
+  report->previous_world.epoch = wire.previous_epoch();
+  reader.Integer("previous_round", wire.previous_round(), 0, kAnyInt32,
+                 &report->previous_world.round);
+  if (wire.has_previous_rank()) {
+    reader.Integer("previous_rank", wire.previous_rank(), 0, kMaxNodes - 1,
+                   &report->previous_rank);
   }
   if (wire.has_host_rank()) {
     reader.Integer("host_rank", wire.host_rank(), 0, kAnyInt32,

@@ -138,10 +138,6 @@ void Succession::Send(const std::string& name) {
   const auto found = processes_.find(one.process);
   if (one.stream == 0 || one.has_left || found == processes_.end()) return;
   Report report = one.report;
-  if (report.electorate.rank < 0 &&
-      report.electorate.world == one.previous_world) {
-    report.electorate.rank = one.previous_rank;
-  }
   report.sequence = ++one.report.sequence;
   one.sent.emplace_back(one.report.sequence, now_);
   while (now_ > one.sent.front().second + spec_.order_life()) {
@@ -320,9 +316,9 @@ bool Succession::IsFresh(const Agent& one, const Directive& order) const {
 void Succession::Begin(Agent& one, const Place& place) {
   Report& report = one.report;
   if (report.place.has_value()) {
-    one.previous_world = {.epoch = report.place->epoch,
-                          .round = report.place->round};
-    one.previous_rank = report.place->group_rank;
+    report.previous_world = {.epoch = report.place->epoch,
+                             .round = report.place->round};
+    report.previous_rank = report.place->group_rank;
   }
   report.place = place;
   report.place->store_clients.clear();

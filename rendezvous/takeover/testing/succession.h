@@ -36,9 +36,6 @@ class Succession {
     std::optional<Directive> unheard;
     // Sequence numbers of the newest reports, and when they were sent.
     std::deque<std::pair<uint64_t, Instant>> sent;
-    // The node's world before the one in `report`, and its rank there.
-    WorldId previous_world;
-    int previous_rank = -1;
     bool has_left = false;  // whether the agent has left the job
   };
 

@@ -201,6 +201,8 @@ Report FullReport() {
                        .nodes = 2,
                        .rank = 1,
                        .members = {"n1", "n2"}};
+  report.previous_world = {.epoch = 0xfedcba9876543213, .round = 12};
+  report.previous_rank = 4;
   report.host_rank = 3;
   report.spec = FullSpec();
   report.phase = NodePhase::kStopping;
