@@ -620,6 +620,17 @@ TEST(StandbyTest, ARoundThatAMemberHasNotLearnedOfDoesNotElect) {
   }
 }
 
+TEST(ElectorRankTest, IsThatInTheNodesWorldOrTheOneBefore) {
+  Report report;
+  report.place = Place{.round = 3, .epoch = kOld, .group_rank = 1};
+  report.previous_world = {.epoch = kOld, .round = 2};
+  report.previous_rank = 4;
+  EXPECT_EQ(ElectorRank(report, {.epoch = kOld, .round = 3}), 1);
+  EXPECT_EQ(ElectorRank(report, {.epoch = kOld, .round = 2}), 4);
+  EXPECT_EQ(RankOf(report, {.epoch = kOld, .round = 2}), -1);
+  EXPECT_EQ(ElectorRank(report, {.epoch = kOld, .round = 1}), -1);
+}
+
 TEST(UnawareRankTest, IsThatOfAnElectorThatMayBelongToALaterWorld) {
   const Place world = {.round = 3,
                        .epoch = kOld,

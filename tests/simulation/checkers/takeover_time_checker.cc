@@ -255,9 +255,16 @@ class TakeoverTimeChecker : public Checker {
            });
   }
   // Whether one of `worlds` has a member in the slot of `agent`, and `agent` is
-  // the newest agent of this slot.
+  // the newest agent of this slot. An agent that was told that it is not in the
+  // electorate must be in the newest of `worlds`: another node may have taken
+  // its place there, so that it is a spare.
   bool IsIn(const std::set<rendezvous::WorldId>& worlds, uint64_t agent) const {
+    const auto told = electorates_.find(agent);
+    const bool may_be_spare = told != electorates_.end() &&
+                              told->second.nodes > 0 && told->second.rank < 0 &&
+                              !places_.contains(agent);
     return std::ranges::any_of(worlds, [&](const rendezvous::WorldId& id) {
+      if (may_be_spare && id != *worlds.rbegin()) return false;
       const auto found = worlds_.find(id);
       return found != worlds_.end() &&
              std::ranges::any_of(found->second.started, [&](const auto& one) {
