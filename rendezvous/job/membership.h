@@ -230,9 +230,9 @@ class Membership {
   // How the agent with this incarnation had spent its time, by the agent's last
   // report before its node was removed.
   NodeTime TimeOf(const NodeIdentity& identity) const;
-  // The highest sequence number in the reports that this incarnation of an agent
-  // sent before its node was removed (Remove), or since then (Hear); 0: none is
-  // known. A report without a higher number is stale.
+  // The highest sequence number in the reports that this incarnation of an
+  // agent sent before its node was removed (Remove), or since then (Hear); 0:
+  // none is known. A report without a higher number is stale.
   uint64_t LastSequenceOf(const NodeIdentity& identity) const;
   // Records the sequence number of a report from an incarnation that is not a
   // node of the job.
