@@ -50,8 +50,8 @@ int main() try {
       gradient[1] += 2 * error * ranks / 1000;
     }
     device->CopyIn(gradients, gradient, sizeof(gradient));
-    // Finish averages the gradients of all ranks, and Step updates the weights.
-    // Neither function waits for the GPU.
+    // Averages the gradients of all ranks and updates the weights. Neither call
+    // waits for the GPU.
     status.Update(model->Finish());
     status.Update(model->Step({.step = step, .learning_rate = 0.1}));
     if (!status.ok()) throw absl::BadStatusOrAccess(status);

@@ -305,7 +305,7 @@ absl::Status Checkpoints(ProcessGroup& world, Model& model,
   // After some steps. Save returns once this rank's share has been copied.
   step += 100;
   status = (*writer)->Save(step, slices, "anything, such as the loss scale");
-  // At the end of the training: Wait returns OK once the last save is complete.
+  // At the end. Wait returns OK once the last save is complete.
   status.Update((*writer)->Wait());
   return status;
 }
