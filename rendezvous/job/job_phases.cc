@@ -519,16 +519,13 @@ void Job::EndAdopted(const RoundEnd& end,
 void Job::KeepEnd(const std::vector<const Report*>& all) {
   // Only a report that the newest world has ended counts: after the end of any
   // other world, the job may have gone on without the node that reports this
-  // end. If no world is known, only a cancel counts (TakeEnd).
+  // end.
   const Electorate electorate = NewestElectorate(all);
   const Place* const after = WorldAfter(electorate, all);
   if (state_.electors.nodes > 0) {
     state_.earlier.world = after != nullptr ? IdOf(*after) : electorate.world;
   }
-  if (state_.earlier.world.round == 0) {
-    for (const Report* const report : all) TakeEnd(*report);
-    return;
-  }
+  if (state_.earlier.world.round == 0) return;
   // If no node that obeys the newest coordinator reports how the round ended,
   // that coordinator may have ended the round in another way. Then no order of
   // an older coordinator counts, except a cancel.

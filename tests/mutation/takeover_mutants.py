@@ -134,8 +134,6 @@ ALL = [Mutant(*mutant) for mutant in (
      'Standby::HaveMajority', 'return promised', without('epoch_')),
     ('takeover: each end of a void round counts', _JOB, 'Job::TakeEnd',
      'do is_cancelled', without('cancelled')),
-    ('takeover: a void round has no end', _JOB, 'Job::KeepEnd', 'do TakeEnd',
-     DROP),
     ('takeover: a former founder is not elected by new nodes', _TAKEOVER,
      'Standby::HaveMajority', 'if may_elect', without('kFormerFounder')),
     ('takeover: a successor that was told is a former founder',
