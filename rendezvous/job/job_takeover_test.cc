@@ -2218,6 +2218,30 @@ TEST(JobTakeoverTest, NoRoundBeginsBesideOneThatMayRun) {
   }
 }
 
+// All of the job's at most four nodes are connected. But nodes d and e, which
+// belong to round 2, have not yet received a directive after the order to begin
+// it. So they may still begin it.
+TEST(JobTakeoverTest, MembersThatMayStillBeginARoundAreAwaited) {
+  JobSpec spec = QuickSpec(2, 4);
+  spec.takeover = Takeover::kAuto;
+  JobFixture job = AfterALostRound(spec, {});
+  job.Wait(seconds(10));
+  for (const char* name : {"d", "e"}) {
+    job.agent(name).deaf = true;
+    job.Reconnect(name);
+  }
+  job.Wait(seconds(3));
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  EXPECT_THAT(job.status().reason, HasSubstr("round 2 may run elsewhere"));
+  for (const char* name : {"d", "e"}) {
+    job.agent(name).deaf = false;
+    job.Report(name);
+    job.Report(name);
+  }
+  job.Wait(seconds(2));
+  EXPECT_EQ(job.round(), 3);
+}
+
 // Round 2 may have begun on nodes c, d and e, which are lost. But a round needs
 // 3 of at most 4 nodes, so two rounds can never run at once. Nodes a, b and f
 // therefore begin round 3 without waiting for round 2.
