@@ -2218,22 +2218,22 @@ TEST(JobTakeoverTest, NoRoundBeginsBesideOneThatMayRun) {
   }
 }
 
-// All of the job's at most four nodes are connected. But nodes d and e, which
-// belong to round 2, have not yet received a directive after the order to begin
-// it. So they may still begin it.
+// Nodes a to d are connected, and the job has at most four nodes. But nodes c
+// and d, which belong to round 2, have not yet received a directive after the
+// order to begin it. So they may still begin it.
 TEST(JobTakeoverTest, MembersThatMayStillBeginARoundAreAwaited) {
   JobSpec spec = QuickSpec(2, 4);
   spec.takeover = Takeover::kAuto;
   JobFixture job = AfterALostRound(spec, {});
   job.Wait(seconds(10));
-  for (const char* name : {"d", "e"}) {
+  for (const char* name : {"c", "d"}) {
     job.agent(name).deaf = true;
     job.Reconnect(name);
   }
   job.Wait(seconds(3));
   EXPECT_EQ(job.phase(), JobPhase::kGathering);
   EXPECT_THAT(job.status().reason, HasSubstr("round 2 may run elsewhere"));
-  for (const char* name : {"d", "e"}) {
+  for (const char* name : {"c", "d"}) {
     job.agent(name).deaf = false;
     job.Report(name);
     job.Report(name);
