@@ -134,13 +134,7 @@ void Lifecycle::On(const DirectiveCame& event) {
   }
   if (directive.kind == rendezvous::DirectiveKind::kStop &&
       directive.stop.round >= round_) {
-    round_end_ = rendezvous::RoundEnd{.round = directive.stop.round,
-                                      .cause = directive.stop.cause,
-                                      .exit_code = directive.stop.exit_code,
-                                      .reason = directive.reason,
-                                      .cancelled = directive.stop.cancelled,
-                                      .epoch = directive.epoch,
-                                      .revision = directive.revision};
+    round_end_ = rendezvous::EndToldBy(directive);
   }
   restarts_used_ = directive.restarts_used.value_or(restarts_used_);
   TakeCheckFault(directive);
@@ -216,9 +210,8 @@ void Lifecycle::On(const WorkerDown& event) {
     if (failures_.size() < rendezvous::kMaxFailuresPerReport) {
       failures_.push_back(failure);
     }
-    // Report the failure at once, unless a signal of Muster caused it. Failures
-    // that Muster's own signal caused are reported only at the end of the
-    // round.
+    // Report a worker's failure at once, unless the worker ended because this
+    // agent stopped it (`by_us`): that is reported at the end of the round.
     if (!by_us) {
       changed_ = true;
       step_.ends = ends_;

@@ -18,9 +18,10 @@ namespace muster::agent {
 // /dev and the environment variables.
 std::string GpuProgram(const std::map<std::string, std::string>& environment);
 
-// The path of the program that makes NCCL ids for this node's agent: the result
-// of GpuProgram. Empty also if NCCL_COMM_ID is set: NCCL then takes the root's
-// address from this variable and would not use an id from the agent.
+// The path of the program that makes NCCL ids for this node's agent: that of
+// GpuProgram. Empty if GpuProgram returns an empty path, or if the variable
+// NCCL_COMM_ID is set: NCCL then reads the root's address from the variable and
+// would ignore an id from the agent.
 std::string NcclIdProgram(
     const std::map<std::string, std::string>& environment);
 

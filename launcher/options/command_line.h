@@ -88,7 +88,8 @@ class FlagValues {
 
  private:
   struct Value {
-    // where the value comes from, such as "--nnodes" or "PET_NNODES"
+    // name of the flag or environment variable that gave the value, such as
+    // "--nnodes" or "PET_NNODES"
     std::string origin;
     std::string text;
   };

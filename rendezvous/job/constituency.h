@@ -80,9 +80,9 @@ struct Constituency {
   int nodes = 0;
   // Number of voting nodes that remember this world.
   int voters = 0;
-  // Number of voting nodes that were started again, and have forgotten the
-  // world and their promises (to obey no coordinator with a lower epoch). They
-  // are recognised by their node ids.
+  // Number of voting nodes whose agents were started again since they ran this
+  // world. Such an agent remembers neither the world nor the epochs that it has
+  // promised to obey. `members` shows that its node belongs to the world.
   int returned = 0;
   // the node ids of the world, by group rank; empty: not listed
   std::vector<std::string> members;

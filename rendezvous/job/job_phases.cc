@@ -327,8 +327,9 @@ void Job::KeepElectors(const std::vector<const Report*>& all) {
 
 void Job::KeepLaterWorld(const std::vector<const Report*>& all) {
   if (state_.own_endpoint.empty() || state_.spec.RestartedAgentsElect()) return;
-  // Consider void worlds, too (IsVoid: an election needs no majority of such a
-  // world), because they may still run.
+  // Find the newest world that a node reports after the electorate. It may be
+  // one that no longer counts in elections (IsVoid), because workers may still
+  // run there.
   const Place* later = nullptr;
   for (const Report* report : all) {
     if (!report->place.has_value()) continue;
@@ -730,10 +731,9 @@ void Job::SetAside(std::vector<Candidate>& candidates) const {
   const auto is_elector = [&](const Candidate& candidate) {
     return state_.electors.RankOf(*candidate.identity, state_.spec) >= 0;
   };
-  // The number of candidates that are electors. Suspected and quarantined
-  // candidates are removed below only as long as half of all electors remain
-  // (AreHalf), or the nodes that are not candidates are too few for a world
-  // (OthersAreTooFew).
+  // The number of candidates for the new world that are electors. The code
+  // below removes candidates on suspected and quarantined machines, but never
+  // so many that the rest may form no world (AreHalf, OthersAreTooFew).
   auto electors =
       static_cast<int>(std::ranges::count_if(candidates, is_elector));
   const auto is_needed = [&](const Candidate& candidate) {

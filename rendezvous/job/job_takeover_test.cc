@@ -48,6 +48,14 @@ JobFixture AfterLastCall(const JobSpec& spec,
   return job;
 }
 
+// The nodes stop their workers, and report this.
+void StopWorkers(JobFixture& job, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    job.Stopping(name);
+    job.Idle(name);
+  }
+}
+
 // The agent begins the round of its directive. The job does not get a report of
 // this before the agent connects again.
 void BeginsUnseen(JobFixture& job, const std::string& name) {
@@ -242,18 +250,14 @@ JobFixture AfterALaterRound(const std::vector<std::string>& began,
   job.BreakStream("c");
   job.Lose("d");
   for (const char* name : {"x", "y"}) job.Join(name);
-  for (const char* name : {"a", "b"}) {
-    job.Stopping(name);
-    job.Idle(name);
-  }
+  StopWorkers(job, {"a", "b"});
   job.Wait(seconds(10));
   EXPECT_THAT(job.World(), UnorderedElementsAre("a", "b", "x", "y"));
   for (const std::string& name : began) BeginsUnseen(job, name);
   job.TakeOver("c");
   for (const char* name : {"c", "d"}) {
     job.Reconnect(name);
-    job.Stopping(name);
-    job.Idle(name);
+    StopWorkers(job, {name});
   }
   return job;
 }
@@ -401,10 +405,7 @@ TEST(JobTakeoverTest, WhereTwoWorldsNeverRunNoEarlierOneIsAwaited) {
   job.Reconnect("a");
   job.Wait(seconds(6));
   ASSERT_THAT(job.Decided("adopt"), HasSubstr("round 2 is given up"));
-  for (const char* name : {"a", "b"}) {
-    job.Stopping(name);
-    job.Idle(name);
-  }
+  StopWorkers(job, {"a", "b"});
   // Node z, a spare, is the third ready node (min_nodes is 3).
   Report& report = job.Create("z").report;
   report.electorate = job.agent("a").report.electorate;
@@ -1535,8 +1536,7 @@ TEST(JobTakeoverTest, NodesThatGoElsewhereMayBeginARoundThere) {
     job.TakeOver("e");
     job.Reconnect("b");
     for (const char* name : {"e", "f", "g"}) job.Join(name);
-    job.Stopping("b");
-    job.Idle("b");
+    StopWorkers(job, {"b"});
     job.Wait(seconds(4));
     ASSERT_EQ(job.Count("adopt"), 0);
     if (leave) job.Lose("b");
@@ -1570,8 +1570,7 @@ TEST(JobTakeoverTest, AKnownSpareDoesNotCountAsOneOfTheNodes) {
     job.StartAll({"a", "b", "c", "d"});
     job.TakeOver("e");
     job.Reconnect("b");
-    job.Stopping("b");
-    job.Idle("b");
+    StopWorkers(job, {"b"});
     if (is_known) {
       Report& report = job.Create("e").report;
       report.electorate = job.agent("b").report.electorate;
@@ -1597,8 +1596,7 @@ TEST(JobTakeoverTest, ANodeThatComesLaterCountsAsOneOfTheNodes) {
   job.StartAll({"a", "b", "c", "d"});
   job.TakeOver("e");
   job.Reconnect("b");
-  job.Stopping("b");
-  job.Idle("b");
+  StopWorkers(job, {"b"});
   job.Join("e");
   job.Wait(seconds(6));
   ASSERT_THAT(job.Decided("adopt"), HasSubstr("is given up"));
@@ -1764,8 +1762,7 @@ TEST(JobTakeoverTest, OnlyReadyNodesAreNotElsewhere) {
       }
       job.Join(name);
     }
-    job.Stopping("b");
-    job.Idle("b");
+    StopWorkers(job, {"b"});
     job.Wait(spec.lease() + seconds(5));
     EXPECT_EQ(job.phase() == JobPhase::kRunning, is_ready);
   }
@@ -1845,8 +1842,7 @@ TEST(JobTakeoverTest, NodesBesideARoundMayBeSpares) {
     for (const char* name : {"x", "y", "z"}) job.Join(name);
     for (const char* name : {"a", "c"}) job.BreakStream(name);
     job.Lose("d");
-    job.Stopping("b");
-    job.Idle("b");
+    StopWorkers(job, {"b"});
     job.Wait(seconds(20));
     EXPECT_EQ(job.phase(), JobPhase::kGathering);
   }
@@ -1864,8 +1860,7 @@ TEST(JobTakeoverTest, NodesThatAreNoSparesGetTheirPlacesFirst) {
   for (const char* name : {"c", "d", "e", "f"}) job.Restart(name);
   job.Wait(seconds(1));
   job.AllStop();
-  job.Stopping("b");
-  job.Idle("b");
+  StopWorkers(job, {"b"});
   job.Wait(spec.lease() + seconds(10));
   EXPECT_THAT(job.World(), ::testing::IsSupersetOf({"b", "c", "d", "e", "f"}));
 }
@@ -2179,8 +2174,7 @@ JobFixture AfterALostRound(const JobSpec& spec,
   job.Lose("c");
   for (const char* name : {"a", "b"}) {
     job.Reconnect(name);
-    job.Stopping(name);
-    job.Idle(name);
+    StopWorkers(job, {name});
   }
   return job;
 }

@@ -83,7 +83,8 @@ struct Node {
   uint64_t newest_signal = 0;
   // Number of the worker failures of `round` that the job has handled.
   int failures_taken = 0;
-  // Progress of the node's workers in the round `round`, for the job's status.
+  // How far the node's workers have come in the node's newest round
+  // (Report::progress); shown in the job's status.
   std::vector<WorkerProgress> progress;
   // The workers' times inside and outside of collectives, from the node's
   // newest report (Report::times).

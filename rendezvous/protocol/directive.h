@@ -127,6 +127,18 @@ struct Directive {
   std::vector<Inquiry> inquiries;
 };
 
+// The end of a round that an order to stop (kStop) tells a node, as the node
+// reports it (Report::round_end).
+inline RoundEnd EndToldBy(const Directive& directive) {
+  return {.round = directive.stop.round,
+          .cause = directive.stop.cause,
+          .exit_code = directive.stop.exit_code,
+          .reason = directive.reason,
+          .cancelled = directive.stop.cancelled,
+          .epoch = directive.epoch,
+          .revision = directive.revision};
+}
+
 }  // namespace muster::rendezvous
 
 #endif  // MUSTER_RENDEZVOUS_PROTOCOL_DIRECTIVE_H_

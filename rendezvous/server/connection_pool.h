@@ -117,8 +117,8 @@ class ConnectionPool {
   struct Connection {
     std::string network;
     Instant opened;
-    // The time at which the connection was handed over to gRPC. Before the
-    // hand-over it equals `opened`.
+    // The time at which gRPC got the connection; until then, the time at which
+    // the connection was opened.
     Instant since;
     int nodes = 0;  // number of streams that have joined a job
   };

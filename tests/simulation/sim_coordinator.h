@@ -210,7 +210,8 @@ class SimCoordinator {
   bool paused_ = false;
   bool without_power_ = false;
   bool agent_left_ = false;
-  // events that arrived while this coordinator was suspended (`paused_`)
+  // events that came while this coordinator was suspended (`paused_`), oldest
+  // first; it handles them when it continues
   std::deque<std::function<void()>> inbox_;
   Instant attended_;  // last time at which a stream was open
 };

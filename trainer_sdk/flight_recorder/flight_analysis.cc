@@ -533,7 +533,7 @@ class Analysis {
     }
   }
 
-  // Finds the first collective of a group in which ranks are stuck because
+  // Finds the first of a group's collectives in which ranks are stuck because
   // other ranks never called it, and reports these other ranks.
   void FindBehind(const GroupKey& key, const Calls& calls) {
     std::map<int, uint64_t> last = LastCalls(calls);

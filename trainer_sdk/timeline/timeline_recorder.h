@@ -80,8 +80,8 @@ class RecordedParts {
   RecordedParts(const RecordedParts&) = delete;
   RecordedParts& operator=(const RecordedParts&) = delete;
 
-  // Reports that a gradient of part number `part` (such as a layer) of the
-  // backward pass is complete.
+  // Records that the backward pass has computed a gradient of the model's part
+  // number `part`, such as a layer.
   void Made(int64_t part);
 
  private:

@@ -274,13 +274,7 @@ void Succession::Obey(const std::string& name, Agent& one,
     case DirectiveKind::kStop:
       if (told.stop.round < report.round) break;
       report.phase = NodePhase::kIdle;
-      report.round_end = RoundEnd{.round = told.stop.round,
-                                  .cause = told.stop.cause,
-                                  .exit_code = told.stop.exit_code,
-                                  .reason = told.reason,
-                                  .cancelled = told.stop.cancelled,
-                                  .epoch = told.epoch,
-                                  .revision = told.revision};
+      report.round_end = EndToldBy(told);
       break;
     case DirectiveKind::kRun:
       if (told.place.round <= report.round) break;
