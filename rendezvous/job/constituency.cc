@@ -27,6 +27,7 @@ void CountVotes(const std::vector<const Report*>& voting, Constituency& one) {
   // Key: a rank that at least one node claims. Value: whether a node with this
   // rank remembers the world. Several nodes with one rank are one voter.
   std::map<int, bool> remembers;
+  std::set<int> extras;
   for (const Report* report : voting) {
     const bool has_forgotten = !report->place.has_value() &&
                                report->electorate.rank < 0 &&
@@ -35,7 +36,9 @@ void CountVotes(const std::vector<const Report*>& voting, Constituency& one) {
                                    : ElectorRank(*report, one.world);
     if (rank < 0 || rank >= one.nodes) continue;
     remembers[rank] = remembers[rank] || !has_forgotten;
+    if (report->electorate.standing == Standing::kExtra) extras.insert(rank);
   }
+  one.extras = std::max(0, one.extras - static_cast<int>(extras.size()));
   for (const auto& [rank, does] : remembers) {
     ++(does ? one.voters : one.returned);
   }
@@ -153,12 +156,14 @@ std::vector<Constituency> ConstituenciesOf(
   if (newest.nodes > 0) {
     constituencies.push_back({.world = newest.world,
                               .nodes = newest.nodes,
+                              .extras = newest.extras,
                               .members = newest.members});
   }
   const Place* const after = WorldAfter(newest, known);
   if (after != nullptr && !CannotBegin(*after, newest, voting)) {
     constituencies.push_back({.world = IdOf(*after),
                               .nodes = after->group_world_size,
+                              .extras = after->extras,
                               .members = after->members});
   }
   for (Constituency& one : constituencies) CountVotes(voting, one);
@@ -177,15 +182,15 @@ bool OthersAreTooFew(const JobSpec& spec, int here,
   const int elsewhere = std::max(0, spec.max_nodes - here);
   return elsewhere <= MostElsewhere(spec) &&
          std::ranges::all_of(constituencies, [&](const Constituency& one) {
-           return 2 * elsewhere < one.nodes || one.has_majority();
+           return 2 * (elsewhere + one.extras) < one.nodes ||
+                  one.has_majority();
          });
 }
 
-bool IsKnownSpare(const Report& report,
-                  const std::vector<std::string>& members) {
-  const Electorate& electorate = report.electorate;
-  return electorate.nodes > 0 && electorate.rank < 0 &&
-         !report.place.has_value() && RankIn(members, report.node.node_id) < 0;
+bool IsRegular(const Report& report) {
+  const Standing standing = report.electorate.standing;
+  return standing == Standing::kRegular ||
+         (standing == Standing::kReplacement && report.place.has_value());
 }
 
 }  // namespace muster::rendezvous

@@ -84,6 +84,8 @@ struct Constituency {
   // world. Such an agent remembers neither the world nor the epochs that it has
   // promised to obey. `members` shows that its node belongs to the world.
   int returned = 0;
+  // Number of nodes of this world with Standing::kExtra that do not vote here.
+  int extras = 0;
   // the node ids of the world, by group rank; empty: not listed
   std::vector<std::string> members;
 
@@ -127,22 +129,18 @@ int MostElsewhere(const JobSpec& spec);
 // Whether the nodes that are not connected to this coordinator are too few to
 // begin a world or to end a job. Always false without Takeover::kAuto.
 //
-// `here`: number of connected nodes, without known spares. With kAuto at most
-// max_nodes nodes run, so there are at most m = max_nodes - `here` other nodes.
-// They are too few if both of the following hold:
+// `here`: number of connected regular nodes. With kAuto at most max_nodes
+// regular nodes run, so at most m = max_nodes - `here` of them are elsewhere.
+// The others are too few if both of the following hold:
 // - m is at most MostElsewhere.
-// - Each constituency has more than 2 m nodes or has a connected majority.
+// - Each constituency has a connected majority, or more than 2 (m +
+//   Constituency::extras) nodes.
 bool OthersAreTooFew(const JobSpec& spec, int here,
                      const std::vector<Constituency>& constituencies);
 
-// Whether the node is certainly a spare: it knows the electorate, is not in it,
-// and has no place in a round. A node that `members` lists is no spare: its
-// agent was started again. Spares are not counted among the max_nodes nodes of
-// a job.
-//
-// `members`: the node ids of the newest known world; empty: not listed.
-bool IsKnownSpare(const Report& report,
-                  const std::vector<std::string>& members);
+// Whether the node counts as a regular node: by its standing, or because it is
+// a replacement and has a place.
+bool IsRegular(const Report& report);
 
 }  // namespace muster::rendezvous
 

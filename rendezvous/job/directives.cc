@@ -312,6 +312,8 @@ Directive DirectiveFor(const JobState& state, const Node& node) {
                             .world = state.electors.world,
                             .nodes = state.electors.nodes,
                             .rank = node.elector_rank,
+                            .standing = node.standing,
+                            .extras = state.electors.extras,
                             .members = state.electors.members};
     directive.standbys = state.standbys;
     directive.host_rank = state.host_rank;

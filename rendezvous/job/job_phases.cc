@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -111,13 +112,10 @@ bool KnowsNewer(const Report& report, const WorldId& world) {
 bool AllAreHere(const JobState& state) {
   const int most = state.spec.max_nodes;
   if (!state.own_endpoint.empty()) {
-    // With Takeover::kAuto at most max_nodes agents run besides the spares. So
-    // once that many nodes have reported, no further node can.
-    const auto no_spares =
-        std::ranges::count_if(state.nodes.nodes(), [&state](const auto& one) {
-          return state.no_spares.contains(one.first);
-        });
-    if (state.spec.takeover == Takeover::kAuto && no_spares >= most) {
+    // With Takeover::kAuto at most max_nodes regular nodes run. So once that
+    // many have reported, no other can.
+    if (state.spec.takeover == Takeover::kAuto &&
+        state.nodes.regular() >= most) {
       return true;
     }
     // No further wait is needed either once all members of the earlier
@@ -321,8 +319,10 @@ void Job::LoseHost() {
 void Job::KeepElectors(const std::vector<const Report*>& all) {
   if (state_.own_endpoint.empty()) return;
   const Electorate newest = NewestElectorate(all);
-  state_.electors = {
-      .world = newest.world, .nodes = newest.nodes, .members = newest.members};
+  state_.electors = {.world = newest.world,
+                     .nodes = newest.nodes,
+                     .extras = newest.extras,
+                     .members = newest.members};
 }
 
 void Job::KeepLaterWorld(const std::vector<const Report*>& all) {
@@ -383,12 +383,12 @@ void Job::FollowLaterWorld(const Node& node, const Report& report) {
   // (must_have_seen).
   const bool is_out =
       is_member && node.part == Part::kNone && node.seen >= node.must_have_seen;
-  const bool is_no_spare =
-      state_.no_spares.contains(id) || state_.electors.known.contains(id);
   // Add the node to the nodes that certainly never begin the later world
   // (LaterWorld::reached). Do not add a member of a later world that this
   // coordinator has formed, because this member may still begin that world.
-  if (is_no_spare && !is_member) later.reached.insert(id);
+  if (node.standing == Standing::kRegular && !is_member) {
+    later.reached.insert(id);
+  }
   const bool have_stopped = std::ssize(later.stopped) >= later.needed;
   const auto reached = static_cast<int>(later.reached.size());
   if (is_out || have_stopped || OthersAreTooFew(state_.spec, reached, {})) {
@@ -399,19 +399,11 @@ void Job::FollowLaterWorld(const Node& node, const Report& report) {
 void Job::JoinElectors(Node& node, const Report& report) {
   Electors& electors = state_.electors;
   const std::string& id = node.identity.node_id;
-  // Whether this coordinator has formed a world, or lets an earlier one go on.
-  const World& world = state_.world;
-  const bool has_world =
-      world.epoch == state_.epoch ||
-      (state_.round > 0 &&
-       electors.world == WorldId{.epoch = world.epoch, .round = state_.round});
-  if (!state_.own_endpoint.empty() && !has_world &&
-      !IsKnownSpare(report, electors.members)) {
-    state_.no_spares.insert(id);
-  }
   const int rank = ElectorRank(report, electors.world);
-  const bool is_new = electors.Add(
-      id, {.rank = rank, .incarnation = node.identity.incarnation});
+  const bool is_new =
+      electors.Add(id, {.rank = rank,
+                        .incarnation = node.identity.incarnation,
+                        .standing = node.standing});
   FollowLaterWorld(node, report);
   if (!is_new) return;
   state_.nodes.Update(node, [&](Node& n) { n.elector_rank = rank; });
@@ -429,26 +421,41 @@ void Job::CountAsGone(Node& node) {
 }
 
 void Job::Elect() {
-  state_.no_spares.clear();
   Electors& electors = state_.electors;
   electors = {.world = {.epoch = state_.world.epoch, .round = state_.round},
-              .nodes = state_.world.size()};
+              .nodes = state_.world.size(),
+              .extras = state_.world.extras};
   electors.members = state_.world.ListedMembers();
   for (int rank = 0; rank < state_.world.size(); ++rank) {
     const std::string& id = state_.world.members[rank].node_id;
-    const Node* const node = state_.nodes.Find(id);
+    Node* const node = state_.nodes.Find(id);
     // A member may have succeeded and been lost before the last one began. Its
     // agent, if it was started again, has forgotten the world.
     const bool is_same =
         node != nullptr &&
         node->identity.incarnation == state_.world.members[rank].incarnation;
     if (!is_same) continue;
-    electors.Add(node->identity.node_id,
-                 {.rank = rank, .incarnation = node->identity.incarnation});
+    if (node->standing == Standing::kReplacement) {
+      // The node has replaced one that was absent, unless that has returned.
+      const Standing settled = state_.nodes.regular() < state_.spec.max_nodes
+                                   ? Standing::kRegular
+                                   : Standing::kExtra;
+      state_.nodes.Update(*node, [&](Node& n) { n.standing = settled; });
+      electors.extras += settled == Standing::kExtra ? 1 : 0;
+    }
+    electors.Add(id, {.rank = rank,
+                      .incarnation = node->identity.incarnation,
+                      .standing = node->standing});
   }
+  const bool is_full = state_.nodes.regular() >= state_.spec.max_nodes;
   for (auto& [id, node] : state_.nodes.nodes()) {
     const int rank = electors.RankOf(node.identity, state_.spec);
-    state_.nodes.Update(node, [&](Node& n) { n.elector_rank = rank; });
+    state_.nodes.Update(node, [&](Node& n) {
+      n.elector_rank = rank;
+      if (n.standing == Standing::kReplacement && is_full) {
+        n.standing = Standing::kExtra;
+      }
+    });
   }
 }
 
@@ -797,17 +804,26 @@ void Job::FormWorld() {
   SetAside(candidates);
   if (state_.electors.nodes > 0 &&
       std::ssize(candidates) > state_.spec.max_nodes) {
-    // More nodes are ready than can get a rank. Prefer the electors, then the
-    // nodes that are certainly no spares, each in the order of joining. The
-    // world must contain at least half of the electors. Or the nodes outside of
-    // it that are no spares must be too few for a world (OthersAreTooFew).
+    // More nodes are ready than can get a rank. The world must contain at least
+    // half of the electors. Or the regular nodes outside of it must be too few
+    // for a world (OthersAreTooFew). So prefer the electors if they are at
+    // least half, else the regular nodes. Nodes that this does not order get a
+    // rank in the order of joining.
+    const auto is_elector = [&](const Candidate& candidate) {
+      return state_.electors.RankOf(*candidate.identity, state_.spec) >= 0;
+    };
+    const bool are_half = state_.electors.AreHalf(
+        static_cast<int>(std::ranges::count_if(candidates, is_elector)),
+        state_.spec);
     std::ranges::stable_sort(candidates, {}, [&](const Candidate& candidate) {
-      const std::string& id = candidate.identity->node_id;
-      const bool is_elector =
-          state_.electors.RankOf(*candidate.identity, state_.spec) >= 0;
-      const bool is_no_spare =
-          state_.no_spares.contains(id) || state_.electors.known.contains(id);
-      return std::pair(is_elector ? 0 : is_no_spare ? 1 : 2, candidate.joined);
+      const int elector = is_elector(candidate) ? 0 : 1;
+      const int regular =
+          state_.nodes.Find(candidate.identity->node_id)->standing ==
+                  Standing::kRegular
+              ? 0
+              : 1;
+      return std::tuple(are_half ? elector : regular,
+                        are_half ? regular : elector, candidate.joined);
     });
     candidates.resize(state_.spec.max_nodes);
   }
@@ -822,8 +838,8 @@ void Job::FormWorld() {
   // A world needs at least half of the electors, or else the nodes outside of
   // the world must be too few for a world of their own. A world forms only if
   // this holds for all ready nodes (LacksElectors). It still holds for the
-  // members, because SetAside preserves it, and because electors and nodes that
-  // are no spares have been preferred.
+  // members, because SetAside preserves it, and because the nodes that it needs
+  // have been preferred.
   const auto electors =
       static_cast<int>(std::ranges::count_if(members, [&](const Node* member) {
         return state_.electors.RankOf(member->identity, state_.spec) >= 0;
@@ -858,6 +874,10 @@ void Job::FormWorld() {
   state_.world.electors =
       static_cast<int>(std::ranges::count_if(members, [&](const Node* member) {
         return state_.electors.Has(member->identity);
+      }));
+  state_.world.extras =
+      static_cast<int>(std::ranges::count_if(members, [](const Node* member) {
+        return member->standing == Standing::kExtra;
       }));
   state_.world.electorate = state_.electors.world;
   state_.world.reached_step = state_.reached_step;

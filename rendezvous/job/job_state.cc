@@ -134,21 +134,46 @@ bool LacksElectors(const JobState& state, Among among) {
   return !OthersAreTooFew(state, here);
 }
 
+Standing StandingFor(const JobState& state, const Report& report) {
+  const Electors& electors = state.electors;
+  const Standing told = report.electorate.standing;
+  const auto elector = electors.known.find(report.node.node_id);
+  const bool is_extra_elector = elector != electors.known.end() &&
+                                elector->second.standing == Standing::kExtra;
+  if (told == Standing::kExtra || is_extra_elector ||
+      state.nodes.regular() >= state.spec.max_nodes) {
+    return Standing::kExtra;
+  }
+  const bool was_elector = elector != electors.known.end() ||
+                           RankIn(electors.members, report.node.node_id) >= 0;
+  if (was_elector) return Standing::kRegular;
+  const bool was_told = report.electorate.epoch != 0;
+  if (was_told) return IsRegular(report) ? Standing::kRegular : told;
+  const World& world = state.world;
+  const bool has_world =
+      world.epoch == state.epoch ||
+      (state.round > 0 &&
+       electors.world == WorldId{.epoch = world.epoch, .round = state.round});
+  const int absent = electors.nodes - electors.gone - state.nodes.electors();
+  return has_world && state.nodes.regular() + absent >= state.spec.max_nodes
+             ? Standing::kReplacement
+             : Standing::kRegular;
+}
+
 bool OthersAreTooFew(const JobState& state,
                      const std::vector<const Node*>& here) {
   const Electors& electors = state.electors;
   std::vector<Constituency> constituencies;
+  const auto regular =
+      static_cast<int>(std::ranges::count_if(here, [](const Node* node) {
+        return node->standing == Standing::kRegular;
+      }));
   if (electors.nodes > 0) {
-    constituencies.push_back(
-        {.world = electors.world, .nodes = electors.nodes});
+    constituencies.push_back({.world = electors.world,
+                              .nodes = electors.nodes,
+                              .extras = electors.extras});
   }
-  // Count only nodes that are certainly no spares: spares run in addition to
-  // the max_nodes nodes.
-  const auto known = std::ranges::count_if(here, [&](const Node* node) {
-    const std::string& id = node->identity.node_id;
-    return state.no_spares.contains(id) || electors.known.contains(id);
-  });
-  return OthersAreTooFew(state.spec, static_cast<int>(known), constituencies);
+  return OthersAreTooFew(state.spec, regular, constituencies);
 }
 
 Witnesses WitnessesOf(const JobState& state) {

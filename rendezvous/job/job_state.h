@@ -59,10 +59,12 @@ struct Electors {
     // Whether the agent has left the job at its own request and will not vote
     // for a coordinator any more.
     bool is_gone = false;
+    Standing standing = Standing::kRegular;
   };
   std::map<std::string, Elector> known;  // electors by node id
   std::set<int> ranks;                   // group ranks of the known electors
   int gone = 0;                          // number of electors that left the job
+  int extras = 0;  // number of the world's nodes with Standing::kExtra
   // ids of all nodes of the electors' world, by group rank; empty: not listed
   std::vector<std::string> members;
   // Whether this is the job's first world, and this coordinator does not know
@@ -126,8 +128,8 @@ struct JobState {
     std::map<std::string, uint64_t> members;
     // Ids of the connected nodes, of this world or not, for which three things
     // hold: they run no worker of the world and never will; they have got a
-    // directive with the electorate of this coordinator; they are certainly no
-    // spares. With Takeover::kAuto, the nodes that are not in this set may be
+    // directive with the electorate of this coordinator; they are regular
+    // nodes. With Takeover::kAuto, the nodes that are not in this set may be
     // too few for a world (OthersAreTooFew). This world then never runs on all
     // of its nodes, and its nodes never elect a coordinator.
     std::set<std::string> reached;
@@ -145,12 +147,6 @@ struct JobState {
   // max_nodes, because two worlds never run at once there
   // (JobSpec::RestartedAgentsElect).
   LaterWorld later;
-  // Ids of the nodes that have reported to this coordinator before it formed or
-  // continued a world, except known spares (IsKnownSpare). With
-  // Takeover::kAuto, a job has at most max_nodes nodes besides its spares. So
-  // the more nodes of this set are connected to this coordinator, the fewer
-  // nodes can be connected to another one.
-  std::set<std::string> no_spares;
   // standbys: HOST:PORT of the processes that may take over
   // (Directive::standbys): those of the newest world or, before this
   // coordinator has a world, those of the first nodes that have reported to it.
@@ -322,6 +318,16 @@ int ElectorsHere(const JobState& state, Among among);
 // are enough to form a world (OthersAreTooFew). `among`: which nodes count as
 // present. O(1), but O(n log n) if OthersAreTooFew must be checked.
 bool LacksElectors(const JobState& state, Among among);
+// The standing of the node that sent `report` and is about to be added to
+// JobState::nodes. O(log n).
+//
+// A spare is told from the replacement of a lost node by the nodes that are
+// present: a spare joins beside max_nodes regular nodes. While members of the
+// newest world are absent, nobody can tell. Such a node counts only once it has
+// a place, because the absent nodes may have gone on without this coordinator.
+// Before this coordinator has a world, any node may be an agent of the earlier
+// world that was started again.
+Standing StandingFor(const JobState& state, const Report& report);
 // Whether the nodes that are not in `here` are too few to form a world under
 // another coordinator. `here`: the nodes that are connected to this
 // coordinator.

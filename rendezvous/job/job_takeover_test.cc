@@ -1562,8 +1562,9 @@ TEST(JobTakeoverTest, SparesDoNotShowThatNoFurtherNodeComes) {
   EXPECT_EQ(job.round(), 1);
 }
 
-TEST(JobTakeoverTest, AKnownSpareDoesNotCountAsOneOfTheNodes) {
-  for (const bool is_known : {false, true}) {
+TEST(JobTakeoverTest, OnlyRegularNodesCountAmongTheNodes) {
+  for (const Standing standing :
+       {Standing::kRegular, Standing::kReplacement, Standing::kExtra}) {
     JobSpec spec = QuickSpec(2, 4);
     spec.takeover = Takeover::kAuto;
     JobFixture job = JobFixture::HostedBy("a", spec);
@@ -1571,16 +1572,15 @@ TEST(JobTakeoverTest, AKnownSpareDoesNotCountAsOneOfTheNodes) {
     job.TakeOver("e");
     job.Reconnect("b");
     StopWorkers(job, {"b"});
-    if (is_known) {
-      Report& report = job.Create("e").report;
-      report.electorate = job.agent("b").report.electorate;
-      report.electorate.nodes = 4;
-      report.electorate.rank = -1;
-    }
+    Report& report = job.Create("e").report;
+    report.electorate = job.agent("b").report.electorate;
+    report.electorate.rank = -1;
+    report.electorate.standing = standing;
     for (const char* name : {"e", "f", "g"}) job.Join(name);
     job.Wait(seconds(11));
     ASSERT_THAT(job.Decided("adopt"), HasSubstr("is given up"));
-    EXPECT_EQ(job.phase() == JobPhase::kRunning, !is_known);
+    EXPECT_EQ(job.phase() == JobPhase::kRunning,
+              standing == Standing::kRegular);
   }
 }
 

@@ -74,6 +74,7 @@ struct Node {
   std::string standby_endpoint;
   // The node's group rank in JobState::electors; -1: the node is no elector.
   int elector_rank = -1;
+  Standing standing = Standing::kRegular;
   // The newest NCCL id of the node that must not be used again, because a world
   // used it or may have used it: under an earlier coordinator, or under this
   // one before the node was lost.
@@ -265,6 +266,8 @@ class Membership {
   // The number of electors (Node::elector_rank), and of those that are ready.
   int electors() const { return electors_; }
   int ready_electors() const { return ready_electors_; }
+  // The number of nodes with Standing::kRegular.
+  int regular() const { return regular_; }
   // The number of nodes whose running health checks alone decide whether they
   // become ready.
   int being_checked() const { return being_checked_; }
@@ -316,6 +319,7 @@ class Membership {
   int ready_ = 0;
   int electors_ = 0;
   int ready_electors_ = 0;
+  int regular_ = 0;
   int broken_ = 0;
   int being_checked_ = 0;
   int unanswered_ = 0;

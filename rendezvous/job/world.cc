@@ -44,6 +44,7 @@ Place World::PlaceOf(int group_rank, int round) const {
   }
   place.electorate = electorate;
   place.electors = electors;
+  place.extras = extras;
   return place;
 }
 

@@ -187,13 +187,8 @@ bool Standby::HaveMajority(const std::vector<const Report*>& voting,
     return true;
   }
   const JobSpec& spec = reports_.begin()->second.spec;
-  const std::vector<std::string> newest = before_any_round
-                                              ? std::vector<std::string>()
-                                              : constituencies.back().members;
-  const auto here = static_cast<int>(
-      std::ranges::count_if(voting, [&newest](const Report* report) {
-        return !IsKnownSpare(*report, newest);
-      }));
+  const auto here = static_cast<int>(std::ranges::count_if(
+      voting, [](const Report* report) { return IsRegular(*report); }));
   // At least this many further nodes must connect before every constituency can
   // have its majority. A node may be a voter of several constituencies. So this
   // is the highest number that one constituency lacks, not the sum.

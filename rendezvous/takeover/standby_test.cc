@@ -397,10 +397,9 @@ TEST(StandbyTest, ARestartedAgentThatHasMetAFirstCoordinatorVotes) {
   EXPECT_NE(nodes.told(0).epoch, 0u);
 }
 
-// A restarted agent has been told an electorate in which it has no rank. It is
-// no spare, because the electorate lists its node id. It votes like an agent
-// that has met no coordinator.
-TEST(StandbyTest, ARestartedAgentIsNoSpareIfTheElectorateListsItsNode) {
+// A restarted agent has been told an electorate in which it has no rank. It
+// votes like an agent that has met no coordinator.
+TEST(StandbyTest, ARestartedAgentThatKnowsTheElectorateVotes) {
   for (const bool is_listed : {true, false}) {
     Cluster nodes(4);
     for (int rank = 0; rank < 4; ++rank) {
@@ -408,16 +407,13 @@ TEST(StandbyTest, ARestartedAgentIsNoSpareIfTheElectorateListsItsNode) {
       report.spec.takeover = Takeover::kAuto;
       if (is_listed) report.electorate.members = {"n0", "n1", "n2", "n3"};
     }
-    const std::vector<std::string>& listed = nodes.report(0).electorate.members;
-    EXPECT_FALSE(IsKnownSpare(nodes.report(0), listed));
     for (const int restarted : {0, 1}) {
       nodes.report(restarted).place.reset();
       nodes.report(restarted).electorate.rank = -1;
     }
-    EXPECT_EQ(IsKnownSpare(nodes.report(0), listed), !is_listed);
     for (const int rank : {0, 1, 2, 3}) {
       nodes.Come(rank);
-      EXPECT_EQ(nodes.told(rank).epoch != 0, is_listed && rank >= 2);
+      EXPECT_EQ(nodes.told(rank).epoch != 0, rank >= 2);
     }
   }
 }
@@ -850,18 +846,61 @@ TEST(StandbyTest, AStandbyThatKnowsACoordinatorHasNoAssembly) {
   EXPECT_EQ(nodes.Assembled(), 0);
 }
 
-TEST(StandbyTest, KnownSparesAreNotAmongTheNodesThatReplaceAMajority) {
-  Cluster nodes(4);
-  const int fresh = nodes.AddFresh();
-  const int spare = nodes.AddFresh();
-  nodes.report(spare).electorate = nodes.report(0).electorate;
-  nodes.report(spare).electorate.rank = -1;
-  for (const int node : {1, fresh, spare}) {
-    nodes.report(node).spec.takeover = Takeover::kAuto;
-    nodes.report(node).spec.min_nodes = 3;
-    nodes.Come(node);
-    EXPECT_EQ(nodes.told(node).epoch, 0u);
+// At least three of at most four nodes must have come. A node that has waited
+// beside the round counts, unless it is an extra node.
+TEST(StandbyTest, ExtraNodesAreNotAmongTheNodesThatReplaceAMajority) {
+  for (const bool is_extra : {true, false}) {
+    Cluster nodes(4);
+    const int fresh = nodes.AddFresh();
+    const int waiting = nodes.AddFresh();
+    nodes.report(waiting).electorate = nodes.report(0).electorate;
+    nodes.report(waiting).electorate.rank = -1;
+    nodes.report(waiting).electorate.standing =
+        is_extra ? Standing::kExtra : Standing::kRegular;
+    for (const int node : {1, fresh, waiting}) {
+      nodes.report(node).spec.takeover = Takeover::kAuto;
+      nodes.report(node).spec.min_nodes = 3;
+      nodes.Come(node);
+    }
+    EXPECT_EQ(nodes.told(waiting).epoch == 0, is_extra);
   }
+}
+
+// The newest round has six nodes, of which `extras` are extra nodes. One of its
+// regular nodes comes, and seven nodes that have just started: all regular
+// nodes of the job but two. With these two, the extra nodes may be a majority
+// of the round elsewhere.
+TEST(StandbyTest, ExtraNodesMayBeAMajorityElsewhere) {
+  for (const int extras : {0, 1, 5}) {
+    Cluster nodes(6);
+    nodes.report(1).electorate.extras = extras;
+    std::vector<int> coming = {1};
+    for (int i = 0; i < 7; ++i) coming.push_back(nodes.AddFresh());
+    for (const int node : coming) {
+      nodes.report(node).spec.takeover = Takeover::kAuto;
+      nodes.report(node).spec.min_nodes = 5;
+      nodes.report(node).spec.max_nodes = 10;
+      nodes.Come(node);
+    }
+    EXPECT_EQ(nodes.told(coming.back()).epoch == 0, extras > 0) << extras;
+  }
+}
+
+// Like ExtraNodesMayBeAMajorityElsewhere, but with one extra node, which comes,
+// too, so that it cannot be elsewhere.
+TEST(StandbyTest, AnExtraNodeThatVotesHereIsNotElsewhere) {
+  Cluster nodes(6);
+  std::vector<int> coming = {1, 2};
+  for (const int node : coming) nodes.report(node).electorate.extras = 1;
+  nodes.report(2).electorate.standing = Standing::kExtra;
+  for (int i = 0; i < 7; ++i) coming.push_back(nodes.AddFresh());
+  for (const int node : coming) {
+    nodes.report(node).spec.takeover = Takeover::kAuto;
+    nodes.report(node).spec.min_nodes = 5;
+    nodes.report(node).spec.max_nodes = 10;
+    nodes.Come(node);
+  }
+  EXPECT_NE(nodes.told(coming.back()).epoch, 0u);
 }
 
 TEST(StandbyTest, SendsNodesToTheCoordinatorThatItFollows) {
@@ -1016,11 +1055,10 @@ TEST(StandbyTest, AFounderThatWasToldOfAnotherCoordinatorFoundsNothing) {
 }
 
 // The agents of nodes 0 and 1 were restarted, and have been told that they are
-// not in the electorate, which is the world of round 1. With knows_newer, node
-// 2 reports that nodes 4 and 5 have the places of nodes 0 and 1 in round 2. So
-// nodes 0 and 1 may be spares.
-TEST(StandbyTest, ANodeThatTheNewestRoundDoesNotListMayBeASpare) {
-  for (const bool knows_newer : {true, false}) {
+// not in the electorate, which is the world of round 1. With is_extra, nodes 4
+// and 5 have their places in round 2, so nodes 0 and 1 became extra nodes.
+TEST(StandbyTest, ANodeThatWasReplacedMayBeExtra) {
+  for (const bool is_extra : {true, false}) {
     Cluster nodes(4);
     for (int rank = 0; rank < 4; ++rank) {
       Report& report = nodes.report(rank);
@@ -1030,14 +1068,16 @@ TEST(StandbyTest, ANodeThatTheNewestRoundDoesNotListMayBeASpare) {
     for (const int restarted : {0, 1}) {
       nodes.report(restarted).place.reset();
       nodes.report(restarted).electorate.rank = -1;
+      nodes.report(restarted).electorate.standing =
+          is_extra ? Standing::kExtra : Standing::kRegular;
     }
-    if (knows_newer) {
+    if (is_extra) {
       Place& place = *nodes.report(2).place;
       place.round = 2;
       place.members = {"n4", "n5", "n2", "n3"};
     }
     for (const int rank : {0, 1, 2}) nodes.Come(rank);
-    EXPECT_EQ(nodes.told(2).epoch == 0, knows_newer);
+    EXPECT_EQ(nodes.told(2).epoch == 0, is_extra);
   }
 }
 

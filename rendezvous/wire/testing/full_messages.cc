@@ -99,6 +99,7 @@ Place FullPlace(int round) {
           .incarnations = {22, 0xfedcba9876543212, 23},
           .electorate = {.epoch = 20, .round = 21},
           .electors = 2,
+          .extras = 1,
           .channel_key = "sixteen bytes \xff\n of 32"};
 }
 
@@ -200,6 +201,8 @@ Report FullReport() {
                        .world = {.epoch = 30, .round = 13},
                        .nodes = 2,
                        .rank = 1,
+                       .standing = Standing::kExtra,
+                       .extras = 2,
                        .members = {"n1", "n2"}};
   report.previous_world = {.epoch = 0xfedcba9876543213, .round = 12};
   report.previous_rank = 4;
@@ -286,6 +289,8 @@ Directive FullDirective(DirectiveKind kind) {
                           .world = {.epoch = 20, .round = 13},
                           .nodes = 2,
                           .rank = 1,
+                          .standing = Standing::kExtra,
+                          .extras = 1,
                           .members = {"n1", "n2"}};
   directive.standbys = {"10.0.0.8:29400", "[fd00::9]:1234"};
   directive.host_rank = 3;
