@@ -53,9 +53,9 @@ struct FileQueue::State {
   // Calls `tell`, unless the queue was abandoned or destroyed.
   void Tell(const std::function<void()>& tell);
 
-  // Held while a callback of the queue's owner runs, and while on_trouble is
-  // destroyed. (An abandoned queue destroys on_trouble at once. Otherwise
-  // on_trouble would live as long as the queue's thread, which hangs.)
+  // Held while one of the owner's callbacks (such as on_trouble) runs, and
+  // while on_trouble is destroyed. An owner abandons a queue whose thread hangs
+  // in a write. on_trouble is then destroyed at once, not when the thread ends.
   std::mutex tell_mutex;
   // whether no callback may run any more; guarded by tell_mutex
   bool silent = false;

@@ -45,7 +45,7 @@ class Lifecycle {
     // job (Report::place_key)
     std::string place_key;
     rendezvous::JobSpec spec;
-    std::string endpoint;  // the coordinator's endpoint, for messages
+    std::string endpoint;  // the coordinator's endpoint, for texts for people
     // HOST:PORT at which this process could coordinate the job; empty: it
     // cannot
     std::string standby_endpoint;

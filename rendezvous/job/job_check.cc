@@ -150,14 +150,14 @@ void Job::WaiveFaults() {
   const auto set_waived = [this](Node& node, bool is_waived) {
     state_.nodes.Update(node, [&](Node& n) { n.fault_is_waived = is_waived; });
   };
-  // A node with a waived fault may get a place although the check found it bad.
-  // Withdraw the waiver while more nodes have come than a world needs.
+  // A node that the check by pairs found bad may get a place if its fault is
+  // waived. Withdraw the waivers while more nodes have come than a world needs.
   while (!state_.nodes.waived().empty() && MissingNodes(state_) < 0) {
     Node& node = *state_.nodes.Find(*state_.nodes.waived().begin());
     set_waived(node, false);
     if (MissingNodes(state_) <= 0) continue;
-    // Without this node too few electors are ready for a new world, so waive
-    // its fault again.
+    // Without this node, too few of the nodes that elect a coordinator are
+    // ready for a new world. So restore the waiver that was just withdrawn.
     set_waived(node, true);
     return;
   }

@@ -140,8 +140,10 @@ Standing StandingFor(const JobState& state, const Report& report) {
   const auto elector = electors.known.find(report.node.node_id);
   const bool is_extra_elector = elector != electors.known.end() &&
                                 elector->second.standing == Standing::kExtra;
-  if (told == Standing::kExtra || is_extra_elector ||
-      state.nodes.regular() >= state.spec.max_nodes) {
+  const int most = state.spec.max_nodes;
+  const int regular = state.nodes.regular();
+  const int connected = regular - state.nodes.broken();
+  if (told == Standing::kExtra || is_extra_elector || connected >= most) {
     return Standing::kExtra;
   }
   const bool was_elector = elector != electors.known.end() ||
@@ -155,7 +157,7 @@ Standing StandingFor(const JobState& state, const Report& report) {
       (state.round > 0 &&
        electors.world == WorldId{.epoch = world.epoch, .round = state.round});
   const int absent = electors.nodes - electors.gone - state.nodes.electors();
-  return has_world && state.nodes.regular() + absent >= state.spec.max_nodes
+  return regular >= most || (has_world && regular + absent >= most)
              ? Standing::kReplacement
              : Standing::kRegular;
 }

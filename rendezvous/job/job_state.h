@@ -321,12 +321,12 @@ bool LacksElectors(const JobState& state, Among among);
 // The standing of the node that sent `report` and is about to be added to
 // JobState::nodes. O(log n).
 //
-// A spare is told from the replacement of a lost node by the nodes that are
-// present: a spare joins beside max_nodes regular nodes. While members of the
-// newest world are absent, nobody can tell. Such a node counts only once it has
-// a place, because the absent nodes may have gone on without this coordinator.
-// Before this coordinator has a world, any node may be an agent of the earlier
-// world that was started again.
+// A spare joins beside max_nodes regular nodes that are connected (kExtra). If
+// some of these are disconnected, or are absent members of the newest world,
+// the node may be a spare or replace one of them (kReplacement). It counts only
+// once it has a place, because the absent nodes may have gone on without this
+// coordinator. Before this coordinator has a world, absent members do not
+// matter: the node may be one of them, whose agent was started again.
 Standing StandingFor(const JobState& state, const Report& report);
 // Whether the nodes that are not in `here` are too few to form a world under
 // another coordinator. `here`: the nodes that are connected to this

@@ -387,10 +387,11 @@ TEST(JobTakeoverTest, ARoundThatAMemberHasNotLearnedOfCannotRun) {
   }
 }
 
-// With at least 3 nodes in a world and at most 5 nodes in the job, two worlds
-// can never run at once. Nodes a and b are a majority of the electorate. So the
-// next round begins although only one of the four nodes of round 2, node b, has
-// stopped.
+// The electorate is round 1, with nodes a, b and c. Nodes a and b are a
+// majority of it. Of the four nodes of round 2, only node b has stopped its
+// workers. Other jobs would wait until more have. But a world has at least 3
+// nodes here, and the job at most 5, so two worlds can never run at once. So
+// the next round begins.
 TEST(JobTakeoverTest, WhereTwoWorldsNeverRunNoEarlierOneIsAwaited) {
   const JobSpec spec = QuickSpec(3, 5);
   JobFixture job = AfterLastCall(spec, {"a", "b", "c"});
@@ -1560,6 +1561,256 @@ TEST(JobTakeoverTest, SparesDoNotShowThatNoFurtherNodeComes) {
   job.ReconnectAll({"b", "c"});
   EXPECT_EQ(job.phase(), JobPhase::kRunning);
   EXPECT_EQ(job.round(), 1);
+}
+
+Standing ToldStanding(JobFixture& job, const std::string& name) {
+  return job.told(name).electorate.standing;
+}
+
+// Node d joins while three regular nodes, the maximum, are present. It is lost
+// with its standing unchanged if it gets the place of a lost node, if another
+// node takes over, and if its agent is started again.
+TEST(StandingTest, ANodeBesideTheMostNodesIsExtraForGood) {
+  JobFixture job = RunningJob(1, 3);
+  EXPECT_EQ(ToldStanding(job, "c"), Standing::kRegular);
+  job.Join("d");
+  EXPECT_EQ(ToldStanding(job, "d"), Standing::kExtra);
+  job.Lose("c");
+  job.AllStop();
+  job.Wait(seconds(1));
+  ASSERT_THAT(job.World(), ElementsAre("a", "b", "d"));
+  EXPECT_EQ(job.told("d").place.extras, 1);
+  for (const char* name : {"a", "b", "d"}) job.Runs(name);
+  EXPECT_EQ(job.told("a").electorate.extras, 1);
+  EXPECT_EQ(ToldStanding(job, "d"), Standing::kExtra);
+  job.TakeOver("b");
+  job.ReconnectAll({"b", "a", "d"});
+  ASSERT_THAT(job.Decided("adopt"), HasSubstr("round 2 goes on"));
+  EXPECT_EQ(ToldStanding(job, "d"), Standing::kExtra);
+  EXPECT_EQ(job.told("b").electorate.extras, 1);
+  job.Lose("d");
+  job.Restart("d");
+  EXPECT_EQ(ToldStanding(job, "d"), Standing::kExtra);
+}
+
+// Before the first round, too, the nodes beyond the maximum are extra.
+TEST(StandingTest, TheFirstNodesAreRegular) {
+  JobFixture job = JobFixture::HostedBy("a", QuickSpec(1, 2));
+  for (const char* name : {"c", "b"}) {
+    job.Create(name).report.health = Health::kUnchecked;
+  }
+  for (const char* name : {"c", "b", "a"}) job.Join(name);
+  ASSERT_EQ(job.round(), 0);
+  EXPECT_EQ(ToldStanding(job, "c"), Standing::kRegular);
+  EXPECT_EQ(ToldStanding(job, "b"), Standing::kRegular);
+  EXPECT_EQ(ToldStanding(job, "a"), Standing::kExtra);
+}
+
+// The world has room for one more node.
+TEST(StandingTest, ANodeBesideAWorldWithRoomIsRegular) {
+  JobFixture job = AfterLastCall(QuickSpec(1, 3), {"a", "b"});
+  job.Join("c");
+  EXPECT_EQ(ToldStanding(job, "c"), Standing::kRegular);
+  job.Join("d");
+  EXPECT_EQ(ToldStanding(job, "d"), Standing::kExtra);
+}
+
+// Nodes d, e and f join while nodes b and c are absent, which may run
+// elsewhere.
+TEST(StandingTest, AReplacementIsRegularOnceItHasAPlace) {
+  JobFixture job = RunningJob(1, 3);
+  for (const char* name : {"b", "c"}) job.Lose(name);
+  for (const char* name : {"d", "e"}) job.Join(name);
+  EXPECT_EQ(ToldStanding(job, "d"), Standing::kReplacement);
+  // Node b returns. With half of the electors a world begins.
+  job.AllStop();
+  job.Reconnect("b");
+  EXPECT_EQ(ToldStanding(job, "b"), Standing::kRegular);
+  StopWorkers(job, {"b"});
+  job.Wait(seconds(6));
+  ASSERT_THAT(job.World(), ElementsAre("a", "b", "d"));
+  EXPECT_EQ(job.told("d").electorate.standing, Standing::kReplacement);
+  EXPECT_EQ(job.told("d").place.extras, 0);
+  for (const char* name : {"a", "b", "d"}) job.Runs(name);
+  EXPECT_EQ(ToldStanding(job, "d"), Standing::kRegular);
+  EXPECT_EQ(job.told("d").electorate.extras, 0);
+  // Three nodes are regular now, so that the next ones are extra: node e, which
+  // has waited, and node c, which has been replaced.
+  job.Reconnect("e");
+  EXPECT_EQ(ToldStanding(job, "e"), Standing::kExtra);
+  job.Reconnect("c");
+  EXPECT_EQ(ToldStanding(job, "c"), Standing::kExtra);
+}
+
+// Node d gets the place of node c, which returns before the new world has
+// begun.
+TEST(StandingTest, AReplacementOfANodeThatHasReturnedIsExtra) {
+  JobFixture job = RunningJob(1, 3);
+  job.Lose("c");
+  job.Join("d");
+  EXPECT_EQ(ToldStanding(job, "d"), Standing::kReplacement);
+  job.AllStop();
+  job.Wait(seconds(1));
+  ASSERT_THAT(job.World(), ElementsAre("a", "b", "d"));
+  job.Reconnect("c");
+  for (const char* name : {"a", "b", "d"}) job.Runs(name);
+  EXPECT_EQ(ToldStanding(job, "d"), Standing::kExtra);
+  EXPECT_EQ(job.told("a").electorate.extras, 1);
+  EXPECT_EQ(ToldStanding(job, "c"), Standing::kRegular);
+}
+
+// The agent of a member was started again, and reports to the next coordinator,
+// which knows the member by the list of the world.
+TEST(StandingTest, ARestartedMemberIsRegular) {
+  JobFixture job = RunningJob(2, 4);
+  job.TakeOver("b");
+  job.ReconnectAll({"a", "b", "c"});
+  ASSERT_THAT(job.Decided("adopt"), HasSubstr("round 1 goes on"));
+  job.Restart("d");
+  EXPECT_EQ(ToldStanding(job, "d"), Standing::kRegular);
+  job.Join("e");
+  EXPECT_EQ(ToldStanding(job, "e"), Standing::kExtra);
+}
+
+// A node leaves for good, so the next one certainly replaces it.
+TEST(StandingTest, TheReplacementOfANodeThatHasLeftIsRegular) {
+  JobFixture job = RunningJob(1, 3);
+  job.agent("c").report.leave = "SIGTERM";
+  job.Report("c");
+  job.AllStop();
+  job.BreakStream("c");
+  job.Join("x");
+  EXPECT_EQ(ToldStanding(job, "x"), Standing::kRegular);
+}
+
+// Node c is disconnected, but not lost yet. Node x may be its new agent, under
+// another node id.
+TEST(StandingTest, ANodeBesideADisconnectedOneMayBeASpare) {
+  for (const bool has_world : {true, false}) {
+    JobFixture job = JobFixture::HostedBy("a", QuickSpec(1, 3));
+    if (!has_world) job.Create("b").report.health = Health::kUnchecked;
+    for (const char* name : {"a", "b", "c"}) job.Join(name);
+    ASSERT_EQ(job.round(), has_world ? 1 : 0);
+    job.BreakStream("c");
+    job.Join("x");
+    EXPECT_EQ(ToldStanding(job, "x"), Standing::kReplacement);
+    job.Reconnect("c");
+    job.Join("y");
+    EXPECT_EQ(ToldStanding(job, "y"), Standing::kExtra);
+  }
+}
+
+// Node c is absent from a round that goes on under the next coordinator.
+TEST(StandingTest, ANodeBesideAnAdoptedRoundMayBeASpare) {
+  JobFixture job = RunningJob(1, 3);
+  job.TakeOver("b");
+  job.ReconnectAll({"a", "b"});
+  ASSERT_THAT(job.Decided("adopt"), HasSubstr("round 1 goes on"));
+  job.Join("x");
+  EXPECT_EQ(ToldStanding(job, "x"), Standing::kReplacement);
+}
+
+// Node c is absent from round 2, which has formed, but has not begun yet.
+TEST(StandingTest, ANodeBesideARoundThatFormsMayBeASpare) {
+  JobFixture job = RunningJob(1, 3);
+  job.Lose("c");
+  job.AllStop();
+  job.Wait(seconds(1));
+  ASSERT_THAT(job.World(), ElementsAre("a", "b"));
+  job.Join("x");
+  EXPECT_EQ(ToldStanding(job, "x"), Standing::kReplacement);
+}
+
+// A world of more than 8 nodes is not listed, but the coordinator that formed
+// it knows its nodes.
+TEST(StandingTest, ARestartedMemberOfALargeWorldIsRegular) {
+  JobFixture job = JobFixture::HostedBy("a", QuickSpec(2, 9));
+  job.StartAll({"a", "b", "c", "d", "e", "f", "g", "h", "i"});
+  ASSERT_EQ(job.round(), 1);
+  job.Lose("i");
+  job.Join("x");
+  EXPECT_EQ(ToldStanding(job, "x"), Standing::kReplacement);
+  job.Restart("i");
+  EXPECT_EQ(ToldStanding(job, "i"), Standing::kRegular);
+}
+
+// The extra nodes e and f have the places of nodes c and d in round 2. Only
+// node b of that round reports to the next coordinator. All regular nodes come,
+// but nodes e and f, half of round 2, may have begun a world elsewhere.
+TEST(StandingTest, ExtraNodesOfARoundThatIsGivenUpMayRunElsewhere) {
+  JobFixture job = RunningJob(2, 4);
+  for (const char* name : {"e", "f"}) job.Join(name);
+  job.BreakStream("c");
+  job.Lose("d");
+  job.AllStop();
+  job.Wait(seconds(1));
+  ASSERT_THAT(job.World(), UnorderedElementsAre("a", "b", "e", "f"));
+  for (const char* name : {"a", "b", "e", "f"}) job.Runs(name);
+  job.TakeOver("c");
+  job.Reconnect("b");
+  for (const char* name : {"a", "c", "d"}) job.Restart(name);
+  job.Wait(seconds(6));
+  ASSERT_THAT(job.Decided("adopt"), HasSubstr("round 2 is given up"));
+  StopWorkers(job, {"b"});
+  job.Wait(seconds(10));
+  EXPECT_EQ(job.phase(), JobPhase::kGathering);
+  EXPECT_FALSE(job.job().MayAnnounce());
+}
+
+// A coordinator before its first world takes the standing that a node was told.
+TEST(StandingTest, IsKeptFromOneCoordinatorToTheNext) {
+  for (const Standing standing :
+       {Standing::kRegular, Standing::kReplacement, Standing::kExtra}) {
+    JobFixture job = RunningJob(2, 4);
+    Report& report = job.Create("e").report;
+    report.electorate = job.agent("c").report.electorate;
+    report.electorate.rank = -1;
+    report.electorate.standing = standing;
+    job.TakeOver("b");
+    job.ReconnectAll({"a", "b"});
+    job.Join("e");
+    job.Reconnect("c");
+    ASSERT_THAT(job.Decided("adopt"), HasSubstr("round 1 goes on"));
+    EXPECT_EQ(ToldStanding(job, "e"), standing);
+  }
+}
+
+// Nodes e and f are electors, but extra, and node a is regular. The three
+// regular nodes b, c and d come back with agents that were started again. So no
+// regular node is elsewhere, and a round may begin without half of the six
+// electors. It must then have all four regular nodes.
+TEST(StandingTest, RegularNodesGetTheirPlacesBeforeExtraElectors) {
+  JobFixture job = RunningJob(1, 4);
+  for (const char* name : {"e"}) job.Join(name);
+  job.Lose("d");
+  job.AllStop();
+  job.Wait(seconds(1));
+  ASSERT_THAT(job.World(), ElementsAre("a", "b", "c", "e"));
+  for (const char* name : {"a", "b", "c", "e"}) job.Runs(name);
+  for (const char* name : {"a", "b"}) job.BreakStream(name);
+  job.Lose("c");
+  job.AllStop();
+  for (const char* name : {"d", "c", "b", "a"}) job.Restart(name);
+  job.Wait(seconds(6));
+  EXPECT_THAT(job.World(), UnorderedElementsAre("a", "b", "c", "d"));
+}
+
+// Nodes b, e and f are electors, e and f are extra. Nodes c and d are regular.
+// With the three electors, a world has half of the four.
+TEST(StandingTest, ElectorsThatAreHalfGetTheirPlacesFirst) {
+  JobFixture job = RunningJob(2, 4);
+  for (const char* name : {"e", "f"}) job.Join(name);
+  job.BreakStream("c");
+  job.Lose("d");
+  job.AllStop();
+  job.Wait(seconds(1));
+  ASSERT_THAT(job.World(), UnorderedElementsAre("a", "b", "e", "f"));
+  for (const char* name : {"a", "b", "e", "f"}) job.Runs(name);
+  for (const char* name : {"c", "d"}) job.Restart(name);
+  job.Lose("a");
+  job.AllStop();
+  job.Wait(seconds(6));
+  EXPECT_THAT(job.World(), ::testing::IsSupersetOf({"b", "e", "f"}));
 }
 
 TEST(JobTakeoverTest, OnlyRegularNodesCountAmongTheNodes) {

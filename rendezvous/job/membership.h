@@ -307,8 +307,8 @@ class Membership {
     std::string place_key;
     NodeTime time;
   };
-  // Removes the oldest entry of `past_` if there are more than kMaxPast. Call
-  // it after `life` was added to `past_`.
+  // Records in `past_order_` that `life` was added to `past_`. If `past_` then
+  // has more than kMaxPast entries, removes the oldest one.
   void Bound(const Life& life);
 
   // Incarnations that were removed, or that reported but are not admitted yet.

@@ -37,8 +37,8 @@ class Journal : public RecordStore {
   struct Limits : PendingRecords::Limits {
     // Longest time for which Open waits for the file system.
     Duration open_within = std::chrono::seconds(30);
-    // Longest time for which the destructor waits for the last writes, and then
-    // for the close of the file.
+    // Longest time for which the destructor waits until the last records are
+    // written and the file is closed.
     Duration close_within = std::chrono::seconds(5);
   };
   using Trouble = JournalTrouble;

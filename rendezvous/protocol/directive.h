@@ -127,8 +127,8 @@ struct Directive {
   std::vector<Inquiry> inquiries;
 };
 
-// The end of a round that an order to stop (kStop) tells a node, as the node
-// reports it (Report::round_end).
+// Converts an order to stop (kStop) to the value of Report::round_end with which
+// the node then reports how its round ended.
 inline RoundEnd EndToldBy(const Directive& directive) {
   return {.round = directive.stop.round,
           .cause = directive.stop.cause,

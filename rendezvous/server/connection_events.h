@@ -5,14 +5,16 @@
 
 namespace muster::rendezvous {
 
-// Notifications about a connection, from the gRPC services to the listener. The
-// listener needs them to close connections on which no valid call was made.
+// Notifications about a connection, from the gRPC services to the Listener,
+// which accepts the connections. The Listener closes connections on which no
+// caller proves its identity.
 // `peer`: the value of grpc::ServerContext::peer(). Implementations are
 // thread-safe.
 class ConnectionEvents {
  public:
   virtual ~ConnectionEvents() = default;
-  // Tells the listener that a call on the connection was valid.
+  // Tells the Listener that a caller on the connection has proved its identity,
+  // or that a job has accepted its report.
   virtual void Proved(const std::string& peer) = 0;
   // Joined tells the listener that a node's stream on the connection has joined
   // a job, and Left that this stream has ended. Each call of Joined is followed

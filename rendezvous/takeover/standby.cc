@@ -87,8 +87,8 @@ void Standby::Count(Instant now, Step& step) {
   const bool is_asking = epoch_ != 0;
   const bool have_majority = HaveMajority(is_asking ? promised : all, &lacking);
   recount_.Counted(now, lacking);
-  // An election without a majority cannot succeed. End it: while it runs, Meet
-  // sends no nodes to another standby.
+  // The connected nodes are no majority any more, so the election cannot
+  // succeed. End it, so that Meet may send the nodes to another standby.
   const bool is_over = is_asking && !have_majority && !HaveMajority(all);
   if (is_over) EndElection();
   if (!have_majority) return;

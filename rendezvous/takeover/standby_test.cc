@@ -866,6 +866,17 @@ TEST(StandbyTest, ExtraNodesAreNotAmongTheNodesThatReplaceAMajority) {
   }
 }
 
+TEST(IsRegularTest, AReplacementCountsOnceItHasAPlace) {
+  for (const Standing standing :
+       {Standing::kRegular, Standing::kReplacement, Standing::kExtra}) {
+    Report report;
+    report.electorate.standing = standing;
+    EXPECT_EQ(IsRegular(report), standing == Standing::kRegular);
+    report.place = Place();
+    EXPECT_EQ(IsRegular(report), standing != Standing::kExtra);
+  }
+}
+
 // The newest round has six nodes, of which `extras` are extra nodes. One of its
 // regular nodes comes, and seven nodes that have just started: all regular
 // nodes of the job but two. With these two, the extra nodes may be a majority

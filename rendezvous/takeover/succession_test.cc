@@ -306,6 +306,48 @@ TEST(SuccessionTest, AFounderDoesNotAwaitElectorsThatHaveForgotten) {
   EXPECT_EQ(job.report("a").phase, NodePhase::kRunning);
 }
 
+// Nodes a to d run round 1; e and f are spares. Nodes c and d are cut off, and
+// the spares get their places in round 2. Then nodes a and b are cut off, too.
+// Round 3 runs on e and f, which are half of round 2. All four nodes that are
+// not spares gather: no such node is elsewhere, but they must not begin a
+// world.
+TEST(SuccessionTest, SparesThatHaveGotPlacesMayRunElsewhere) {
+  Succession job(SpecOf(2, 4, Takeover::kAuto), "z",
+                 {"a", "b", "c", "d", "e", "f"});
+  RunRoundOne(job, {"a", "b", "c", "d"}, "z");
+  ReplaceNodes(job, {"c", "d"}, {"e", "f"}, "z");
+  job.WaitForRound("a", 2);
+  job.Wait(seconds(1));
+  ASSERT_EQ(job.report("a").electorate.world.round, 2);
+  job.Cut({"a", "b"});
+  job.Wait(seconds(10));
+  ASSERT_EQ(job.report("e").round, 3);
+  ASSERT_EQ(job.report("f").phase, NodePhase::kRunning);
+  job.StandBy("a", 11);
+  job.Connect({"a", "b", "c", "d"}, "a");
+  job.Wait(seconds(20));
+  EXPECT_THAT(job.split(), IsEmpty());
+}
+
+// Node c waits for a place in a job that has room for it. Then node a is lost,
+// which coordinates the job, and is started again. All three nodes are there.
+TEST(SuccessionTest, ANodeThatHasWaitedForAPlaceCounts) {
+  JobSpec spec = SpecOf(1, 3, Takeover::kAuto);
+  spec.scale_up = ScaleUp::kNever;
+  Succession job(spec, "a", {"a", "b", "c"});
+  RunRoundOne(job, {"a", "b"}, "a");
+  job.Connect({"c"}, "a");
+  job.Wait(seconds(1));
+  ASSERT_EQ(job.report("c").round, 0);
+  job.End("a");
+  job.EndAgent("a");
+  job.Restart("a");
+  job.StandBy("b", 11);
+  job.Connect({"b", "c", "a"}, "b");
+  job.Wait(seconds(20));
+  EXPECT_EQ(job.report("c").phase, NodePhase::kRunning);
+}
+
 // Only node z, a spare, knows that round 2 has begun on all of its nodes.
 TEST(SuccessionTest, ARoundThatASpareKnowsToHaveBegunGoesOn) {
   Succession job(SpecOf(2, 3, Takeover::kAuto), "y", {"a", "b", "c", "z"});

@@ -24,8 +24,10 @@ const std::string kOne(1, '\1');
 
 class RelayCoreTest : public testing::Test {
  protected:
-  // Formats the effects. Upstream: "CHANNEL COMMAND key..." or "CHANNEL gone".
-  // To a client: "CLIENT<bytes" or "CLIENT!reason".
+  // Returns what the relay has done since the previous call, as texts. To the
+  // store's server: "CHANNEL COMMAND key..." for a command, "CHANNEL gone" if
+  // the channel's client has left. To a client: "CLIENT<bytes" for bytes sent,
+  // "CLIENT!reason" if its connection is closed.
   std::vector<std::string> Take() {
     std::vector<std::string> all;
     for (const auto& effect : effects_.All()) {

@@ -481,7 +481,7 @@ class Kustomize(unittest.TestCase):
     for path in built_overlays():
       with self.subTest(os.path.basename(path)):
         self.assertEqual(read(path).split('\n')[0],
-                         '# kustomize ' + overlays.sources_hash(),
+                         overlays.header(),
                          'run tests/kubernetes/overlays.py')
 
   def test_overlays_are_valid_and_ask_for_gpus(self):

@@ -40,6 +40,11 @@ def sources_hash():
   return digest.hexdigest()
 
 
+def header():
+  """Returns the first line of each built file."""
+  return '# SHA-256 of the kustomize sources: ' + sources_hash()
+
+
 def find_kubectl():
   """Returns kubectl's path, or None with a reason."""
   kubectl = shutil.which('kubectl')
@@ -72,7 +77,7 @@ def main():
     if done.returncode != 0 or done.stderr:
       sys.exit(done.stderr)
     with open(os.path.join(BUILT, name + '.yaml'), 'w') as file:
-      file.write('# kustomize %s\n%s' % (sources_hash(), done.stdout))
+      file.write('%s\n%s' % (header(), done.stdout))
 
 
 if __name__ == '__main__':

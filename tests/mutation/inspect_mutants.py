@@ -146,8 +146,8 @@ ALL = [Mutant(*mutant) for mutant in (
      'do break', DROP),
     ('who a hung one waited for is excused', _FLIGHT_RECORDER, 'FindDeaths',
      'if empty', TRUE),
-    # --- mutants of the time at which the ranks' flight records are judged
-    # (MomentOf)
+    # --- mutants of MomentOf, which finds the time that the analysis of flight
+    # records takes as the present
     ('the present is when something was recorded last', _FLIGHT_RECORDER,
      'MomentOf', 'do clock', DROP),
     ('an end is no sign of a time', _FLIGHT_RECORDER, 'MomentOf', 'do time',

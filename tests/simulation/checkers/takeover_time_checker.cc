@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "rendezvous/job/constituency.h"
 #include "tests/simulation/checkers/checkers.h"
 #include "tests/simulation/stage.h"
 
@@ -35,6 +36,7 @@ class TakeoverTimeChecker : public Checker {
     world.nodes = place.group_world_size;
     world.members = place.members;
     world.electors = place.electors;
+    world.extras = place.extras;
     world.started[place.group_rank] = agent;
     places_[agent.incarnation] = id;
   }
@@ -51,7 +53,7 @@ class TakeoverTimeChecker : public Checker {
     places_.erase(agent.incarnation);
     electorates_.erase(agent.incarnation);
     standbys_.erase(agent.incarnation);
-    spares_.erase(agent.incarnation);
+    not_regular_.erase(agent.incarnation);
     troubled_ = now();
   }
   void OnAgentStepped(AgentName agent, const agent::LifecycleStep& step,
@@ -62,14 +64,10 @@ class TakeoverTimeChecker : public Checker {
     if (!step.report.has_value()) return;
     const rendezvous::Electorate& electorate = step.report->electorate;
     electorates_[agent.incarnation] = electorate;
-    const bool is_spare =
-        electorate.nodes > 0 && electorate.rank < 0 &&
-        !step.report->place.has_value() &&
-        rendezvous::RankIn(electorate.members, step.report->node.node_id) < 0;
-    if (is_spare) {
-      spares_.insert(agent.incarnation);
+    if (rendezvous::IsRegular(*step.report)) {
+      not_regular_.erase(agent.incarnation);
     } else {
-      spares_.erase(agent.incarnation);
+      not_regular_.insert(agent.incarnation);
     }
     if (!step.report->leave.has_value()) return;
     if (leaving_.insert(agent.incarnation).second) troubled_ = now();
@@ -110,6 +108,8 @@ class TakeoverTimeChecker : public Checker {
     // number of this world's nodes that were electors when the world formed
     // (Place::electors)
     int electors = 0;
+    // number of this world's nodes with Standing::kExtra (Place::extras)
+    int extras = 0;
   };
 
   bool IsThere(uint64_t agent) const {
@@ -190,13 +190,13 @@ class TakeoverTimeChecker : public Checker {
   // can never begin on all of its nodes (CannotBegin).
   //
   // With Takeover::kAuto, the living agents need no majority of a world if few
-  // other agents can exist. `here`: the number of living agents that can vote
-  // and belong to at least one of the worlds. `elsewhere`: the highest possible
-  // number of the job's other agents. It must be lower than half of the world's
-  // nodes, and low enough for OthersAreFew.
+  // other agents can exist. `here`: the number of living regular agents that
+  // can vote. `elsewhere`: the highest possible number of the job's other
+  // regular agents. Together with the extra agents of the world, it must be
+  // lower than half of the world's nodes, and low enough for OthersAreFew.
   //
   // Before the first world, `here` counts only the agents that know the
-  // endpoint of a living standby. Later it omits known spares.
+  // endpoint of a living standby.
   bool MustElect() const {
     if (worlds_.empty()) {
       return plan().spec.RestartedAgentsElect() &&
@@ -217,7 +217,7 @@ class TakeoverTimeChecker : public Checker {
       worlds.insert(after);
     }
     const auto here = std::ranges::count_if(alive_, [&](uint64_t agent) {
-      return Votes(agent) && !spares_.contains(agent) && IsIn(worlds, agent);
+      return Votes(agent) && !not_regular_.contains(agent);
     });
     const auto elsewhere = Elsewhere(here);
     const bool are_few = OthersAreFew(here);
@@ -225,7 +225,8 @@ class TakeoverTimeChecker : public Checker {
       const auto found = worlds_.find(id);
       if (found == worlds_.end()) return false;
       return HasMajority(id) ||
-             (are_few && 2 * elsewhere < found->second.nodes);
+             (are_few &&
+              2 * (elsewhere + found->second.extras) < found->second.nodes);
     });
   }
   // Returns how many agents the job can have at most in addition to `here`
@@ -254,25 +255,6 @@ class TakeoverTimeChecker : public Checker {
              return newest != newest_agents_.end() && IsThere(newest->second);
            });
   }
-  // Whether one of `worlds` has a member in the slot of `agent`, and `agent` is
-  // the newest agent of this slot. An agent that was told that it is not in the
-  // electorate must be in the newest of `worlds`: another node may have taken
-  // its place there, so that it is a spare.
-  bool IsIn(const std::set<rendezvous::WorldId>& worlds, uint64_t agent) const {
-    const auto told = electorates_.find(agent);
-    const bool may_be_spare = told != electorates_.end() &&
-                              told->second.nodes > 0 && told->second.rank < 0 &&
-                              !places_.contains(agent);
-    return std::ranges::any_of(worlds, [&](const rendezvous::WorldId& id) {
-      if (may_be_spare && id != *worlds.rbegin()) return false;
-      const auto found = worlds_.find(id);
-      return found != worlds_.end() &&
-             std::ranges::any_of(found->second.started, [&](const auto& one) {
-               const auto newest = newest_agents_.find(one.second.slot);
-               return newest != newest_agents_.end() && newest->second == agent;
-             });
-    });
-  }
 
   // time at which the last coordinator was lost; nullopt: a coordinator runs
   std::optional<Instant> lost_since_;
@@ -292,7 +274,7 @@ class TakeoverTimeChecker : public Checker {
   std::map<int, uint64_t> newest_agents_;
   std::set<uint64_t> paused_;
   std::set<uint64_t> leaving_;
-  std::set<uint64_t> spares_;  // agents that are certainly spares
+  std::set<uint64_t> not_regular_;  // agents that do not count (IsRegular)
 };
 
 }  // namespace

@@ -47,9 +47,10 @@ struct ConformanceSubject {
   // With the longest length (a buffer of 600 KB), only about one in
   // longest_every_nth combinations of kind, type and reduction is tried.
   int longest_every_nth = kUsualNth;
-  // The strata (kind, type, reduction and length) of the cases may be divided
-  // among `shares` ConformanceSubjects for one transport, by a hash. This
-  // subject runs the strata of part number `share`, counted from 0.
+  // Several ConformanceSubjects may divide the cases of one transport among
+  // themselves, for example to run in parallel. `shares`: the number of these
+  // subjects. `share`: the number of this one, from 0. A hash of a case's kind,
+  // type, reduction and length decides which subject runs the case.
   int share = 0;
   int shares = 1;
 
