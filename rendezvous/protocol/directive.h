@@ -127,8 +127,8 @@ struct Directive {
   std::vector<Inquiry> inquiries;
 };
 
-// Converts an order to stop (kStop) to the value of Report::round_end with which
-// the node then reports how its round ended.
+// Converts an order to stop (kStop) to the value of Report::round_end with
+// which the node then reports how its round ended.
 inline RoundEnd EndToldBy(const Directive& directive) {
   return {.round = directive.stop.round,
           .cause = directive.stop.cause,

@@ -91,8 +91,8 @@ class OfferList {
   // one entry for each offer.
   std::vector<std::string> TakeOld();
 
-  // The number of offers of `queue`: of clients for which one of its elements is
-  // reserved.
+  // The number of offers of `queue`: of clients for which one of its elements
+  // is reserved.
   size_t CountOf(std::string_view queue) const;
   bool empty() const { return offers_.empty(); }
   size_t bytes() const { return bytes_; }

@@ -155,6 +155,24 @@ TEST_F(CheckersTest, ReportsAPreemptedJobThatDoesNotEnd) {
   EXPECT_THAT(checker_->breach(), HasSubstr("has not ended"));
 }
 
+// A coordinator that continues a recorded job learns of the preemption while it
+// still waits, for a lease, for the recorded nodes.
+TEST_F(CheckersTest, APreemptedJobWaitsForTheNodesOfItsRecord) {
+  Use(NewPreemptionChecker);
+  checker_->OnCoordinatorStarted(2);
+  checker_->OnCoordinatorContinued();
+  step_.decisions = {{.kind = "preempt"}};
+  checker_->OnStep(step_);
+  const rendezvous::JobSpec& spec = plan_.spec;
+  Advance(spec.lease() + spec.preempt_grace + spec.shutdown_timeout +
+          seconds(6));
+  checker_->OnTick();
+  EXPECT_EQ(checker_->breach(), "");
+  Advance(milliseconds(1));
+  checker_->OnTick();
+  EXPECT_THAT(checker_->breach(), HasSubstr("has not ended"));
+}
+
 TEST_F(CheckersTest, AcceptsACrashOfAPreemptedJobsCoordinator) {
   Use(NewPreemptionChecker);
   step_.decisions = {{.kind = "preempt"}};

@@ -29,6 +29,7 @@ class PreemptionChecker : public Checker {
   void OnCoordinatorStarted(uint64_t epoch) override {
     epoch_ = epoch;
     known_since_.reset();
+    awaits_nodes_until_ = {};
     ended_ = false;
   }
   // While the coordinator is down, nobody can end the job, so the time limit of
@@ -40,7 +41,8 @@ class PreemptionChecker : public Checker {
     known_since_.reset();
   }
   void OnCoordinatorContinued() override {
-    if (recorded_) known_since_ = now() + plan().spec.lease();
+    awaits_nodes_until_ = now() + plan().spec.lease();
+    if (recorded_) known_since_ = awaits_nodes_until_;
   }
   void OnCoordinatorPaused() override { OnCoordinatorCrashed(); }
   void OnCoordinatorResumed() override {
@@ -54,7 +56,9 @@ class PreemptionChecker : public Checker {
   }
   void OnStep(const CoordinatorStepped& step) override {
     for (const rendezvous::Decision& decision : step.decisions) {
-      if (decision.kind == "preempt") known_since_ = now();
+      if (decision.kind == "preempt") {
+        known_since_ = std::max(now(), awaits_nodes_until_);
+      }
       if (decision.kind == "assign" && known_since_.has_value()) {
         Fail("a round begins after the notice: " + decision.reason);
       }
@@ -145,6 +149,10 @@ class PreemptionChecker : public Checker {
   // preemption, which starts the time limit for the end of the job; nullopt: no
   // time limit runs
   std::optional<Instant> known_since_;
+  // If the coordinator that this checker observes has continued a job from a
+  // record: the time until which it waits for reports of the recorded nodes
+  // before it counts the time for a stop.
+  Instant awaits_nodes_until_;
   uint64_t epoch_ = 0;
   // whether the coordinator that this checker observes knew of the preemption
   // when it last crashed or was suspended

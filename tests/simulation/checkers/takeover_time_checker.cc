@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "rendezvous/job/constituency.h"
 #include "tests/simulation/checkers/checkers.h"
 #include "tests/simulation/stage.h"
 
@@ -64,7 +63,11 @@ class TakeoverTimeChecker : public Checker {
     if (!step.report.has_value()) return;
     const rendezvous::Electorate& electorate = step.report->electorate;
     electorates_[agent.incarnation] = electorate;
-    if (rendezvous::IsRegular(*step.report)) {
+    const bool is_regular =
+        electorate.standing == rendezvous::Standing::kRegular ||
+        (electorate.standing == rendezvous::Standing::kReplacement &&
+         step.report->place.has_value());
+    if (is_regular) {
       not_regular_.erase(agent.incarnation);
     } else {
       not_regular_.insert(agent.incarnation);
@@ -274,7 +277,7 @@ class TakeoverTimeChecker : public Checker {
   std::map<int, uint64_t> newest_agents_;
   std::set<uint64_t> paused_;
   std::set<uint64_t> leaving_;
-  std::set<uint64_t> not_regular_;  // agents that do not count (IsRegular)
+  std::set<uint64_t> not_regular_;  // agents that do not count as regular
 };
 
 }  // namespace
