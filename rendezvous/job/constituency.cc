@@ -29,11 +29,13 @@ void CountVotes(const std::vector<const Report*>& voting, Constituency& one) {
   std::map<int, bool> remembers;
   std::set<int> extras;
   for (const Report* report : voting) {
-    const bool has_forgotten = !report->place.has_value() &&
+    const int listed = ListedRank(one.members, one.incarnations, report->node);
+    const bool has_forgotten = listed < 0 && !report->place.has_value() &&
                                report->electorate.rank < 0 &&
                                report->spec.RestartedAgentsElect();
-    const int rank = has_forgotten ? RankIn(one.members, report->node.node_id)
-                                   : ElectorRank(*report, one.world);
+    const int known = has_forgotten ? RankIn(one.members, report->node.node_id)
+                                    : ElectorRank(*report, one.world);
+    const int rank = known >= 0 ? known : listed;
     if (rank < 0 || rank >= one.nodes) continue;
     remembers[rank] = remembers[rank] || !has_forgotten;
     if (report->electorate.standing == Standing::kExtra) extras.insert(rank);
@@ -64,6 +66,14 @@ int ElectorRank(const Report& report, const WorldId& world) {
   const int rank = RankOf(report, world);
   if (rank >= 0 || report.previous_world != world) return rank;
   return report.previous_rank;
+}
+
+int ListedRank(const std::vector<std::string>& members,
+               const std::vector<uint64_t>& incarnations,
+               const NodeIdentity& agent) {
+  const int rank = RankIn(members, agent.node_id);
+  if (rank < 0 || rank >= std::ssize(incarnations)) return -1;
+  return incarnations[rank] == agent.incarnation ? rank : -1;
 }
 
 WorldId IdOf(const Place& place) {
@@ -125,9 +135,7 @@ int UnawareRank(const Report& report, const Place& place,
 }
 
 bool IsUnawareMember(const Report& report, const Place& place) {
-  const int rank = RankIn(place.members, report.node.node_id);
-  if (rank < 0 || rank >= std::ssize(place.incarnations)) return false;
-  return place.incarnations[rank] == report.node.incarnation &&
+  return ListedRank(place.members, place.incarnations, report.node) >= 0 &&
          !MayKnow(report, IdOf(place));
 }
 
@@ -157,14 +165,16 @@ std::vector<Constituency> ConstituenciesOf(
     constituencies.push_back({.world = newest.world,
                               .nodes = newest.nodes,
                               .extras = newest.extras,
-                              .members = newest.members});
+                              .members = newest.members,
+                              .incarnations = newest.incarnations});
   }
   const Place* const after = WorldAfter(newest, known);
   if (after != nullptr && !CannotBegin(*after, newest, voting)) {
     constituencies.push_back({.world = IdOf(*after),
                               .nodes = after->group_world_size,
                               .extras = after->extras,
-                              .members = after->members});
+                              .members = after->members,
+                              .incarnations = after->incarnations});
   }
   for (Constituency& one : constituencies) CountVotes(voting, one);
   return constituencies;

@@ -20,6 +20,14 @@ int RankOf(const Report& report, const WorldId& world);
 // of its place. Such a node remembers its promises, so it votes in `world`.
 int ElectorRank(const Report& report, const WorldId& world);
 
+// Returns the group rank of the agent in a world that lists its nodes and their
+// incarnations; -1: the world does not list this agent, or its node had another
+// agent there. A listed agent remembers its promises, so it votes in the world
+// even if it has not learned that it belongs to it.
+int ListedRank(const std::vector<std::string>& members,
+               const std::vector<uint64_t>& incarnations,
+               const NodeIdentity& agent);
+
 // Returns the electorate (the world whose nodes elect a coordinator) that the
 // newest coordinator has sent to any of the reporting nodes. Returns a default
 // Electorate if no report has one. Do not use the result's `rank`: it is the
@@ -78,7 +86,8 @@ bool CannotBegin(const Place& place, const Electorate& newest,
 struct Constituency {
   WorldId world;
   int nodes = 0;
-  // Number of voting nodes that remember this world.
+  // Number of voting nodes that remember this world, or belong to it without
+  // having learned of it (ListedRank).
   int voters = 0;
   // Number of voting nodes whose agents were started again since they ran this
   // world. Such an agent remembers neither the world nor the epochs that it has
@@ -88,6 +97,8 @@ struct Constituency {
   int extras = 0;
   // the node ids of the world, by group rank; empty: not listed
   std::vector<std::string> members;
+  // the incarnations of their agents; empty: not listed
+  std::vector<uint64_t> incarnations;
 
   // Whether the nodes counted by `voters` and `returned` may elect a
   // coordinator. They must together be more than half of the world, and

@@ -314,7 +314,8 @@ Directive DirectiveFor(const JobState& state, const Node& node) {
                             .rank = node.elector_rank,
                             .standing = node.standing,
                             .extras = state.electors.extras,
-                            .members = state.electors.members};
+                            .members = state.electors.members,
+                            .incarnations = state.electors.incarnations};
     directive.standbys = state.standbys;
     directive.host_rank = state.host_rank;
   }

@@ -322,7 +322,8 @@ void Job::KeepElectors(const std::vector<const Report*>& all) {
   state_.electors = {.world = newest.world,
                      .nodes = newest.nodes,
                      .extras = newest.extras,
-                     .members = newest.members};
+                     .members = newest.members,
+                     .incarnations = newest.incarnations};
 }
 
 void Job::KeepLaterWorld(const std::vector<const Report*>& all) {
@@ -399,7 +400,11 @@ void Job::FollowLaterWorld(const Node& node, const Report& report) {
 void Job::JoinElectors(Node& node, const Report& report) {
   Electors& electors = state_.electors;
   const std::string& id = node.identity.node_id;
-  const int rank = ElectorRank(report, electors.world);
+  const int known = ElectorRank(report, electors.world);
+  const int rank =
+      known >= 0
+          ? known
+          : ListedRank(electors.members, electors.incarnations, node.identity);
   const bool is_new =
       electors.Add(id, {.rank = rank,
                         .incarnation = node.identity.incarnation,
@@ -426,6 +431,7 @@ void Job::Elect() {
               .nodes = state_.world.size(),
               .extras = state_.world.extras};
   electors.members = state_.world.ListedMembers();
+  electors.incarnations = state_.world.ListedIncarnations();
   for (int rank = 0; rank < state_.world.size(); ++rank) {
     const std::string& id = state_.world.members[rank].node_id;
     Node* const node = state_.nodes.Find(id);

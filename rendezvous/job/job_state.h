@@ -65,8 +65,10 @@ struct Electors {
   std::set<int> ranks;                   // group ranks of the known electors
   int gone = 0;                          // number of electors that left the job
   int extras = 0;  // number of the world's nodes with Standing::kExtra
-  // ids of all nodes of the electors' world, by group rank; empty: not listed
+  // Ids of all nodes of the electors' world, and the incarnations of their
+  // agents (Electorate::incarnations), by group rank; empty: not listed.
   std::vector<std::string> members;
+  std::vector<uint64_t> incarnations;
   // Whether this is the job's first world, and this coordinator does not know
   // yet that it has begun on all of its nodes. Most of its nodes may then have
   // received no directive that tells them that they are electors.

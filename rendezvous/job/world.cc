@@ -39,9 +39,7 @@ Place World::PlaceOf(int group_rank, int round) const {
   // other directives omit it.
   if (group_rank == 0) place.store_clients = store_clients;
   place.members = ListedMembers();
-  for (size_t rank = 0; rank < place.members.size(); ++rank) {
-    place.incarnations.push_back(members[rank].incarnation);
-  }
+  place.incarnations = ListedIncarnations();
   place.electorate = electorate;
   place.electors = electors;
   place.extras = extras;
@@ -55,6 +53,15 @@ std::vector<std::string> World::ListedMembers() const {
     ids.push_back(member.node_id.empty() ? member.host : member.node_id);
   }
   return ids;
+}
+
+std::vector<uint64_t> World::ListedIncarnations() const {
+  std::vector<uint64_t> incarnations;
+  if (size() > kMaxListedElectors) return incarnations;
+  for (const Member& member : members) {
+    incarnations.push_back(member.incarnation);
+  }
+  return incarnations;
 }
 
 void World::SetMember(const Place& place, const NodeIdentity& node) {

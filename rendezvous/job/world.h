@@ -71,8 +71,9 @@ struct World {
   Instant unknown_until;
 
   int size() const { return static_cast<int>(members.size()); }
-  // Returns the value of Place::members for this world.
+  // Return the values of Place::members and Place::incarnations for this world.
   std::vector<std::string> ListedMembers() const;
+  std::vector<uint64_t> ListedIncarnations() const;
   Place PlaceOf(int group_rank, int round) const;
   // Makes `node` the member that has this place.
   void SetMember(const Place& place, const NodeIdentity& node);

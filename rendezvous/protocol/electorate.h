@@ -84,6 +84,10 @@ struct Electorate {
   // The node ids of the world by group rank, "" where unknown. Empty if the
   // world has more than kMaxListedElectors nodes.
   std::vector<std::string> members;
+  // The incarnations of the agents of `members` when the world formed, 0 where
+  // unknown. Empty: all are unknown. With them, a node votes that has not
+  // learned that it belongs to the world.
+  std::vector<uint64_t> incarnations;
 
   bool operator==(const Electorate&) const = default;
 };

@@ -866,6 +866,34 @@ TEST(StandbyTest, ExtraNodesAreNotAmongTheNodesThatReplaceAMajority) {
   }
 }
 
+// Only node 0 has learned of the first round, which lists its agents. Nodes 1
+// and 2 belong to it. If their agents were started again, only one of three
+// voting nodes remembers its promises, too few for an election.
+TEST(StandbyTest, AListedAgentThatHasNotLearnedOfTheRoundVotes) {
+  for (const bool is_same : {true, false}) {
+    Cluster nodes(4);
+    for (int rank = 0; rank < 4; ++rank) {
+      Report& report = nodes.report(rank);
+      report.node.incarnation = 70 + rank;
+      report.spec.takeover = Takeover::kAuto;
+      report.spec.max_nodes = 7;
+      if (rank == 0) {
+        report.electorate.members = {"n0", "n1", "n2", "n3"};
+        report.electorate.incarnations = {70, is_same ? 71u : 61u,
+                                          is_same ? 72u : 62u, 73};
+      } else {
+        report.place.reset();
+        report.electorate = {.epoch = kOld};
+      }
+    }
+    nodes.Come(0);
+    nodes.Come(2);
+    EXPECT_EQ(nodes.told(0).epoch, 0u);
+    nodes.Come(1);
+    EXPECT_EQ(nodes.told(1).epoch != 0, is_same);
+  }
+}
+
 TEST(IsRegularTest, AReplacementCountsOnceItHasAPlace) {
   for (const Standing standing :
        {Standing::kRegular, Standing::kReplacement, Standing::kExtra}) {

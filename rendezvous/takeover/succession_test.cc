@@ -329,6 +329,26 @@ TEST(SuccessionTest, SparesThatHaveGotPlacesMayRunElsewhere) {
   EXPECT_THAT(job.split(), IsEmpty());
 }
 
+// The founder is lost while the first round begins: only node a has learned of
+// it. The other nodes have met the founder, and node a's report lists them.
+TEST(SuccessionTest, NodesThatHaveNotLearnedOfTheFirstRoundElect) {
+  for (const Takeover takeover : {Takeover::kMajority, Takeover::kAuto}) {
+    Succession job(SpecOf(2, 6, takeover), "z", {"a", "b", "c", "d"});
+    job.Connect({"a", "b", "c", "d"}, "z");
+    job.Wait(seconds(1));
+    job.Deafen({"b", "c", "d"});
+    job.WaitForRound("a", 1);
+    ASSERT_EQ(job.report("a").round, 1);
+    job.Cut({"a", "b", "c", "d"});
+    job.Hear({"b", "c", "d"});
+    job.End("z");
+    job.StandBy("b", 11);
+    job.Connect({"b", "c", "a"}, "b");
+    job.Wait(seconds(20));
+    EXPECT_EQ(job.report("b").phase, NodePhase::kRunning);
+  }
+}
+
 // Node c waits for a place in a job that has room for it. Then node a is lost,
 // which coordinates the job, and is started again. All three nodes are there.
 TEST(SuccessionTest, ANodeThatHasWaitedForAPlaceCounts) {

@@ -461,6 +461,13 @@ void MembersFromWire(
   }
 }
 
+void IncarnationsFromWire(const google::protobuf::RepeatedField<uint64_t>& wire,
+                          BoundedReader* reader,
+                          std::vector<uint64_t>* incarnations) {
+  if (!reader->Count("incarnations", wire.size(), kMaxListedElectors)) return;
+  incarnations->assign(wire.begin(), wire.end());
+}
+
 }  // namespace
 
 void FromWire(const v1::Place& wire, BoundedReader* reader, Place* place) {
@@ -495,11 +502,7 @@ void FromWire(const v1::Place& wire, BoundedReader* reader, Place* place) {
                       &place->reached_step);
   }
   MembersFromWire(wire.members(), reader, &place->members);
-  if (reader->Count("incarnations", wire.incarnations_size(),
-                    kMaxListedElectors)) {
-    place->incarnations.assign(wire.incarnations().begin(),
-                               wire.incarnations().end());
-  }
+  IncarnationsFromWire(wire.incarnations(), reader, &place->incarnations);
   reader->Integer("electors", wire.electors(), 0, kMaxNodes, &place->electors);
   reader->Integer("extras", wire.extras(), 0, kMaxNodes, &place->extras);
   place->electorate.epoch = wire.electorate_epoch();
@@ -557,6 +560,9 @@ void ToWire(const Electorate& electorate, v1::Electorate* wire) {
   for (const std::string& member : electorate.members) {
     wire->add_members(member);
   }
+  for (const uint64_t one : electorate.incarnations) {
+    wire->add_incarnations(one);
+  }
 }
 
 void FromWire(const v1::Electorate& wire, BoundedReader* reader,
@@ -570,6 +576,7 @@ void FromWire(const v1::Electorate& wire, BoundedReader* reader,
   FromWire(wire.standing(), reader, &electorate->standing);
   reader->Integer("extras", wire.extras(), 0, kMaxNodes, &electorate->extras);
   MembersFromWire(wire.members(), reader, &electorate->members);
+  IncarnationsFromWire(wire.incarnations(), reader, &electorate->incarnations);
 }
 
 int ToWire(StopCause cause) {

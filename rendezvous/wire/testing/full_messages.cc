@@ -203,7 +203,8 @@ Report FullReport() {
                        .rank = 1,
                        .standing = Standing::kExtra,
                        .extras = 2,
-                       .members = {"n1", "n2"}};
+                       .members = {"n1", "n2"},
+                       .incarnations = {25, 0xfedcba9876543214}};
   report.previous_world = {.epoch = 0xfedcba9876543213, .round = 12};
   report.previous_rank = 4;
   report.host_rank = 3;
@@ -291,7 +292,8 @@ Directive FullDirective(DirectiveKind kind) {
                           .rank = 1,
                           .standing = Standing::kExtra,
                           .extras = 1,
-                          .members = {"n1", "n2"}};
+                          .members = {"n1", "n2"},
+                          .incarnations = {25, 0xfedcba9876543214}};
   directive.standbys = {"10.0.0.8:29400", "[fd00::9]:1234"};
   directive.host_rank = 3;
   directive.pair_check = PairCheck{.number = 24,

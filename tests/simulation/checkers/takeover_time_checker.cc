@@ -174,12 +174,21 @@ class TakeoverTimeChecker : public Checker {
     }
     return unaware > 0 && unaware + world.electors > electorate.nodes;
   }
-  bool HasMajority(rendezvous::WorldId id) const {
+  // Whether the living agents that can vote are a majority of the world `id`.
+  // Agents of `electorate` that it lists also vote if they have not started it.
+  bool HasMajority(rendezvous::WorldId id,
+                   const rendezvous::Electorate& electorate) const {
     const auto found = worlds_.find(id);
     if (found == worlds_.end()) return false;
     const World& world = found->second;
     int remember = 0;
     int returned = 0;
+    for (size_t rank = 0;
+         id == electorate.world && rank < electorate.incarnations.size();
+         ++rank) {
+      const bool has_started = world.started.contains(static_cast<int>(rank));
+      remember += !has_started && Votes(electorate.incarnations[rank]) ? 1 : 0;
+    }
     for (const auto& [rank, member] : world.started) {
       remember += Votes(member.incarnation) ? 1 : 0;
       returned += HasReturned(world, member) ? 1 : 0;
@@ -227,7 +236,7 @@ class TakeoverTimeChecker : public Checker {
     return std::ranges::all_of(worlds, [&](const rendezvous::WorldId& id) {
       const auto found = worlds_.find(id);
       if (found == worlds_.end()) return false;
-      return HasMajority(id) ||
+      return HasMajority(id, electorate) ||
              (are_few &&
               2 * (elsewhere + found->second.extras) < found->second.nodes);
     });
