@@ -169,7 +169,6 @@ World WorldOf(const Reports& reports, const Electorate& newest) {
     world.master_port = place.master_port;
     world.restart_count = place.restart_count;
     world.reached_step = place.reached_step;
-    world.extras = place.extras;
     world.SetMember(place, report->node);
     ids = place.members;
   }

@@ -27,7 +27,6 @@ void CountVotes(const std::vector<const Report*>& voting, Constituency& one) {
   // Key: a rank that at least one node claims. Value: whether a node with this
   // rank remembers the world. Several nodes with one rank are one voter.
   std::map<int, bool> remembers;
-  std::set<int> extras;
   for (const Report* report : voting) {
     const int listed = ListedRank(one.members, one.incarnations, report->node);
     const bool has_forgotten = listed < 0 && !report->place.has_value() &&
@@ -38,9 +37,7 @@ void CountVotes(const std::vector<const Report*>& voting, Constituency& one) {
     const int rank = known >= 0 ? known : listed;
     if (rank < 0 || rank >= one.nodes) continue;
     remembers[rank] = remembers[rank] || !has_forgotten;
-    if (report->electorate.standing == Standing::kExtra) extras.insert(rank);
   }
-  one.extras = std::max(0, one.extras - static_cast<int>(extras.size()));
   for (const auto& [rank, does] : remembers) {
     ++(does ? one.voters : one.returned);
   }
@@ -164,7 +161,6 @@ std::vector<Constituency> ConstituenciesOf(
   if (newest.nodes > 0) {
     constituencies.push_back({.world = newest.world,
                               .nodes = newest.nodes,
-                              .extras = newest.extras,
                               .members = newest.members,
                               .incarnations = newest.incarnations});
   }
@@ -172,7 +168,6 @@ std::vector<Constituency> ConstituenciesOf(
   if (after != nullptr && !CannotBegin(*after, newest, voting)) {
     constituencies.push_back({.world = IdOf(*after),
                               .nodes = after->group_world_size,
-                              .extras = after->extras,
                               .members = after->members,
                               .incarnations = after->incarnations});
   }
@@ -192,15 +187,12 @@ bool OthersAreTooFew(const JobSpec& spec, int here,
   const int elsewhere = std::max(0, spec.max_nodes - here);
   return elsewhere <= MostElsewhere(spec) &&
          std::ranges::all_of(constituencies, [&](const Constituency& one) {
-           return 2 * (elsewhere + one.extras) < one.nodes ||
-                  one.has_majority();
+           return 2 * elsewhere < one.nodes || one.has_majority();
          });
 }
 
-bool IsRegular(const Report& report) {
-  const Standing standing = report.electorate.standing;
-  return standing == Standing::kRegular ||
-         (standing == Standing::kReplacement && report.place.has_value());
+bool IsSpare(const Report& report) {
+  return report.electorate.is_spare && !report.place.has_value();
 }
 
 }  // namespace muster::rendezvous

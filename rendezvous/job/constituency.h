@@ -93,8 +93,6 @@ struct Constituency {
   // world. Such an agent remembers neither the world nor the epochs that it has
   // promised to obey. `members` shows that its node belongs to the world.
   int returned = 0;
-  // Number of nodes of this world with Standing::kExtra that do not vote here.
-  int extras = 0;
   // the node ids of the world, by group rank; empty: not listed
   std::vector<std::string> members;
   // the incarnations of their agents; empty: not listed
@@ -140,18 +138,17 @@ int MostElsewhere(const JobSpec& spec);
 // Whether the nodes that are not connected to this coordinator are too few to
 // begin a world or to end a job. Always false without Takeover::kAuto.
 //
-// `here`: number of connected regular nodes. With kAuto at most max_nodes
-// regular nodes run, so at most m = max_nodes - `here` of them are elsewhere.
-// The others are too few if both of the following hold:
+// `here`: number of connected nodes, without spares (IsSpare). With kAuto at
+// most max_nodes nodes run besides spares, so there are at most m = max_nodes -
+// `here` other nodes. They are too few if both of the following hold:
 // - m is at most MostElsewhere.
-// - Each constituency has a connected majority, or more than 2 (m +
-//   Constituency::extras) nodes.
+// - Each constituency has more than 2 m nodes or has a connected majority.
 bool OthersAreTooFew(const JobSpec& spec, int here,
                      const std::vector<Constituency>& constituencies);
 
-// Whether the node counts as a regular node: by its standing, or because it is
-// a replacement and has a place.
-bool IsRegular(const Report& report);
+// Whether the node may be a spare: its coordinator has told it so, and it has
+// had no place since.
+bool IsSpare(const Report& report);
 
 }  // namespace muster::rendezvous
 

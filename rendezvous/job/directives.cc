@@ -312,8 +312,7 @@ Directive DirectiveFor(const JobState& state, const Node& node) {
                             .world = state.electors.world,
                             .nodes = state.electors.nodes,
                             .rank = node.elector_rank,
-                            .standing = node.standing,
-                            .extras = state.electors.extras,
+                            .is_spare = node.is_spare,
                             .members = state.electors.members,
                             .incarnations = state.electors.incarnations};
     directive.standbys = state.standbys;

@@ -345,7 +345,7 @@ Node* Job::Admit(const ReportArrived& event) {
   }
   if (holder != nullptr) return Contend(*holder, event);
   state_.successors.erase(stream);
-  const Standing standing = StandingFor(state_, report);
+  const bool is_spare = JoinsAsSpare(state_, report);
   Node& node = state_.nodes.Add(report.node, state_.now);
   node.time = state_.nodes.TimeOf(report.node);
   if (state_.nodes.size() == 1) ++state_.changes;
@@ -359,7 +359,7 @@ Node* Job::Admit(const ReportArrived& event) {
       report.promised_epoch != state_.epoch) {
     node.must_have_seen = 1;
   }
-  state_.nodes.Update(node, [&](Node& n) { n.standing = standing; });
+  state_.nodes.Update(node, [&](Node& n) { n.is_spare = is_spare; });
   if (state_.spec.network_check != NetworkCheckTime::kNever) {
     state_.nodes.Update(node,
                         [&](Node& n) { n.check_fault = report.check_fault; });

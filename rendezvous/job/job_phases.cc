@@ -5,8 +5,8 @@
 #include <chrono>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -112,8 +112,8 @@ bool KnowsNewer(const Report& report, const WorldId& world) {
 bool AllAreHere(const JobState& state) {
   const int most = state.spec.max_nodes;
   if (!state.own_endpoint.empty()) {
-    // With Takeover::kAuto at most max_nodes regular nodes run. So once that
-    // many have reported, no other can.
+    // With Takeover::kAuto at most max_nodes nodes run besides the spares. So
+    // once that many have reported, no other can.
     if (state.spec.takeover == Takeover::kAuto &&
         state.nodes.regular() >= most) {
       return true;
@@ -321,7 +321,6 @@ void Job::KeepElectors(const std::vector<const Report*>& all) {
   const Electorate newest = NewestElectorate(all);
   state_.electors = {.world = newest.world,
                      .nodes = newest.nodes,
-                     .extras = newest.extras,
                      .members = newest.members,
                      .incarnations = newest.incarnations};
 }
@@ -387,9 +386,7 @@ void Job::FollowLaterWorld(const Node& node, const Report& report) {
   // Add the node to the nodes that certainly never begin the later world
   // (LaterWorld::reached). Do not add a member of a later world that this
   // coordinator has formed, because this member may still begin that world.
-  if (node.standing == Standing::kRegular && !is_member) {
-    later.reached.insert(id);
-  }
+  if (!node.is_spare && !is_member) later.reached.insert(id);
   const bool have_stopped = std::ssize(later.stopped) >= later.needed;
   const auto reached = static_cast<int>(later.reached.size());
   if (is_out || have_stopped || OthersAreTooFew(state_.spec, reached, {})) {
@@ -405,10 +402,8 @@ void Job::JoinElectors(Node& node, const Report& report) {
       known >= 0
           ? known
           : ListedRank(electors.members, electors.incarnations, node.identity);
-  const bool is_new =
-      electors.Add(id, {.rank = rank,
-                        .incarnation = node.identity.incarnation,
-                        .standing = node.standing});
+  const bool is_new = electors.Add(
+      id, {.rank = rank, .incarnation = node.identity.incarnation});
   FollowLaterWorld(node, report);
   if (!is_new) return;
   state_.nodes.Update(node, [&](Node& n) { n.elector_rank = rank; });
@@ -428,40 +423,37 @@ void Job::CountAsGone(Node& node) {
 void Job::Elect() {
   Electors& electors = state_.electors;
   electors = {.world = {.epoch = state_.world.epoch, .round = state_.round},
-              .nodes = state_.world.size(),
-              .extras = state_.world.extras};
+              .nodes = state_.world.size()};
   electors.members = state_.world.ListedMembers();
   electors.incarnations = state_.world.ListedIncarnations();
+  std::set<std::string> members;
   for (int rank = 0; rank < state_.world.size(); ++rank) {
     const std::string& id = state_.world.members[rank].node_id;
-    Node* const node = state_.nodes.Find(id);
+    const Node* const node = state_.nodes.Find(id);
+    members.insert(id);
     // A member may have succeeded and been lost before the last one began. Its
     // agent, if it was started again, has forgotten the world.
     const bool is_same =
         node != nullptr &&
         node->identity.incarnation == state_.world.members[rank].incarnation;
     if (!is_same) continue;
-    if (node->standing == Standing::kReplacement) {
-      // The node has replaced one that was absent, unless that has returned.
-      const Standing settled = state_.nodes.regular() < state_.spec.max_nodes
-                                   ? Standing::kRegular
-                                   : Standing::kExtra;
-      state_.nodes.Update(*node, [&](Node& n) { n.standing = settled; });
-      electors.extras += settled == Standing::kExtra ? 1 : 0;
-    }
-    electors.Add(id, {.rank = rank,
-                      .incarnation = node->identity.incarnation,
-                      .standing = node->standing});
+    electors.Add(id, {.rank = rank, .incarnation = node->identity.incarnation});
   }
-  const bool is_full = state_.nodes.regular() >= state_.spec.max_nodes;
+  // The members are no spares, and of the other nodes that are none yet, only
+  // as many as there is room for in the job, in the order of joining.
+  std::vector<Node*> others;
   for (auto& [id, node] : state_.nodes.nodes()) {
     const int rank = electors.RankOf(node.identity, state_.spec);
     state_.nodes.Update(node, [&](Node& n) {
       n.elector_rank = rank;
-      if (n.standing == Standing::kReplacement && is_full) {
-        n.standing = Standing::kExtra;
-      }
+      n.is_spare = n.is_spare && rank < 0;
     });
+    if (!node.is_spare && !members.contains(id)) others.push_back(&node);
+  }
+  std::ranges::sort(others, {}, &Node::joined);
+  const int room = std::max(0, state_.spec.max_nodes - electors.nodes);
+  for (int i = room; i < std::ssize(others); ++i) {
+    state_.nodes.Update(*others[i], [](Node& n) { n.is_spare = true; });
   }
 }
 
@@ -810,26 +802,16 @@ void Job::FormWorld() {
   SetAside(candidates);
   if (state_.electors.nodes > 0 &&
       std::ssize(candidates) > state_.spec.max_nodes) {
-    // More nodes are ready than can get a rank. The world must contain at least
-    // half of the electors. Or the regular nodes outside of it must be too few
-    // for a world (OthersAreTooFew). So prefer the electors if they are at
-    // least half, else the regular nodes. Nodes that this does not order get a
-    // rank in the order of joining.
-    const auto is_elector = [&](const Candidate& candidate) {
-      return state_.electors.RankOf(*candidate.identity, state_.spec) >= 0;
-    };
-    const bool are_half = state_.electors.AreHalf(
-        static_cast<int>(std::ranges::count_if(candidates, is_elector)),
-        state_.spec);
+    // More nodes are ready than can get a rank. Prefer the electors, then the
+    // nodes that are no spares, each in the order of joining. The world must
+    // contain at least half of the electors. Or the nodes outside of it that
+    // are no spares must be too few for a world (OthersAreTooFew).
     std::ranges::stable_sort(candidates, {}, [&](const Candidate& candidate) {
-      const int elector = is_elector(candidate) ? 0 : 1;
-      const int regular =
-          state_.nodes.Find(candidate.identity->node_id)->standing ==
-                  Standing::kRegular
-              ? 0
-              : 1;
-      return std::tuple(are_half ? elector : regular,
-                        are_half ? regular : elector, candidate.joined);
+      const bool is_elector =
+          state_.electors.RankOf(*candidate.identity, state_.spec) >= 0;
+      const bool is_spare =
+          state_.nodes.Find(candidate.identity->node_id)->is_spare;
+      return std::pair(is_elector ? 0 : is_spare ? 2 : 1, candidate.joined);
     });
     candidates.resize(state_.spec.max_nodes);
   }
@@ -844,8 +826,8 @@ void Job::FormWorld() {
   // A world needs at least half of the electors, or else the nodes outside of
   // the world must be too few for a world of their own. A world forms only if
   // this holds for all ready nodes (LacksElectors). It still holds for the
-  // members, because SetAside preserves it, and because the nodes that it needs
-  // have been preferred.
+  // members, because SetAside preserves it, and because electors and nodes that
+  // are no spares have been preferred.
   const auto electors =
       static_cast<int>(std::ranges::count_if(members, [&](const Node* member) {
         return state_.electors.RankOf(member->identity, state_.spec) >= 0;
@@ -880,10 +862,6 @@ void Job::FormWorld() {
   state_.world.electors =
       static_cast<int>(std::ranges::count_if(members, [&](const Node* member) {
         return state_.electors.Has(member->identity);
-      }));
-  state_.world.extras =
-      static_cast<int>(std::ranges::count_if(members, [](const Node* member) {
-        return member->standing == Standing::kExtra;
       }));
   state_.world.electorate = state_.electors.world;
   state_.world.reached_step = state_.reached_step;

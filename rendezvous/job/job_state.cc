@@ -134,48 +134,33 @@ bool LacksElectors(const JobState& state, Among among) {
   return !OthersAreTooFew(state, here);
 }
 
-Standing StandingFor(const JobState& state, const Report& report) {
+bool JoinsAsSpare(const JobState& state, const Report& report) {
   const Electors& electors = state.electors;
-  const Standing told = report.electorate.standing;
-  const auto elector = electors.known.find(report.node.node_id);
-  const bool is_extra_elector = elector != electors.known.end() &&
-                                elector->second.standing == Standing::kExtra;
-  const int most = state.spec.max_nodes;
-  const int regular = state.nodes.regular();
-  const int connected = regular - state.nodes.broken();
-  if (told == Standing::kExtra || is_extra_elector || connected >= most) {
-    return Standing::kExtra;
-  }
-  const bool was_elector = elector != electors.known.end() ||
-                           RankIn(electors.members, report.node.node_id) >= 0;
-  if (was_elector) return Standing::kRegular;
-  const bool was_told = report.electorate.epoch != 0;
-  if (was_told) return IsRegular(report) ? Standing::kRegular : told;
+  const std::string& id = report.node.node_id;
+  const bool was_elector =
+      electors.known.contains(id) || RankIn(electors.members, id) >= 0;
+  if (was_elector) return false;
+  if (IsSpare(report)) return true;
   const World& world = state.world;
   const bool has_world =
       world.epoch == state.epoch ||
       (state.round > 0 &&
        electors.world == WorldId{.epoch = world.epoch, .round = state.round});
   const int absent = electors.nodes - electors.gone - state.nodes.electors();
-  return regular >= most || (has_world && regular + absent >= most)
-             ? Standing::kReplacement
-             : Standing::kRegular;
+  return has_world && state.nodes.regular() + absent >= state.spec.max_nodes;
 }
 
 bool OthersAreTooFew(const JobState& state,
                      const std::vector<const Node*>& here) {
   const Electors& electors = state.electors;
   std::vector<Constituency> constituencies;
-  const auto regular =
-      static_cast<int>(std::ranges::count_if(here, [](const Node* node) {
-        return node->standing == Standing::kRegular;
-      }));
   if (electors.nodes > 0) {
-    constituencies.push_back({.world = electors.world,
-                              .nodes = electors.nodes,
-                              .extras = electors.extras});
+    constituencies.push_back(
+        {.world = electors.world, .nodes = electors.nodes});
   }
-  return OthersAreTooFew(state.spec, regular, constituencies);
+  const auto known = std::ranges::count_if(
+      here, [](const Node* node) { return !node->is_spare; });
+  return OthersAreTooFew(state.spec, static_cast<int>(known), constituencies);
 }
 
 Witnesses WitnessesOf(const JobState& state) {

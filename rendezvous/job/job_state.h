@@ -59,12 +59,10 @@ struct Electors {
     // Whether the agent has left the job at its own request and will not vote
     // for a coordinator any more.
     bool is_gone = false;
-    Standing standing = Standing::kRegular;
   };
   std::map<std::string, Elector> known;  // electors by node id
   std::set<int> ranks;                   // group ranks of the known electors
   int gone = 0;                          // number of electors that left the job
-  int extras = 0;  // number of the world's nodes with Standing::kExtra
   // Ids of all nodes of the electors' world, and the incarnations of their
   // agents (Electorate::incarnations), by group rank; empty: not listed.
   std::vector<std::string> members;
@@ -130,8 +128,8 @@ struct JobState {
     std::map<std::string, uint64_t> members;
     // Ids of the connected nodes, of this world or not, for which three things
     // hold: they run no worker of the world and never will; they have got a
-    // directive with the electorate of this coordinator; they are regular
-    // nodes. With Takeover::kAuto, the nodes that are not in this set may be
+    // directive with the electorate of this coordinator; they are no spares.
+    // With Takeover::kAuto, the nodes that are not in this set may be
     // too few for a world (OthersAreTooFew). This world then never runs on all
     // of its nodes, and its nodes never elect a coordinator.
     std::set<std::string> reached;
@@ -320,16 +318,14 @@ int ElectorsHere(const JobState& state, Among among);
 // are enough to form a world (OthersAreTooFew). `among`: which nodes count as
 // present. O(1), but O(n log n) if OthersAreTooFew must be checked.
 bool LacksElectors(const JobState& state, Among among);
-// The standing of the node that sent `report` and is about to be added to
-// JobState::nodes. O(log n).
+// Whether the node that sent `report` may be a spare (Electorate::is_spare).
+// The node is about to be added to JobState::nodes. O(log n).
 //
-// A spare joins beside max_nodes regular nodes that are connected (kExtra). If
-// some of these are disconnected, or are absent members of the newest world,
-// the node may be a spare or replace one of them (kReplacement). It counts only
-// once it has a place, because the absent nodes may have gone on without this
-// coordinator. Before this coordinator has a world, absent members do not
-// matter: the node may be one of them, whose agent was started again.
-Standing StandingFor(const JobState& state, const Report& report);
+// Once this coordinator has a world, a node is a spare if it joins beside
+// max_nodes others. Absent members of the newest world count among these: they
+// may have gone on without this coordinator. Before, any node may be a member
+// of an earlier world whose agent was started again.
+bool JoinsAsSpare(const JobState& state, const Report& report);
 // Whether the nodes that are not in `here` are too few to form a world under
 // another coordinator. `here`: the nodes that are connected to this
 // coordinator.

@@ -301,6 +301,7 @@ TEST(JobTakeoverTest, SparesDoNotShowThatARoundCannotRun) {
     Report& report = job.Create(name).report;
     report.electorate = job.agent("c").report.electorate;
     report.electorate.rank = -1;
+    report.electorate.is_spare = true;
     job.Join(name);
   }
   job.Wait(seconds(6));
@@ -1563,259 +1564,190 @@ TEST(JobTakeoverTest, SparesDoNotShowThatNoFurtherNodeComes) {
   EXPECT_EQ(job.round(), 1);
 }
 
-Standing ToldStanding(JobFixture& job, const std::string& name) {
-  return job.told(name).electorate.standing;
+bool IsToldSpare(JobFixture& job, const std::string& name) {
+  return job.told(name).electorate.is_spare;
 }
 
-// Node d joins while three regular nodes, the maximum, are present. It is lost
-// with its standing unchanged if it gets the place of a lost node, if another
-// node takes over, and if its agent is started again.
-TEST(StandingTest, ANodeBesideTheMostNodesIsExtraForGood) {
+// Node d joins while three nodes, the maximum, are present. It gets the place
+// of a lost node.
+TEST(SpareTest, ANodeBesideTheMostNodesIsASpareUntilItHasAPlace) {
   JobFixture job = RunningJob(1, 3);
-  EXPECT_EQ(ToldStanding(job, "c"), Standing::kRegular);
+  EXPECT_FALSE(IsToldSpare(job, "c"));
   job.Join("d");
-  EXPECT_EQ(ToldStanding(job, "d"), Standing::kExtra);
+  EXPECT_TRUE(IsToldSpare(job, "d"));
   job.Lose("c");
   job.AllStop();
   job.Wait(seconds(1));
   ASSERT_THAT(job.World(), ElementsAre("a", "b", "d"));
-  EXPECT_EQ(job.told("d").place.extras, 1);
+  EXPECT_TRUE(IsToldSpare(job, "d"));
   for (const char* name : {"a", "b", "d"}) job.Runs(name);
-  EXPECT_EQ(job.told("a").electorate.extras, 1);
-  EXPECT_EQ(ToldStanding(job, "d"), Standing::kExtra);
-  job.TakeOver("b");
-  job.ReconnectAll({"b", "a", "d"});
-  ASSERT_THAT(job.Decided("adopt"), HasSubstr("round 2 goes on"));
-  EXPECT_EQ(ToldStanding(job, "d"), Standing::kExtra);
-  EXPECT_EQ(job.told("b").electorate.extras, 1);
-  job.Lose("d");
-  job.Restart("d");
-  EXPECT_EQ(ToldStanding(job, "d"), Standing::kExtra);
+  EXPECT_FALSE(IsToldSpare(job, "d"));
+  // Node c has been replaced. It becomes a spare.
+  job.Reconnect("c");
+  EXPECT_TRUE(IsToldSpare(job, "c"));
 }
 
-// Before the first round, too, the nodes beyond the maximum are extra.
-TEST(StandingTest, TheFirstNodesAreRegular) {
-  JobFixture job = JobFixture::HostedBy("a", QuickSpec(1, 2));
-  for (const char* name : {"c", "b"}) {
+// The first world has room for two of four nodes, and the job for three. No
+// node is a spare before there is a world.
+TEST(SpareTest, TheFirstWorldMakesTheLastNodesSpares) {
+  JobSpec spec = QuickSpec(2, 3);
+  JobFixture job = JobFixture::HostedBy("a", spec);
+  for (const char* name : {"d", "c"}) {
     job.Create(name).report.health = Health::kUnchecked;
   }
-  for (const char* name : {"c", "b", "a"}) job.Join(name);
-  ASSERT_EQ(job.round(), 0);
-  EXPECT_EQ(ToldStanding(job, "c"), Standing::kRegular);
-  EXPECT_EQ(ToldStanding(job, "b"), Standing::kRegular);
-  EXPECT_EQ(ToldStanding(job, "a"), Standing::kExtra);
+  for (const char* name : {"d", "c", "b", "a"}) job.Join(name);
+  for (const char* name : {"a", "b", "c", "d"}) {
+    EXPECT_FALSE(IsToldSpare(job, name)) << name;
+  }
+  for (const char* name : {"c", "d"}) {
+    job.agent(name).report.health = Health::kUnhealthy;
+    job.Report(name);
+  }
+  job.Wait(spec.last_call);
+  ASSERT_THAT(job.World(), UnorderedElementsAre("a", "b"));
+  for (const char* name : {"a", "b", "c", "d"}) {
+    job.Report(name);
+    EXPECT_EQ(IsToldSpare(job, name), *name == 'c') << name;
+  }
 }
 
 // The world has room for one more node.
-TEST(StandingTest, ANodeBesideAWorldWithRoomIsRegular) {
+TEST(SpareTest, ANodeBesideAWorldWithRoomIsNone) {
   JobFixture job = AfterLastCall(QuickSpec(1, 3), {"a", "b"});
   job.Join("c");
-  EXPECT_EQ(ToldStanding(job, "c"), Standing::kRegular);
+  EXPECT_FALSE(IsToldSpare(job, "c"));
   job.Join("d");
-  EXPECT_EQ(ToldStanding(job, "d"), Standing::kExtra);
+  EXPECT_TRUE(IsToldSpare(job, "d"));
 }
 
-// Nodes d, e and f join while nodes b and c are absent, which may run
-// elsewhere.
-TEST(StandingTest, AReplacementIsRegularOnceItHasAPlace) {
+// Nodes d and e join while nodes b and c are absent, which may run elsewhere.
+TEST(SpareTest, ANodeBesideAbsentOnesMayBeASpare) {
   JobFixture job = RunningJob(1, 3);
   for (const char* name : {"b", "c"}) job.Lose(name);
   for (const char* name : {"d", "e"}) job.Join(name);
-  EXPECT_EQ(ToldStanding(job, "d"), Standing::kReplacement);
+  EXPECT_TRUE(IsToldSpare(job, "d"));
   // Node b returns. With half of the electors a world begins.
   job.AllStop();
   job.Reconnect("b");
-  EXPECT_EQ(ToldStanding(job, "b"), Standing::kRegular);
+  EXPECT_FALSE(IsToldSpare(job, "b"));
   StopWorkers(job, {"b"});
   job.Wait(seconds(6));
   ASSERT_THAT(job.World(), ElementsAre("a", "b", "d"));
-  EXPECT_EQ(job.told("d").electorate.standing, Standing::kReplacement);
-  EXPECT_EQ(job.told("d").place.extras, 0);
   for (const char* name : {"a", "b", "d"}) job.Runs(name);
-  EXPECT_EQ(ToldStanding(job, "d"), Standing::kRegular);
-  EXPECT_EQ(job.told("d").electorate.extras, 0);
-  // Three nodes are regular now, so that the next ones are extra: node e, which
-  // has waited, and node c, which has been replaced.
-  job.Reconnect("e");
-  EXPECT_EQ(ToldStanding(job, "e"), Standing::kExtra);
-  job.Reconnect("c");
-  EXPECT_EQ(ToldStanding(job, "c"), Standing::kExtra);
-}
-
-// Node d gets the place of node c, which returns before the new world has
-// begun.
-TEST(StandingTest, AReplacementOfANodeThatHasReturnedIsExtra) {
-  JobFixture job = RunningJob(1, 3);
-  job.Lose("c");
-  job.Join("d");
-  EXPECT_EQ(ToldStanding(job, "d"), Standing::kReplacement);
-  job.AllStop();
-  job.Wait(seconds(1));
-  ASSERT_THAT(job.World(), ElementsAre("a", "b", "d"));
-  job.Reconnect("c");
-  for (const char* name : {"a", "b", "d"}) job.Runs(name);
-  EXPECT_EQ(ToldStanding(job, "d"), Standing::kExtra);
-  EXPECT_EQ(job.told("a").electorate.extras, 1);
-  EXPECT_EQ(ToldStanding(job, "c"), Standing::kRegular);
+  EXPECT_FALSE(IsToldSpare(job, "d"));
+  EXPECT_TRUE(IsToldSpare(job, "e"));
 }
 
 // The agent of a member was started again, and reports to the next coordinator,
 // which knows the member by the list of the world.
-TEST(StandingTest, ARestartedMemberIsRegular) {
+TEST(SpareTest, ARestartedMemberIsNone) {
   JobFixture job = RunningJob(2, 4);
   job.TakeOver("b");
   job.ReconnectAll({"a", "b", "c"});
   ASSERT_THAT(job.Decided("adopt"), HasSubstr("round 1 goes on"));
   job.Restart("d");
-  EXPECT_EQ(ToldStanding(job, "d"), Standing::kRegular);
+  EXPECT_FALSE(IsToldSpare(job, "d"));
   job.Join("e");
-  EXPECT_EQ(ToldStanding(job, "e"), Standing::kExtra);
+  EXPECT_TRUE(IsToldSpare(job, "e"));
+}
+
+// A world of more than 8 nodes is not listed, but the coordinator that formed
+// it knows its nodes.
+TEST(SpareTest, ARestartedMemberOfALargeWorldIsNone) {
+  JobFixture job = JobFixture::HostedBy("a", QuickSpec(2, 9));
+  job.StartAll({"a", "b", "c", "d", "e", "f", "g", "h", "i"});
+  ASSERT_EQ(job.round(), 1);
+  job.Lose("i");
+  job.Join("x");
+  EXPECT_TRUE(IsToldSpare(job, "x"));
+  job.Restart("i");
+  EXPECT_FALSE(IsToldSpare(job, "i"));
+}
+
+// The agent of node c is started again before round 2 has begun on all nodes,
+// so that the agent that was ordered to begin it is no elector.
+TEST(SpareTest, ARestartedMemberOfARoundThatBeginsIsNone) {
+  JobFixture job = RunningJob(1, 3);
+  job.Fails("a", ExitedWith(0, 3));
+  job.AllStop();
+  ASSERT_EQ(job.round(), 2);
+  job.Runs("c");
+  job.Succeeds("c");
+  job.Restart("c");
+  for (const char* name : {"a", "b"}) job.Runs(name);
+  ASSERT_EQ(job.told("a").electorate.world.round, 2);
+  EXPECT_FALSE(IsToldSpare(job, "c"));
 }
 
 // A node leaves for good, so the next one certainly replaces it.
-TEST(StandingTest, TheReplacementOfANodeThatHasLeftIsRegular) {
+TEST(SpareTest, TheReplacementOfANodeThatHasLeftIsNone) {
   JobFixture job = RunningJob(1, 3);
   job.agent("c").report.leave = "SIGTERM";
   job.Report("c");
   job.AllStop();
   job.BreakStream("c");
   job.Join("x");
-  EXPECT_EQ(ToldStanding(job, "x"), Standing::kRegular);
-}
-
-// Node c is disconnected, but not lost yet. Node x may be its new agent, under
-// another node id.
-TEST(StandingTest, ANodeBesideADisconnectedOneMayBeASpare) {
-  for (const bool has_world : {true, false}) {
-    JobFixture job = JobFixture::HostedBy("a", QuickSpec(1, 3));
-    if (!has_world) job.Create("b").report.health = Health::kUnchecked;
-    for (const char* name : {"a", "b", "c"}) job.Join(name);
-    ASSERT_EQ(job.round(), has_world ? 1 : 0);
-    job.BreakStream("c");
-    job.Join("x");
-    EXPECT_EQ(ToldStanding(job, "x"), Standing::kReplacement);
-    job.Reconnect("c");
-    job.Join("y");
-    EXPECT_EQ(ToldStanding(job, "y"), Standing::kExtra);
-  }
+  EXPECT_FALSE(IsToldSpare(job, "x"));
 }
 
 // Node c is absent from a round that goes on under the next coordinator.
-TEST(StandingTest, ANodeBesideAnAdoptedRoundMayBeASpare) {
+TEST(SpareTest, ANodeBesideAnAdoptedRoundMayBeOne) {
   JobFixture job = RunningJob(1, 3);
   job.TakeOver("b");
   job.ReconnectAll({"a", "b"});
   ASSERT_THAT(job.Decided("adopt"), HasSubstr("round 1 goes on"));
   job.Join("x");
-  EXPECT_EQ(ToldStanding(job, "x"), Standing::kReplacement);
+  EXPECT_TRUE(IsToldSpare(job, "x"));
 }
 
 // Node c is absent from round 2, which has formed, but has not begun yet.
-TEST(StandingTest, ANodeBesideARoundThatFormsMayBeASpare) {
+TEST(SpareTest, ANodeBesideARoundThatFormsMayBeOne) {
   JobFixture job = RunningJob(1, 3);
   job.Lose("c");
   job.AllStop();
   job.Wait(seconds(1));
   ASSERT_THAT(job.World(), ElementsAre("a", "b"));
   job.Join("x");
-  EXPECT_EQ(ToldStanding(job, "x"), Standing::kReplacement);
+  EXPECT_TRUE(IsToldSpare(job, "x"));
 }
 
-// A world of more than 8 nodes is not listed, but the coordinator that formed
-// it knows its nodes.
-TEST(StandingTest, ARestartedMemberOfALargeWorldIsRegular) {
-  JobFixture job = JobFixture::HostedBy("a", QuickSpec(2, 9));
-  job.StartAll({"a", "b", "c", "d", "e", "f", "g", "h", "i"});
-  ASSERT_EQ(job.round(), 1);
-  job.Lose("i");
-  job.Join("x");
-  EXPECT_EQ(ToldStanding(job, "x"), Standing::kReplacement);
-  job.Restart("i");
-  EXPECT_EQ(ToldStanding(job, "i"), Standing::kRegular);
-}
-
-// The extra nodes e and f have the places of nodes c and d in round 2. Only
-// node b of that round reports to the next coordinator. All regular nodes come,
-// but nodes e and f, half of round 2, may have begun a world elsewhere.
-TEST(StandingTest, ExtraNodesOfARoundThatIsGivenUpMayRunElsewhere) {
-  JobFixture job = RunningJob(2, 4);
-  for (const char* name : {"e", "f"}) job.Join(name);
-  job.BreakStream("c");
-  job.Lose("d");
-  job.AllStop();
-  job.Wait(seconds(1));
-  ASSERT_THAT(job.World(), UnorderedElementsAre("a", "b", "e", "f"));
-  for (const char* name : {"a", "b", "e", "f"}) job.Runs(name);
-  job.TakeOver("c");
-  job.Reconnect("b");
-  for (const char* name : {"a", "c", "d"}) job.Restart(name);
-  job.Wait(seconds(6));
-  ASSERT_THAT(job.Decided("adopt"), HasSubstr("round 2 is given up"));
-  StopWorkers(job, {"b"});
-  job.Wait(seconds(10));
-  EXPECT_EQ(job.phase(), JobPhase::kGathering);
-  EXPECT_FALSE(job.job().MayAnnounce());
-}
-
-// A coordinator before its first world takes the standing that a node was told.
-TEST(StandingTest, IsKeptFromOneCoordinatorToTheNext) {
-  for (const Standing standing :
-       {Standing::kRegular, Standing::kReplacement, Standing::kExtra}) {
-    JobFixture job = RunningJob(2, 4);
+// Before its first world, a coordinator believes what another one has told a
+// node.
+TEST(SpareTest, IsKeptFromOneCoordinatorToTheNext) {
+  for (const bool is_spare : {true, false}) {
+    JobFixture job = AfterLastCall(QuickSpec(2, 5), {"a", "b", "c", "d"});
     Report& report = job.Create("e").report;
     report.electorate = job.agent("c").report.electorate;
     report.electorate.rank = -1;
-    report.electorate.standing = standing;
+    report.electorate.is_spare = is_spare;
     job.TakeOver("b");
     job.ReconnectAll({"a", "b"});
     job.Join("e");
     job.Reconnect("c");
     ASSERT_THAT(job.Decided("adopt"), HasSubstr("round 1 goes on"));
-    EXPECT_EQ(ToldStanding(job, "e"), standing);
+    EXPECT_EQ(IsToldSpare(job, "e"), is_spare);
   }
 }
 
-// Nodes e and f are electors, but extra, and node a is regular. The three
-// regular nodes b, c and d come back with agents that were started again. So no
-// regular node is elsewhere, and a round may begin without half of the six
-// electors. It must then have all four regular nodes.
-TEST(StandingTest, RegularNodesGetTheirPlacesBeforeExtraElectors) {
-  JobFixture job = RunningJob(1, 4);
-  for (const char* name : {"e"}) job.Join(name);
-  job.Lose("d");
-  job.AllStop();
-  job.Wait(seconds(1));
-  ASSERT_THAT(job.World(), ElementsAre("a", "b", "c", "e"));
-  for (const char* name : {"a", "b", "c", "e"}) job.Runs(name);
-  for (const char* name : {"a", "b"}) job.BreakStream(name);
-  job.Lose("c");
-  job.AllStop();
-  for (const char* name : {"d", "c", "b", "a"}) job.Restart(name);
-  job.Wait(seconds(6));
-  EXPECT_THAT(job.World(), UnorderedElementsAre("a", "b", "c", "d"));
-}
-
-// Nodes b, e and f are electors, e and f are extra. Nodes c and d are regular.
-// With the three electors, a world has half of the four.
-TEST(StandingTest, ElectorsThatAreHalfGetTheirPlacesFirst) {
+// Node e was told that it is a spare, and has begun round 2 since. The round is
+// lost as it begins. Node e, an elector of no round, comes to the next
+// coordinator.
+TEST(SpareTest, ASpareWithAPlaceIsNone) {
   JobFixture job = RunningJob(2, 4);
-  for (const char* name : {"e", "f"}) job.Join(name);
-  job.BreakStream("c");
-  job.Lose("d");
-  job.AllStop();
-  job.Wait(seconds(1));
-  ASSERT_THAT(job.World(), UnorderedElementsAre("a", "b", "e", "f"));
-  for (const char* name : {"a", "b", "e", "f"}) job.Runs(name);
-  for (const char* name : {"c", "d"}) job.Restart(name);
-  job.Lose("a");
-  job.AllStop();
+  Report& report = job.Create("e").report;
+  report.electorate = job.agent("c").report.electorate;
+  report.electorate.rank = -1;
+  report.electorate.is_spare = true;
+  report.place = job.agent("c").report.place;
+  report.place->round = report.round = 2;
+  job.TakeOver("b");
+  job.ReconnectAll({"a", "b", "e"});
   job.Wait(seconds(6));
-  EXPECT_THAT(job.World(), ::testing::IsSupersetOf({"b", "e", "f"}));
+  EXPECT_FALSE(IsToldSpare(job, "e"));
 }
 
-TEST(JobTakeoverTest, OnlyRegularNodesCountAmongTheNodes) {
-  for (const Standing standing :
-       {Standing::kRegular, Standing::kReplacement, Standing::kExtra}) {
+TEST(JobTakeoverTest, ASpareDoesNotCountAsOneOfTheNodes) {
+  for (const bool is_spare : {true, false}) {
     JobSpec spec = QuickSpec(2, 4);
     spec.takeover = Takeover::kAuto;
     JobFixture job = JobFixture::HostedBy("a", spec);
@@ -1826,12 +1758,11 @@ TEST(JobTakeoverTest, OnlyRegularNodesCountAmongTheNodes) {
     Report& report = job.Create("e").report;
     report.electorate = job.agent("b").report.electorate;
     report.electorate.rank = -1;
-    report.electorate.standing = standing;
+    report.electorate.is_spare = is_spare;
     for (const char* name : {"e", "f", "g"}) job.Join(name);
     job.Wait(seconds(11));
     ASSERT_THAT(job.Decided("adopt"), HasSubstr("is given up"));
-    EXPECT_EQ(job.phase() == JobPhase::kRunning,
-              standing == Standing::kRegular);
+    EXPECT_EQ(job.phase() == JobPhase::kRunning, !is_spare);
   }
 }
 

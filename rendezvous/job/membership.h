@@ -74,7 +74,8 @@ struct Node {
   std::string standby_endpoint;
   // The node's group rank in JobState::electors; -1: the node is no elector.
   int elector_rank = -1;
-  Standing standing = Standing::kRegular;
+  // Whether the node may be a spare (Electorate::is_spare). An elector is none.
+  bool is_spare = false;
   // The newest NCCL id of the node that must not be used again, because a world
   // used it or may have used it: under an earlier coordinator, or under this
   // one before the node was lost.
@@ -266,7 +267,7 @@ class Membership {
   // The number of electors (Node::elector_rank), and of those that are ready.
   int electors() const { return electors_; }
   int ready_electors() const { return ready_electors_; }
-  // The number of nodes with Standing::kRegular.
+  // The number of nodes that are no spares (Node::is_spare).
   int regular() const { return regular_; }
   // The number of nodes whose running health checks alone decide whether they
   // become ready.

@@ -42,7 +42,6 @@ Place World::PlaceOf(int group_rank, int round) const {
   place.incarnations = ListedIncarnations();
   place.electorate = electorate;
   place.electors = electors;
-  place.extras = extras;
   return place;
 }
 

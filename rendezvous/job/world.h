@@ -47,11 +47,10 @@ struct World {
   // loss is known.
   std::string nccl_root_lost;
   int restart_count = 0;
-  // The values of Place::electorate, Place::electors and Place::extras that the
-  // members get. A job's record contains none of them.
+  // The values of Place::electorate and Place::electors that the members get. A
+  // job's record contains neither of them.
   WorldId electorate;
   int electors = 0;
-  int extras = 0;
   // Highest training step that a worker has reached in earlier rounds; -1:
   // none.
   int64_t reached_step = -1;

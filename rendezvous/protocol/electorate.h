@@ -56,21 +56,6 @@ struct WorldId {
   auto operator<=>(const WorldId&) const = default;
 };
 
-// Whether a node is one of the JobSpec::max_nodes nodes that a job has at a
-// time. With Takeover::kAuto, a coordinator concludes from the number of its
-// regular nodes how many may be connected to another coordinator. The first
-// coordinator of a node decides; the node reports the decision to later ones.
-enum class Standing {
-  kRegular,
-  // The node joined while other nodes of the job were absent. It replaces one
-  // of these, or runs in addition to them. It counts as kRegular once it has a
-  // place in a world.
-  kReplacement,
-  // The node joined while max_nodes regular nodes were present: a spare. It
-  // runs in addition to these, even if it later gets the place of a lost node.
-  kExtra,
-};
-
 // The nodes whose majority elects the process that coordinates the job. They
 // are the nodes of the newest world that began on all of its nodes, as far as
 // the coordinator that sent this electorate knew.
@@ -79,8 +64,11 @@ struct Electorate {
   WorldId world;
   int nodes = 0;  // number of the world's nodes; 0: no electorate
   int rank = -1;  // group rank of this node; -1: not in the electorate
-  Standing standing = Standing::kRegular;  // of this node
-  int extras = 0;  // number of the world's nodes with Standing::kExtra
+  // Whether this node may be a spare, which runs in addition to the
+  // JobSpec::max_nodes nodes of the job. With Takeover::kAuto, a coordinator
+  // concludes from the number of its nodes how many others may be connected to
+  // another coordinator. A spare counts only once it has a place in a world.
+  bool is_spare = false;
   // The node ids of the world by group rank, "" where unknown. Empty if the
   // world has more than kMaxListedElectors nodes.
   std::vector<std::string> members;

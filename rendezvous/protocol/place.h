@@ -56,7 +56,6 @@ struct Place {
   // node whose agent was restarted since it ran that world does not count. 0:
   // none, or unknown.
   int electors = 0;
-  int extras = 0;  // number of this world's nodes with Standing::kExtra
   // With Encryption::kWorkers: the round's secret key, kChannelKeyBytes random
   // bytes, the same on all nodes. Empty: encryption is off, or the coordinator
   // is too old. The key must not appear in a message, a status or an

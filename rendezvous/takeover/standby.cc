@@ -188,7 +188,7 @@ bool Standby::HaveMajority(const std::vector<const Report*>& voting,
   }
   const JobSpec& spec = reports_.begin()->second.spec;
   const auto here = static_cast<int>(std::ranges::count_if(
-      voting, [](const Report* report) { return IsRegular(*report); }));
+      voting, [](const Report* report) { return !IsSpare(*report); }));
   // At least this many further nodes must connect before every constituency can
   // have its majority. A node may be a voter of several constituencies. So this
   // is the highest number that one constituency lacks, not the sum.

@@ -35,7 +35,7 @@ namespace muster::rendezvous {
 // three conditions holds:
 //   - More than half of each constituency is connected (ConstituenciesOf).
 //   - With Takeover::kAuto: the nodes that are not connected are too few to
-//     form a world (OthersAreTooFew). Only regular nodes count.
+//     form a world (OthersAreTooFew). Spares (IsSpare) do not count.
 //   - At the founder, before any round: at least min_nodes nodes are connected.
 //
 // Before the first round, a standby other than the founder can be elected only

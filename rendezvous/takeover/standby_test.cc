@@ -847,23 +847,31 @@ TEST(StandbyTest, AStandbyThatKnowsACoordinatorHasNoAssembly) {
 }
 
 // At least three of at most four nodes must have come. A node that has waited
-// beside the round counts, unless it is an extra node.
-TEST(StandbyTest, ExtraNodesAreNotAmongTheNodesThatReplaceAMajority) {
-  for (const bool is_extra : {true, false}) {
+// beside the round counts, unless it may be a spare.
+TEST(StandbyTest, SparesAreNotAmongTheNodesThatReplaceAMajority) {
+  for (const bool is_spare : {true, false}) {
     Cluster nodes(4);
     const int fresh = nodes.AddFresh();
     const int waiting = nodes.AddFresh();
     nodes.report(waiting).electorate = nodes.report(0).electorate;
     nodes.report(waiting).electorate.rank = -1;
-    nodes.report(waiting).electorate.standing =
-        is_extra ? Standing::kExtra : Standing::kRegular;
+    nodes.report(waiting).electorate.is_spare = is_spare;
     for (const int node : {1, fresh, waiting}) {
       nodes.report(node).spec.takeover = Takeover::kAuto;
       nodes.report(node).spec.min_nodes = 3;
       nodes.Come(node);
     }
-    EXPECT_EQ(nodes.told(waiting).epoch == 0, is_extra);
+    EXPECT_EQ(nodes.told(waiting).epoch == 0, is_spare);
   }
+}
+
+TEST(IsSpareTest, ASpareIsNoneOnceItHasAPlace) {
+  Report report;
+  EXPECT_FALSE(IsSpare(report));
+  report.electorate.is_spare = true;
+  EXPECT_TRUE(IsSpare(report));
+  report.place = Place();
+  EXPECT_FALSE(IsSpare(report));
 }
 
 // Only node 0 has learned of the first round, which lists its agents. Nodes 1
@@ -892,54 +900,6 @@ TEST(StandbyTest, AListedAgentThatHasNotLearnedOfTheRoundVotes) {
     nodes.Come(1);
     EXPECT_EQ(nodes.told(1).epoch != 0, is_same);
   }
-}
-
-TEST(IsRegularTest, AReplacementCountsOnceItHasAPlace) {
-  for (const Standing standing :
-       {Standing::kRegular, Standing::kReplacement, Standing::kExtra}) {
-    Report report;
-    report.electorate.standing = standing;
-    EXPECT_EQ(IsRegular(report), standing == Standing::kRegular);
-    report.place = Place();
-    EXPECT_EQ(IsRegular(report), standing != Standing::kExtra);
-  }
-}
-
-// The newest round has six nodes, of which `extras` are extra nodes. One of its
-// regular nodes comes, and seven nodes that have just started: all regular
-// nodes of the job but two. With these two, the extra nodes may be a majority
-// of the round elsewhere.
-TEST(StandbyTest, ExtraNodesMayBeAMajorityElsewhere) {
-  for (const int extras : {0, 1, 5}) {
-    Cluster nodes(6);
-    nodes.report(1).electorate.extras = extras;
-    std::vector<int> coming = {1};
-    for (int i = 0; i < 7; ++i) coming.push_back(nodes.AddFresh());
-    for (const int node : coming) {
-      nodes.report(node).spec.takeover = Takeover::kAuto;
-      nodes.report(node).spec.min_nodes = 5;
-      nodes.report(node).spec.max_nodes = 10;
-      nodes.Come(node);
-    }
-    EXPECT_EQ(nodes.told(coming.back()).epoch == 0, extras > 0) << extras;
-  }
-}
-
-// Like ExtraNodesMayBeAMajorityElsewhere, but with one extra node, which comes,
-// too, so that it cannot be elsewhere.
-TEST(StandbyTest, AnExtraNodeThatVotesHereIsNotElsewhere) {
-  Cluster nodes(6);
-  std::vector<int> coming = {1, 2};
-  for (const int node : coming) nodes.report(node).electorate.extras = 1;
-  nodes.report(2).electorate.standing = Standing::kExtra;
-  for (int i = 0; i < 7; ++i) coming.push_back(nodes.AddFresh());
-  for (const int node : coming) {
-    nodes.report(node).spec.takeover = Takeover::kAuto;
-    nodes.report(node).spec.min_nodes = 5;
-    nodes.report(node).spec.max_nodes = 10;
-    nodes.Come(node);
-  }
-  EXPECT_NE(nodes.told(coming.back()).epoch, 0u);
 }
 
 TEST(StandbyTest, SendsNodesToTheCoordinatorThatItFollows) {
@@ -1094,10 +1054,10 @@ TEST(StandbyTest, AFounderThatWasToldOfAnotherCoordinatorFoundsNothing) {
 }
 
 // The agents of nodes 0 and 1 were restarted, and have been told that they are
-// not in the electorate, which is the world of round 1. With is_extra, nodes 4
-// and 5 have their places in round 2, so nodes 0 and 1 became extra nodes.
-TEST(StandbyTest, ANodeThatWasReplacedMayBeExtra) {
-  for (const bool is_extra : {true, false}) {
+// not in the electorate, which is the world of round 1. With is_spare, nodes 4
+// and 5 have their places in round 2, so nodes 0 and 1 may be spares.
+TEST(StandbyTest, ANodeThatWasReplacedMayBeASpare) {
+  for (const bool is_spare : {true, false}) {
     Cluster nodes(4);
     for (int rank = 0; rank < 4; ++rank) {
       Report& report = nodes.report(rank);
@@ -1107,16 +1067,15 @@ TEST(StandbyTest, ANodeThatWasReplacedMayBeExtra) {
     for (const int restarted : {0, 1}) {
       nodes.report(restarted).place.reset();
       nodes.report(restarted).electorate.rank = -1;
-      nodes.report(restarted).electorate.standing =
-          is_extra ? Standing::kExtra : Standing::kRegular;
+      nodes.report(restarted).electorate.is_spare = is_spare;
     }
-    if (is_extra) {
+    if (is_spare) {
       Place& place = *nodes.report(2).place;
       place.round = 2;
       place.members = {"n4", "n5", "n2", "n3"};
     }
     for (const int rank : {0, 1, 2}) nodes.Come(rank);
-    EXPECT_EQ(nodes.told(2).epoch == 0, is_extra);
+    EXPECT_EQ(nodes.told(2).epoch == 0, is_spare);
   }
 }
 

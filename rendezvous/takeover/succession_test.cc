@@ -306,29 +306,6 @@ TEST(SuccessionTest, AFounderDoesNotAwaitElectorsThatHaveForgotten) {
   EXPECT_EQ(job.report("a").phase, NodePhase::kRunning);
 }
 
-// Nodes a to d run round 1; e and f are spares. Nodes c and d are cut off, and
-// the spares get their places in round 2. Then nodes a and b are cut off, too.
-// Round 3 runs on e and f, which are half of round 2. All four nodes that are
-// not spares gather: no such node is elsewhere, but they must not begin a
-// world.
-TEST(SuccessionTest, SparesThatHaveGotPlacesMayRunElsewhere) {
-  Succession job(SpecOf(2, 4, Takeover::kAuto), "z",
-                 {"a", "b", "c", "d", "e", "f"});
-  RunRoundOne(job, {"a", "b", "c", "d"}, "z");
-  ReplaceNodes(job, {"c", "d"}, {"e", "f"}, "z");
-  job.WaitForRound("a", 2);
-  job.Wait(seconds(1));
-  ASSERT_EQ(job.report("a").electorate.world.round, 2);
-  job.Cut({"a", "b"});
-  job.Wait(seconds(10));
-  ASSERT_EQ(job.report("e").round, 3);
-  ASSERT_EQ(job.report("f").phase, NodePhase::kRunning);
-  job.StandBy("a", 11);
-  job.Connect({"a", "b", "c", "d"}, "a");
-  job.Wait(seconds(20));
-  EXPECT_THAT(job.split(), IsEmpty());
-}
-
 // The founder is lost while the first round begins: only node a has learned of
 // it. The other nodes have met the founder, and node a's report lists them.
 TEST(SuccessionTest, NodesThatHaveNotLearnedOfTheFirstRoundElect) {

@@ -444,7 +444,6 @@ void ToWire(const Place& place, v1::Place* wire) {
   wire->set_electors(place.electors);
   wire->set_electorate_epoch(place.electorate.epoch);
   wire->set_electorate_round(place.electorate.round);
-  wire->set_extras(place.extras);
 }
 
 namespace {
@@ -504,7 +503,6 @@ void FromWire(const v1::Place& wire, BoundedReader* reader, Place* place) {
   MembersFromWire(wire.members(), reader, &place->members);
   IncarnationsFromWire(wire.incarnations(), reader, &place->incarnations);
   reader->Integer("electors", wire.electors(), 0, kMaxNodes, &place->electors);
-  reader->Integer("extras", wire.extras(), 0, kMaxNodes, &place->extras);
   place->electorate.epoch = wire.electorate_epoch();
   reader->Integer("electorate_round", wire.electorate_round(), 0, kAnyInt32,
                   &place->electorate.round);
@@ -518,45 +516,13 @@ void FromWire(const v1::Place& wire, BoundedReader* reader, Place* place) {
   }
 }
 
-namespace {
-
-v1::Electorate::Standing ToWire(Standing standing) {
-  switch (standing) {
-    case Standing::kRegular:
-      return v1::Electorate::REGULAR;
-    case Standing::kReplacement:
-      return v1::Electorate::REPLACEMENT;
-    case Standing::kExtra:
-      return v1::Electorate::EXTRA;
-  }
-  return v1::Electorate::REGULAR;
-}
-
-void FromWire(int wire, BoundedReader* reader, Standing* standing) {
-  switch (wire) {
-    case v1::Electorate::REGULAR:
-      *standing = Standing::kRegular;
-      return;
-    case v1::Electorate::REPLACEMENT:
-      *standing = Standing::kReplacement;
-      return;
-    case v1::Electorate::EXTRA:
-      *standing = Standing::kExtra;
-      return;
-  }
-  reader->Unknown("standing", wire);
-}
-
-}  // namespace
-
 void ToWire(const Electorate& electorate, v1::Electorate* wire) {
   wire->set_epoch(electorate.epoch);
   wire->set_world_epoch(electorate.world.epoch);
   wire->set_round(electorate.world.round);
   wire->set_nodes(electorate.nodes);
   wire->set_rank(electorate.rank);
-  wire->set_standing(ToWire(electorate.standing));
-  wire->set_extras(electorate.extras);
+  wire->set_is_spare(electorate.is_spare);
   for (const std::string& member : electorate.members) {
     wire->add_members(member);
   }
@@ -573,8 +539,7 @@ void FromWire(const v1::Electorate& wire, BoundedReader* reader,
                   &electorate->world.round);
   reader->Integer("nodes", wire.nodes(), 0, kMaxNodes, &electorate->nodes);
   reader->Integer("rank", wire.rank(), -1, kMaxNodes - 1, &electorate->rank);
-  FromWire(wire.standing(), reader, &electorate->standing);
-  reader->Integer("extras", wire.extras(), 0, kMaxNodes, &electorate->extras);
+  electorate->is_spare = wire.is_spare();
   MembersFromWire(wire.members(), reader, &electorate->members);
   IncarnationsFromWire(wire.incarnations(), reader, &electorate->incarnations);
 }

@@ -419,9 +419,9 @@ TEST_F(TakeoverTimeCheckerTest, ARoundThatCannotBeginDoesNotElect) {
   }
 }
 
-// The job has at most two regular nodes (max_nodes). If node 1 is regular, no
-// other regular node can exist, so nodes 0 and 1 must elect a coordinator. If
-// node 1 is a spare, another node may form a world elsewhere, so no election is
+// The job has at most two nodes (max_nodes) besides spares. If node 1 is none,
+// no other node can exist, so nodes 0 and 1 must elect a coordinator. If node 1
+// is a spare, another node may form a world elsewhere, so no election is
 // required.
 TEST_F(TakeoverTimeCheckerTest, ASpareIsNotOneOfTheNodesThatCanExist) {
   for (const bool is_spare : {true, false}) {
@@ -432,9 +432,7 @@ TEST_F(TakeoverTimeCheckerTest, ASpareIsNotOneOfTheNodesThatCanExist) {
     agent::LifecycleStep step;
     step.report = ReportOf(again, 1);
     step.report->electorate = {.epoch = 1, .nodes = 2, .rank = -1};
-    if (is_spare) {
-      step.report->electorate.standing = rendezvous::Standing::kExtra;
-    }
+    step.report->electorate.is_spare = is_spare;
     checker_->OnAgentStepped(again, step, now_);
     Tick(seconds(60));
     EXPECT_EQ(checker_->breach().empty(), is_spare);

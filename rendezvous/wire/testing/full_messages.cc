@@ -99,7 +99,6 @@ Place FullPlace(int round) {
           .incarnations = {22, 0xfedcba9876543212, 23},
           .electorate = {.epoch = 20, .round = 21},
           .electors = 2,
-          .extras = 1,
           .channel_key = "sixteen bytes \xff\n of 32"};
 }
 
@@ -201,8 +200,7 @@ Report FullReport() {
                        .world = {.epoch = 30, .round = 13},
                        .nodes = 2,
                        .rank = 1,
-                       .standing = Standing::kExtra,
-                       .extras = 2,
+                       .is_spare = true,
                        .members = {"n1", "n2"},
                        .incarnations = {25, 0xfedcba9876543214}};
   report.previous_world = {.epoch = 0xfedcba9876543213, .round = 12};
@@ -290,8 +288,7 @@ Directive FullDirective(DirectiveKind kind) {
                           .world = {.epoch = 20, .round = 13},
                           .nodes = 2,
                           .rank = 1,
-                          .standing = Standing::kExtra,
-                          .extras = 1,
+                          .is_spare = true,
                           .members = {"n1", "n2"},
                           .incarnations = {25, 0xfedcba9876543214}};
   directive.standbys = {"10.0.0.8:29400", "[fd00::9]:1234"};

@@ -35,7 +35,6 @@ class TakeoverTimeChecker : public Checker {
     world.nodes = place.group_world_size;
     world.members = place.members;
     world.electors = place.electors;
-    world.extras = place.extras;
     world.started[place.group_rank] = agent;
     places_[agent.incarnation] = id;
   }
@@ -52,7 +51,7 @@ class TakeoverTimeChecker : public Checker {
     places_.erase(agent.incarnation);
     electorates_.erase(agent.incarnation);
     standbys_.erase(agent.incarnation);
-    not_regular_.erase(agent.incarnation);
+    spares_.erase(agent.incarnation);
     troubled_ = now();
   }
   void OnAgentStepped(AgentName agent, const agent::LifecycleStep& step,
@@ -63,14 +62,10 @@ class TakeoverTimeChecker : public Checker {
     if (!step.report.has_value()) return;
     const rendezvous::Electorate& electorate = step.report->electorate;
     electorates_[agent.incarnation] = electorate;
-    const bool is_regular =
-        electorate.standing == rendezvous::Standing::kRegular ||
-        (electorate.standing == rendezvous::Standing::kReplacement &&
-         step.report->place.has_value());
-    if (is_regular) {
-      not_regular_.erase(agent.incarnation);
+    if (electorate.is_spare && !step.report->place.has_value()) {
+      spares_.insert(agent.incarnation);
     } else {
-      not_regular_.insert(agent.incarnation);
+      spares_.erase(agent.incarnation);
     }
     if (!step.report->leave.has_value()) return;
     if (leaving_.insert(agent.incarnation).second) troubled_ = now();
@@ -111,8 +106,6 @@ class TakeoverTimeChecker : public Checker {
     // number of this world's nodes that were electors when the world formed
     // (Place::electors)
     int electors = 0;
-    // number of this world's nodes with Standing::kExtra (Place::extras)
-    int extras = 0;
   };
 
   bool IsThere(uint64_t agent) const {
@@ -202,10 +195,10 @@ class TakeoverTimeChecker : public Checker {
   // can never begin on all of its nodes (CannotBegin).
   //
   // With Takeover::kAuto, the living agents need no majority of a world if few
-  // other agents can exist. `here`: the number of living regular agents that
-  // can vote. `elsewhere`: the highest possible number of the job's other
-  // regular agents. Together with the extra agents of the world, it must be
-  // lower than half of the world's nodes, and low enough for OthersAreFew.
+  // other agents can exist. `here`: the number of living agents that can vote
+  // and are no spares. `elsewhere`: the highest possible number of the job's
+  // other agents. It must be lower than half of the world's nodes, and low
+  // enough for OthersAreFew.
   //
   // Before the first world, `here` counts only the agents that know the
   // endpoint of a living standby.
@@ -229,7 +222,7 @@ class TakeoverTimeChecker : public Checker {
       worlds.insert(after);
     }
     const auto here = std::ranges::count_if(alive_, [&](uint64_t agent) {
-      return Votes(agent) && !not_regular_.contains(agent);
+      return Votes(agent) && !spares_.contains(agent);
     });
     const auto elsewhere = Elsewhere(here);
     const bool are_few = OthersAreFew(here);
@@ -237,8 +230,7 @@ class TakeoverTimeChecker : public Checker {
       const auto found = worlds_.find(id);
       if (found == worlds_.end()) return false;
       return HasMajority(id, electorate) ||
-             (are_few &&
-              2 * (elsewhere + found->second.extras) < found->second.nodes);
+             (are_few && 2 * elsewhere < found->second.nodes);
     });
   }
   // Returns how many agents the job can have at most in addition to `here`
@@ -286,7 +278,7 @@ class TakeoverTimeChecker : public Checker {
   std::map<int, uint64_t> newest_agents_;
   std::set<uint64_t> paused_;
   std::set<uint64_t> leaving_;
-  std::set<uint64_t> not_regular_;  // agents that do not count as regular
+  std::set<uint64_t> spares_;  // agents that may be spares
 };
 
 }  // namespace
