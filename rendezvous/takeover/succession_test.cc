@@ -306,6 +306,37 @@ TEST(SuccessionTest, AFounderDoesNotAwaitElectorsThatHaveForgotten) {
   EXPECT_EQ(job.report("a").phase, NodePhase::kRunning);
 }
 
+// Node e joins while all four nodes are there, and gets the place of node d,
+// which leaves or dies. Then the agents of nodes a and b are started again, and
+// the coordinator is lost. All four nodes that are left are there.
+TEST(SuccessionTest, ASpareThatHasGotAPlaceCounts) {
+  for (const bool dies : {true, false}) {
+    Succession job(SpecOf(2, 4, Takeover::kAuto), "z",
+                   {"a", "b", "c", "d", "e"});
+    RunRoundOne(job, {"a", "b", "c", "d"}, "z");
+    job.Connect({"e"}, "z");
+    job.Wait(seconds(1));
+    if (!dies) {
+      job.agent("d").report.leave = "SIGTERM";
+      job.agent("d").report.phase = NodePhase::kIdle;
+      job.Send("d");
+      job.Wait(seconds(1));
+    }
+    job.EndAgent("d");
+    job.WaitForRound("e", 2);
+    job.Wait(seconds(2));
+    job.End("z");
+    for (const char* name : {"a", "b"}) {
+      job.EndAgent(name);
+      job.Restart(name);
+    }
+    job.StandBy("c", 11);
+    job.Connect({"c", "e", "a", "b"}, "c");
+    job.Wait(seconds(50));
+    EXPECT_EQ(job.report("a").phase, NodePhase::kRunning) << dies;
+  }
+}
+
 // The founder is lost while the first round begins: only node a has learned of
 // it. The other nodes have met the founder, and node a's report lists them.
 TEST(SuccessionTest, NodesThatHaveNotLearnedOfTheFirstRoundElect) {
