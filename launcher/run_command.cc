@@ -49,10 +49,10 @@ EmbeddedCoordinator::Options HostingOptions(const LaunchPlan& plan,
   hosting.job = {.run_id = plan.agent.run_id,
                  .spec = plan.agent.spec,
                  .verdict_awaited_for = options.policy.coordinator_timeout};
-  // Slurm does not restart tasks. So after the death of the hosting `launch`,
-  // no node waits for the verdict, and the waiting time is zero. If Slurm
-  // requeues the job, the next `launch` then runs the job again and does not
-  // repeat a verdict from the journal.
+  // A restarted coordinator whose journal has a verdict keeps it for this time,
+  // for nodes that still wait for it. Slurm does not restart tasks, so no node
+  // waits, and the time is zero: if Slurm requeues the job, the next `launch`
+  // runs the job again at once.
   if (options.cluster == Cluster::kSlurm) {
     hosting.job.verdict_awaited_for = Duration::zero();
   }

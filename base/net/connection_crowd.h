@@ -36,7 +36,8 @@ class ConnectionCrowd {
 
   size_t size() const { return networks_.size(); }
   bool empty() const { return networks_.empty(); }
-  // The network of each connection by the connection's id, the oldest first.
+  // The peer's network (NetworkOf, for example an IPv6 /64 prefix) of each
+  // connection by the connection's id, so the oldest connection first.
   const std::map<Id, std::string>& connections() const { return networks_; }
 
   // The id of the oldest connection. Requires that there is a connection.

@@ -187,13 +187,13 @@ struct RunReport {
   // The reason of the decision "finish"; empty: it is not in the log. The log
   // of an older version has this reason but no verdict.
   std::string finish_reason;
-  // The job's phase and its reason, from the newest event of the kind "state"
-  // or a newer record; empty: unknown.
+  // The job's phase and its reason, from the newest event of the kind "state",
+  // or from the job's record in the coordinator's journal if that is newer;
+  // empty: unknown.
   std::string newest_phase;
   std::string newest_reason;
   // restarts_used, max_restarts: the number of restarts so far, and the
-  // maximum, from the newest event of the kind "state" or a newer record.
-  // nullopt: unknown.
+  // maximum; sources as for newest_phase. nullopt: unknown.
   std::optional<int> restarts_used;
   std::optional<int> max_restarts;
 

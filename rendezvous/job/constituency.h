@@ -110,13 +110,14 @@ struct Constituency {
 // ascending order. There are at most two:
 // - The world of the newest electorate in the reports `known`, if a report has
 //   an electorate.
-// - The newest later world (WorldAfter), if it can still begin, or may have
-//   begun, on all of its nodes (not CannotBegin). The coordinator that formed
-//   this world may know that the world has begun. That coordinator then needs
-//   only nodes of this world to form another one.
+// - The newest world that formed after that one (WorldAfter), unless it never
+//   begins on all of its nodes (CannotBegin). Once its coordinator learns that
+//   it has begun on all, its nodes are the electorate there. That coordinator
+//   can then form another world with their votes alone, so that an election
+//   needs a majority of them, too.
 //
-// Worlds that formed after the electorate and before this later world do not
-// count: their coordinator replaced them before they became the electorate.
+// Worlds that formed between these two do not count: their coordinator replaced
+// each of them before it had begun on all of its nodes.
 //
 // `voting`: the reports of the nodes that vote. A node that was restarted votes
 // in the worlds that list its node id (Electorate::members, Place::members),

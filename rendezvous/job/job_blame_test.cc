@@ -205,8 +205,10 @@ TEST_F(JobBlameUnheard, AReportFromBeforeTheOrderProvesNothing) {
 
 TEST_F(JobBlameUnheard, AnAnswerToTheOrderProvesThatItOutlivedTheFailure) {
   job_.agent("b").deaf = false;
-  job_.Report("b");  // node b receives the stop order again
-  job_.Report("b");  // node b reports that it has seen the stop order
+  // The coordinator answers the first report with the stop order that node b
+  // has missed. The second report says that node b has seen it.
+  job_.Report("b");
+  job_.Report("b");
   job_.BreakStream("b");
   job_.Wait(milliseconds(500));
   EXPECT_EQ(job_.Count("blame"), 0);

@@ -244,8 +244,8 @@ struct JobState {
   // The newest world that any node has reported, as its place or its
   // electorate.
   WorldId newest_reported;
-  // The verdict with which an earlier coordinator ended the job, by the order
-  // `earlier.end`. Set only while this coordinator gathers. The job ends with
+  // The verdict with which an earlier coordinator ended the job, by the stop
+  // order in `earlier.end`. Set only in the phase kGathering. The job ends with
   // this verdict instead of beginning another round, unless a node first
   // reports a newer world. nullopt: none.
   std::optional<Verdict> told_end;

@@ -262,9 +262,9 @@ JobFixture AfterALaterRound(const std::vector<std::string>& began,
   return job;
 }
 
-// Round 2 may run on all of its nodes, and these nodes may know that they are
-// the electorate. So no round begins before a majority of round 2's nodes have
-// stopped and know this coordinator.
+// Round 2 may run on all of its nodes, which may then be the electorate for
+// another coordinator. So this coordinator begins no round before a majority of
+// the nodes of round 2 have stopped it and have received a directive from here.
 TEST(JobTakeoverTest, ARoundThatMayHaveBegunDoesNotElectButMustStop) {
   JobFixture job = AfterALaterRound({"a", "b", "x", "y"});
   job.Reconnect("b");
@@ -1338,10 +1338,11 @@ TEST(JobTakeoverTest, AFailuresVerdictNeedsAMajority) {
   }
 }
 
-// Node a fails, so the job is to end, and all other nodes leave. First case:
-// they stay connected and know the verdict, so the job ends at once. Second
-// case: they disconnect. The job then ends after a lease. It does not wait for
-// the rejoin time-out, because nodes that have left do not come back.
+// Node a fails, so the job is to end, and all other nodes report that they
+// leave the job. First case: they stay connected and learn the verdict, so the
+// job ends at once. Second case: they disconnect. The job then ends after a
+// lease. It does not wait for the rejoin time-out, because nodes that leave the
+// job do not come back.
 TEST(JobTakeoverTest, AFailuresVerdictDoesNotAwaitNodesThatLeave) {
   for (const bool stay : {true, false}) {
     JobSpec spec = QuickSpec(4, 8);

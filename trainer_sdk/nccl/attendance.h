@@ -14,10 +14,10 @@ namespace muster {
 // communicator. If the step is late, NCCL does not report which rank is
 // missing. So each rank records its arrival in the store.
 struct Meeting {
-  // Name of the step in which the ranks wait, such as joining a communicator.
+  // Name of what the ranks wait for, such as "joining" (of a communicator).
   // Part of the keys with which the ranks record their arrival in the store.
   std::string name;
-  // How many times the ranks have waited for each other in the step `name`,
+  // How many times the ranks have waited for each other under this name,
   // including this time; equal on every rank.
   uint64_t turn = 1;
 };

@@ -103,7 +103,8 @@ class OptimizerShard {
   int64_t OffsetIn(const Array& array, int i) const;
   bool HasMaster(int i) const;
   float* Trained(int i) const;
-  // The values (rounded weights) of range `i`.
+  // The parameters of range `i`, in their own type; if there are master weights
+  // (in float), the parameters are these, rounded.
   TensorData Values(int i) const;
 
   const std::shared_ptr<const UpdateRule> rule_;
