@@ -412,6 +412,7 @@ TEST(JobTakeoverTest, WhereTwoWorldsNeverRunNoEarlierOneIsAwaited) {
   Report& report = job.Create("z").report;
   report.electorate = job.agent("a").report.electorate;
   report.electorate.rank = -1;
+  report.electorate.is_spare = true;
   job.Join("z");
   job.Wait(seconds(6));
   EXPECT_EQ(job.phase(), JobPhase::kRunning);
