@@ -160,6 +160,7 @@ const Report* EndThatCounts(const WorldId& world,
 World WorldOf(const Reports& reports, const Electorate& newest) {
   World world;
   std::vector<std::string> ids;
+  std::vector<uint64_t> incarnations;
   for (const auto& [rank, report] : NewestWorld(reports, newest)) {
     const Place& place = *report->place;
     world.members.resize(place.group_world_size);
@@ -171,6 +172,7 @@ World WorldOf(const Reports& reports, const Electorate& newest) {
     world.reached_step = place.reached_step;
     world.SetMember(place, report->node);
     ids = place.members;
+    incarnations = place.incarnations;
   }
   world.unknown = 0;
   for (size_t rank = 0; rank < world.members.size(); ++rank) {
@@ -178,6 +180,7 @@ World WorldOf(const Reports& reports, const Electorate& newest) {
     if (!member.node_id.empty()) continue;
     ++world.unknown;
     if (rank < ids.size()) member.host = ids[rank];
+    if (rank < incarnations.size()) member.incarnation = incarnations[rank];
   }
   return world;
 }

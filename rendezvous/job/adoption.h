@@ -127,8 +127,9 @@ const Report* EndThatCounts(const WorldId& world,
                             const std::vector<const Report*>& reports);
 
 // Builds the world of the newest round from the nodes' reports. Members that
-// have not reported have an empty node id; their host is the node id that the
-// reports list (Place::members), or "". The world has no NCCL id and no store
+// have not reported have an empty node id; their host and incarnation are the
+// node id and the incarnation that the reports list (Place::members), or "" and
+// 0. The world has no NCCL id and no store
 // clients, because reports do not contain them.
 //
 // `newest`: the newest electorate that any node knows.

@@ -28,13 +28,13 @@ void CountVotes(const std::vector<const Report*>& voting, Constituency& one) {
   // rank remembers the world. Several nodes with one rank are one voter.
   std::map<int, bool> remembers;
   for (const Report* report : voting) {
-    const int listed = ListedRank(one.members, one.incarnations, report->node);
-    const bool has_forgotten = listed < 0 && !report->place.has_value() &&
+    const int remembered =
+        VotingRank(*report, one.world, one.members, one.incarnations);
+    const bool has_forgotten = remembered < 0 && !report->place.has_value() &&
                                report->electorate.rank < 0 &&
                                report->spec.RestartedAgentsElect();
-    const int known = has_forgotten ? RankIn(one.members, report->node.node_id)
-                                    : ElectorRank(*report, one.world);
-    const int rank = known >= 0 ? known : listed;
+    const int rank =
+        has_forgotten ? RankIn(one.members, report->node.node_id) : remembered;
     if (rank < 0 || rank >= one.nodes) continue;
     remembers[rank] = remembers[rank] || !has_forgotten;
   }
@@ -71,6 +71,13 @@ int ListedRank(const std::vector<std::string>& members,
   const int rank = RankIn(members, agent.node_id);
   if (rank < 0 || rank >= std::ssize(incarnations)) return -1;
   return incarnations[rank] == agent.incarnation ? rank : -1;
+}
+
+int VotingRank(const Report& report, const WorldId& world,
+               const std::vector<std::string>& members,
+               const std::vector<uint64_t>& incarnations) {
+  const int rank = ElectorRank(report, world);
+  return rank >= 0 ? rank : ListedRank(members, incarnations, report.node);
 }
 
 WorldId IdOf(const Place& place) {

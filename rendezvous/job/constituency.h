@@ -28,6 +28,11 @@ int ListedRank(const std::vector<std::string>& members,
                const std::vector<uint64_t>& incarnations,
                const NodeIdentity& agent);
 
+// Like ElectorRank, but also for an agent that the world lists (ListedRank).
+int VotingRank(const Report& report, const WorldId& world,
+               const std::vector<std::string>& members,
+               const std::vector<uint64_t>& incarnations);
+
 // Returns the electorate (the world whose nodes elect a coordinator) that the
 // newest coordinator has sent to any of the reporting nodes. Returns a default
 // Electorate if no report has one. Do not use the result's `rank`: it is the

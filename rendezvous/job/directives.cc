@@ -284,6 +284,7 @@ DirectiveKey KeyFor(const JobState& state, const Node& node) {
     key.cancelled = stop.cancelled;
   }
   if (member) key.electorate = state.electors.world;
+  key.is_spare = node.is_spare;
   if (key.kind == DirectiveKind::kWait && state.check.has_value() &&
       state.check->PartnerOf(node.identity.node_id).has_value()) {
     key.pair_check = state.check->number();

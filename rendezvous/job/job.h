@@ -169,9 +169,10 @@ class Job {
   // node's report.
   void Apply(Node& node, const Report& report);
   // Makes the node an elector (a node that elects coordinators) if its report
-  // shows that it has a rank in the electors' world, and no other elector has
-  // this rank. Needed for nodes that report only after a round of an earlier
-  // coordinator was adopted or given up.
+  // shows that it has a rank in the electors' world, or this world lists its
+  // agent (VotingRank), and no other elector has this rank. Needed for nodes
+  // that report only after a round of an earlier coordinator was adopted or
+  // given up.
   void JoinElectors(Node& node, const Report& report);
   // Gives the node its place in the adopted round if that place is still
   // vacant.
@@ -269,7 +270,8 @@ class Job {
   // time-out.
   void FinishAsTold(Duration timeout);
   // Chooses the electors (the nodes that elect a coordinator): the nodes of the
-  // current world.
+  // current world. Of the other nodes, those for which the job has no room
+  // become spares.
   void Elect();
   // Chooses the current world's standbys, the processes that may take over from
   // this coordinator.

@@ -397,16 +397,16 @@ void Job::FollowLaterWorld(const Node& node, const Report& report) {
 void Job::JoinElectors(Node& node, const Report& report) {
   Electors& electors = state_.electors;
   const std::string& id = node.identity.node_id;
-  const int known = ElectorRank(report, electors.world);
-  const int rank =
-      known >= 0
-          ? known
-          : ListedRank(electors.members, electors.incarnations, node.identity);
+  const int rank = VotingRank(report, electors.world, electors.members,
+                              electors.incarnations);
   const bool is_new = electors.Add(
       id, {.rank = rank, .incarnation = node.identity.incarnation});
   FollowLaterWorld(node, report);
   if (!is_new) return;
-  state_.nodes.Update(node, [&](Node& n) { n.elector_rank = rank; });
+  state_.nodes.Update(node, [&](Node& n) {
+    n.elector_rank = rank;
+    n.is_spare = false;
+  });
 }
 
 void Job::CountAsGone(Node& node) {
@@ -428,14 +428,15 @@ void Job::Elect() {
   electors.incarnations = state_.world.ListedIncarnations();
   std::set<std::string> members;
   for (int rank = 0; rank < state_.world.size(); ++rank) {
-    const std::string& id = state_.world.members[rank].node_id;
+    const World::Member& member = state_.world.members[rank];
+    const std::string& id = member.node_id;
     const Node* const node = state_.nodes.Find(id);
-    members.insert(id);
+    // The node id of a member that has not reported is in `host`.
+    members.insert(id.empty() ? member.host : id);
     // A member may have succeeded and been lost before the last one began. Its
     // agent, if it was started again, has forgotten the world.
     const bool is_same =
-        node != nullptr &&
-        node->identity.incarnation == state_.world.members[rank].incarnation;
+        node != nullptr && node->identity.incarnation == member.incarnation;
     if (!is_same) continue;
     electors.Add(id, {.rank = rank, .incarnation = node->identity.incarnation});
   }
@@ -446,12 +447,13 @@ void Job::Elect() {
     const int rank = electors.RankOf(node.identity, state_.spec);
     state_.nodes.Update(node, [&](Node& n) {
       n.elector_rank = rank;
-      n.is_spare = n.is_spare && rank < 0;
+      n.is_spare = n.is_spare && !members.contains(id);
     });
     if (!node.is_spare && !members.contains(id)) others.push_back(&node);
   }
   std::ranges::sort(others, {}, &Node::joined);
-  const int room = std::max(0, state_.spec.max_nodes - electors.nodes);
+  const auto lost = static_cast<int>(LostNodes(state_).size());
+  const int room = std::max(0, state_.spec.max_nodes - electors.nodes - lost);
   for (int i = room; i < std::ssize(others); ++i) {
     state_.nodes.Update(*others[i], [](Node& n) { n.is_spare = true; });
   }

@@ -134,20 +134,39 @@ bool LacksElectors(const JobState& state, Among among) {
   return !OthersAreTooFew(state, here);
 }
 
+std::set<std::string> LostNodes(const JobState& state) {
+  std::set<std::string> ids = state.nodes.LostNodes();
+  std::erase_if(ids, [&](const std::string& id) {
+    return state.electors.known.contains(id) ||
+           RankIn(state.electors.members, id) >= 0;
+  });
+  return ids;
+}
+
 bool JoinsAsSpare(const JobState& state, const Report& report) {
   const Electors& electors = state.electors;
   const std::string& id = report.node.node_id;
-  const bool was_elector =
-      electors.known.contains(id) || RankIn(electors.members, id) >= 0;
-  if (was_elector) return false;
+  const bool was_elector = electors.known.contains(id) ||
+                           RankIn(electors.members, id) >= 0 ||
+                           ElectorRank(report, electors.world) >= 0;
+  if (was_elector || state.own_endpoint.empty()) return false;
   if (IsSpare(report)) return true;
   const World& world = state.world;
   const bool has_world =
       world.epoch == state.epoch ||
       (state.round > 0 &&
        electors.world == WorldId{.epoch = world.epoch, .round = state.round});
+  if (!has_world) return false;
+  // A spare that has a place replaces a node that may still run.
+  const auto present =
+      std::ranges::count_if(state.nodes.nodes(), [](const auto& one) {
+        const Node& node = one.second;
+        return !node.is_spare || node.part != Part::kNone || node.round > 0;
+      });
   const int absent = electors.nodes - electors.gone - state.nodes.electors();
-  return has_world && state.nodes.regular() + absent >= state.spec.max_nodes;
+  std::set<std::string> lost = LostNodes(state);
+  lost.erase(id);
+  return present + absent + std::ssize(lost) >= state.spec.max_nodes;
 }
 
 bool OthersAreTooFew(const JobState& state,

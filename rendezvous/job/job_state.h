@@ -318,13 +318,18 @@ int ElectorsHere(const JobState& state, Among among);
 // are enough to form a world (OthersAreTooFew). `among`: which nodes count as
 // present. O(1), but O(n log n) if OthersAreTooFew must be checked.
 bool LacksElectors(const JobState& state, Among among);
+// The ids of the nodes that were lost, may return and are no electors. O(n log
+// n) for n nodes that were removed from the job.
+std::set<std::string> LostNodes(const JobState& state);
 // Whether the node that sent `report` may be a spare (Electorate::is_spare).
-// The node is about to be added to JobState::nodes. O(log n).
+// The node is about to be added to JobState::nodes. O(n log n) if this
+// coordinator has a world and the node is not in it; else O(log n).
 //
-// Once this coordinator has a world, a node is a spare if it joins beside
-// max_nodes others. Absent members of the newest world count among these: they
-// may have gone on without this coordinator. Before, any node may be a member
-// of an earlier world whose agent was started again.
+// Once this coordinator has a world, a node is a spare if the job already has
+// max_nodes others. Nodes that were lost or are absent from the world count
+// among these, because they may have gone on without this coordinator; so do
+// spares that have got places. Before, any node may be a member of an earlier
+// world whose agent was started again.
 bool JoinsAsSpare(const JobState& state, const Report& report);
 // Whether the nodes that are not in `here` are too few to form a world under
 // another coordinator. `here`: the nodes that are connected to this

@@ -1681,15 +1681,108 @@ TEST(SpareTest, ARestartedMemberOfARoundThatBeginsIsNone) {
   EXPECT_FALSE(IsToldSpare(job, "c"));
 }
 
-// A node leaves for good, so the next one certainly replaces it.
+// A node leaves for good, so the next one certainly replaces it, also if it
+// joins beside the next round.
 TEST(SpareTest, TheReplacementOfANodeThatHasLeftIsNone) {
-  JobFixture job = RunningJob(1, 3);
-  job.agent("c").report.leave = "SIGTERM";
-  job.Report("c");
+  for (const bool joins_later : {true, false}) {
+    JobFixture job = RunningJob(1, 3);
+    job.agent("c").report.leave = "SIGTERM";
+    job.Report("c");
+    job.AllStop();
+    job.BreakStream("c");
+    if (joins_later) {
+      job.Wait(seconds(6));
+      ASSERT_THAT(job.World(), ElementsAre("a", "b"));
+      for (const char* name : {"a", "b"}) job.Runs(name);
+    }
+    job.Join("x");
+    EXPECT_FALSE(IsToldSpare(job, "x"));
+  }
+}
+
+// Nodes c and d were lost, and may run elsewhere. The job has a fifth place.
+// Node c returns.
+TEST(SpareTest, LostNodesLeaveNoRoom) {
+  JobFixture job = AfterLastCall(QuickSpec(1, 5), {"a", "b", "c", "d"});
+  for (const char* name : {"c", "d"}) job.BreakStream(name);
+  job.Wait(seconds(1));
+  job.Join("u");
+  EXPECT_FALSE(IsToldSpare(job, "u")) << "electors count once";
+  job.BreakStream("u");
   job.AllStop();
-  job.BreakStream("c");
+  job.Wait(seconds(6));
+  ASSERT_THAT(job.World(), ElementsAre("a", "b"));
+  for (const char* name : {"a", "b"}) job.Runs(name);
+  job.Join("v");
+  EXPECT_TRUE(IsToldSpare(job, "v"));
+  job.Reconnect("c");
+  EXPECT_FALSE(IsToldSpare(job, "c"));
+  job.Reconnect("u");
+  EXPECT_FALSE(IsToldSpare(job, "u"));
+}
+
+// Node x, a spare, has a place in round 2, which never begins on all nodes. So
+// the job has no room for the nodes y and z: node b may have a place, too.
+TEST(SpareTest, ASpareWithAPlaceLeavesNoRoom) {
+  JobFixture job = RunningJob(1, 2);
   job.Join("x");
-  EXPECT_FALSE(IsToldSpare(job, "x"));
+  EXPECT_TRUE(IsToldSpare(job, "x"));
+  job.agent("b").report.leave = "SIGTERM";
+  job.Report("b");
+  job.AllStop();
+  job.BreakStream("b");
+  job.Wait(seconds(1));
+  ASSERT_THAT(job.World(), ElementsAre("a", "x"));
+  job.Join("y");
+  EXPECT_TRUE(IsToldSpare(job, "y"));
+  job.Runs("x");
+  job.Fails("x", ExitedWith(2, 3));
+  job.AllStop();
+  job.Join("z");
+  EXPECT_TRUE(IsToldSpare(job, "z"));
+}
+
+// Node c, which was replaced by node x, returns before the new round begins.
+TEST(SpareTest, ANodeThatBecomesASpareIsToldSo) {
+  JobFixture job = RunningJob(1, 3);
+  job.Lose("c");
+  job.Join("x");
+  job.AllStop();
+  job.Wait(seconds(1));
+  ASSERT_THAT(job.World(), ElementsAre("a", "b", "x"));
+  job.Restart("c");
+  EXPECT_FALSE(IsToldSpare(job, "c"));
+  for (const char* name : {"a", "b", "x"}) job.Runs(name);
+  job.Report("c");
+  EXPECT_TRUE(IsToldSpare(job, "c"));
+}
+
+// Six of ten nodes continue the round under the next coordinator. It lists no
+// nodes, but each of the others reports its rank.
+TEST(SpareTest, AMemberThatComesLateToALargeRoundIsNone) {
+  JobFixture job = JobFixture::HostedBy("a", QuickSpec(2, 10));
+  job.StartAll({"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"});
+  ASSERT_EQ(job.round(), 1);
+  job.TakeOver("b");
+  job.ReconnectAll({"a", "b", "c", "d", "e", "f"});
+  ASSERT_THAT(job.Decided("adopt"), HasSubstr("round 1 goes on"));
+  for (const char* name : {"g", "h", "i", "j"}) {
+    job.Reconnect(name);
+    EXPECT_FALSE(IsToldSpare(job, name)) << name;
+  }
+  job.Join("x");
+  EXPECT_TRUE(IsToldSpare(job, "x"));
+}
+
+// Node d has not come to the next coordinator, which lists its agent all the
+// same.
+TEST(JobTakeoverTest, AnAdoptedRoundListsTheAgentsThatHaveNotCome) {
+  JobFixture job = RunningJob(2, 4);
+  job.TakeOver("b");
+  job.ReconnectAll({"a", "b", "c"});
+  ASSERT_THAT(job.Decided("adopt"), HasSubstr("round 1 goes on"));
+  EXPECT_EQ(job.told("a").electorate.incarnations.at(3),
+            job.agent("d").report.node.incarnation);
 }
 
 // Node c is absent from a round that goes on under the next coordinator.

@@ -1,6 +1,7 @@
 #include "rendezvous/job/membership.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -161,6 +162,17 @@ NodeTime Membership::TimeOf(const NodeIdentity& identity) const {
 uint64_t Membership::LastSequenceOf(const NodeIdentity& identity) const {
   auto found = past_.find({identity.node_id, identity.incarnation});
   return found == past_.end() ? 0 : found->second.sequence;
+}
+
+std::set<std::string> Membership::LostNodes() const {
+  std::set<std::string> ids;
+  for (const auto& [life, past] : past_) {
+    const std::string& id = life.first;
+    if (past.memory == Memory::kMayReturn && !nodes_.contains(id)) {
+      ids.insert(id);
+    }
+  }
+  return ids;
 }
 
 void Membership::Hear(const NodeIdentity& identity, uint64_t sequence) {

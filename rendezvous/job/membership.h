@@ -50,6 +50,7 @@ struct DirectiveKey {
   bool cancelled = false;
   bool preempted = false;
   WorldId electorate;
+  bool is_spare = false;
 
   friend bool operator==(const DirectiveKey&, const DirectiveKey&) = default;
 };
@@ -237,6 +238,9 @@ class Membership {
   // agent sent before its node was removed (Remove), or since then (Hear); 0:
   // none is known. A report without a higher number is stale.
   uint64_t LastSequenceOf(const NodeIdentity& identity) const;
+  // The ids of the nodes that were lost and have not returned since. O(n log n)
+  // for n past incarnations.
+  std::set<std::string> LostNodes() const;
   // Records the sequence number of a report from an incarnation that is not a
   // node of the job.
   void Hear(const NodeIdentity& identity, uint64_t sequence);
