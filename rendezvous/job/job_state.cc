@@ -146,9 +146,8 @@ std::set<std::string> LostNodes(const JobState& state) {
 bool JoinsAsSpare(const JobState& state, const Report& report) {
   const Electors& electors = state.electors;
   const std::string& id = report.node.node_id;
-  const bool was_elector = electors.known.contains(id) ||
-                           RankIn(electors.members, id) >= 0 ||
-                           ElectorRank(report, electors.world) >= 0;
+  const bool was_elector =
+      electors.known.contains(id) || RankIn(electors.members, id) >= 0;
   if (was_elector || state.own_endpoint.empty()) return false;
   if (IsSpare(report)) return true;
   const World& world = state.world;
