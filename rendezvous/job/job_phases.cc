@@ -445,11 +445,12 @@ void Job::Elect() {
   std::vector<Node*> others;
   for (auto& [id, node] : state_.nodes.nodes()) {
     const int rank = electors.RankOf(node.identity, state_.spec);
+    const bool is_member = members.contains(id);
     state_.nodes.Update(node, [&](Node& n) {
       n.elector_rank = rank;
-      n.is_spare = n.is_spare && !members.contains(id);
+      n.is_spare = n.is_spare && !is_member;
     });
-    if (!node.is_spare && !members.contains(id)) others.push_back(&node);
+    if (!node.is_spare && !is_member) others.push_back(&node);
   }
   std::ranges::sort(others, {}, &Node::joined);
   const auto lost = static_cast<int>(LostNodes(state_).size());
