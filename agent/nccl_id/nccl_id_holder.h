@@ -18,10 +18,10 @@ namespace muster::agent {
 // /dev and the environment variables.
 std::string GpuProgram(const std::map<std::string, std::string>& environment);
 
-// The path of the program that makes NCCL ids for this node's agent: that of
-// GpuProgram. Empty if GpuProgram returns an empty path, or if the variable
-// NCCL_COMM_ID is set: NCCL then reads the root's address from the variable and
-// would ignore an id from the agent.
+// Returns the path of the program that makes NCCL ids for this node's agent, as
+// GpuProgram does. Returns "", so that no ids are made, if the node has no
+// usable GPU, or if the variable NCCL_COMM_ID is set. With this variable the
+// user gives NCCL the address of the root, and NCCL would ignore the agent's id.
 std::string NcclIdProgram(
     const std::map<std::string, std::string>& environment);
 

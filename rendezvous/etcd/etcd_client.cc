@@ -234,8 +234,8 @@ class EtcdClient::Impl {
   };
   struct Member {
     Endpoint endpoint;
-    // The connection to this member of the etcd cluster; its channel is null
-    // while the client is not connected to the member.
+    // The connection to one server (member) of the etcd cluster. Its gRPC
+    // channel is null while there is no connection.
     Connection connection;
     // Number of connections made so far. The next connection uses the address
     // with this index (modulo the number of addresses).

@@ -94,9 +94,9 @@ struct Constituency {
   // Number of voting nodes that remember this world, or belong to it without
   // having learned of it (ListedRank).
   int voters = 0;
-  // Number of voting nodes whose agents were started again since they ran this
-  // world. Such an agent remembers neither the world nor the epochs that it has
-  // promised to obey. `members` shows that its node belongs to the world.
+  // Number of voting nodes of this world whose agents were started again since
+  // the world formed. A new agent knows neither this world nor the promises of
+  // the earlier agent, so its node is recognised by its node id (`members`).
   int returned = 0;
   // the node ids of the world, by group rank; empty: not listed
   std::vector<std::string> members;

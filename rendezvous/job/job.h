@@ -269,9 +269,9 @@ class Job {
   // the job may have gone on under another coordinator, so the verdict is a
   // time-out.
   void FinishAsTold(Duration timeout);
-  // Chooses the electors (the nodes that elect a coordinator): the nodes of the
-  // current world. Of the other nodes, those for which the job has no room
-  // become spares.
+  // Makes the nodes of the current world the electors (the nodes that elect a
+  // coordinator). Then decides which of the job's other nodes are spares: those
+  // that exceed JobSpec::max_nodes.
   void Elect();
   // Chooses the current world's standbys, the processes that may take over from
   // this coordinator.

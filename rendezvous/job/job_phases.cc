@@ -440,8 +440,9 @@ void Job::Elect() {
     if (!is_same) continue;
     electors.Add(id, {.rank = rank, .incarnation = node->identity.incarnation});
   }
-  // The members are no spares, and of the other nodes that are none yet, only
-  // as many as there is room for in the job, in the order of joining.
+  // Decide which nodes are spares. The members of the world are none. Of the
+  // other nodes, those that joined last become spares if there are more of them
+  // than the job has room for.
   std::vector<Node*> others;
   for (auto& [id, node] : state_.nodes.nodes()) {
     const int rank = electors.RankOf(node.identity, state_.spec);
@@ -805,10 +806,12 @@ void Job::FormWorld() {
   SetAside(candidates);
   if (state_.electors.nodes > 0 &&
       std::ssize(candidates) > state_.spec.max_nodes) {
-    // More nodes are ready than can get a rank. Prefer the electors, then the
-    // nodes that are no spares, each in the order of joining. The world must
-    // contain at least half of the electors. Or the nodes outside of it that
-    // are no spares must be too few for a world (OthersAreTooFew).
+    // More nodes are ready than can get a rank. Order them by preference: first
+    // the electors (the nodes that elect a coordinator), then other nodes that
+    // are no spares, last the spares; equal ones in the order of joining. So
+    // the world contains half of the electors if half of them are ready. If
+    // fewer are, it contains so many nodes that those outside of it, without
+    // spares, are too few for another world (OthersAreTooFew).
     std::ranges::stable_sort(candidates, {}, [&](const Candidate& candidate) {
       const bool is_elector =
           state_.electors.RankOf(*candidate.identity, state_.spec) >= 0;

@@ -244,10 +244,10 @@ struct JobState {
   // The newest world that any node has reported, as its place or its
   // electorate.
   WorldId newest_reported;
-  // The verdict with which an earlier coordinator ended the job, by the stop
-  // order in `earlier.end`. Set only in the phase kGathering. The job ends with
-  // this verdict instead of beginning another round, unless a node first
-  // reports a newer world. nullopt: none.
+  // The verdict with which an earlier coordinator ended the job. `earlier.end`
+  // is the stop order that told the nodes this verdict. Set only in the phase
+  // kGathering. The job ends with this verdict instead of beginning another
+  // round, unless a node first reports a newer world. nullopt: none.
   std::optional<Verdict> told_end;
   // Counts the changes of the state that a new coordinator could not learn from
   // the nodes' reports. Whenever this number has changed, a new JobRecord must

@@ -48,6 +48,17 @@ JobFixture AfterLastCall(const JobSpec& spec,
   return job;
 }
 
+// Returns the job of RunningJob after node b has taken over as the coordinator.
+// The nodes `come` have come to it, and round 1 goes on.
+JobFixture AdoptedJob(int min_nodes, int max_nodes,
+                      const std::vector<std::string>& come) {
+  JobFixture job = RunningJob(min_nodes, max_nodes);
+  job.TakeOver("b");
+  job.ReconnectAll(come);
+  EXPECT_THAT(job.Decided("adopt"), HasSubstr("round 1 goes on"));
+  return job;
+}
+
 // The nodes stop their workers, and report this.
 void StopWorkers(JobFixture& job, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
@@ -1649,10 +1660,7 @@ TEST(SpareTest, ANodeBesideAbsentOnesMayBeASpare) {
 // The agent of a member was started again, and reports to the next coordinator,
 // which knows the member by the list of the world.
 TEST(SpareTest, ARestartedMemberIsNone) {
-  JobFixture job = RunningJob(2, 4);
-  job.TakeOver("b");
-  job.ReconnectAll({"a", "b", "c"});
-  ASSERT_THAT(job.Decided("adopt"), HasSubstr("round 1 goes on"));
+  JobFixture job = AdoptedJob(2, 4, {"a", "b", "c"});
   job.Restart("d");
   EXPECT_FALSE(IsToldSpare(job, "d"));
   job.Join("e");
@@ -1786,20 +1794,14 @@ TEST(SpareTest, AMemberThatComesLateToALargeRoundIsNone) {
 // Node d has not come to the next coordinator, which lists its agent all the
 // same.
 TEST(JobTakeoverTest, AnAdoptedRoundListsTheAgentsThatHaveNotCome) {
-  JobFixture job = RunningJob(2, 4);
-  job.TakeOver("b");
-  job.ReconnectAll({"a", "b", "c"});
-  ASSERT_THAT(job.Decided("adopt"), HasSubstr("round 1 goes on"));
+  JobFixture job = AdoptedJob(2, 4, {"a", "b", "c"});
   EXPECT_EQ(job.told("a").electorate.incarnations.at(3),
             job.agent("d").report.node.incarnation);
 }
 
 // Node c is absent from a round that goes on under the next coordinator.
 TEST(SpareTest, ANodeBesideAnAdoptedRoundMayBeOne) {
-  JobFixture job = RunningJob(1, 3);
-  job.TakeOver("b");
-  job.ReconnectAll({"a", "b"});
-  ASSERT_THAT(job.Decided("adopt"), HasSubstr("round 1 goes on"));
+  JobFixture job = AdoptedJob(1, 3, {"a", "b"});
   job.Join("x");
   EXPECT_TRUE(IsToldSpare(job, "x"));
 }

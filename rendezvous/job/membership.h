@@ -312,8 +312,9 @@ class Membership {
     std::string place_key;
     NodeTime time;
   };
-  // Records in `past_order_` that `life` was added to `past_`. If `past_` then
-  // has more than kMaxPast entries, removes the oldest one.
+  // Keeps the number of entries of `past_` at most kMaxPast: adds `life`, the
+  // newest entry, to the end of `past_order_`, and removes the oldest entry if
+  // there are too many.
   void Bound(const Life& life);
 
   // Incarnations that were removed, or that reported but are not admitted yet.

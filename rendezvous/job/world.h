@@ -70,7 +70,10 @@ struct World {
   Instant unknown_until;
 
   int size() const { return static_cast<int>(members.size()); }
-  // Return the values of Place::members and Place::incarnations for this world.
+  // Return the lists that each node gets with its place: the node ids of this
+  // world (Place::members), and the incarnations of its agents
+  // (Place::incarnations). Both are empty if the world has more than
+  // kMaxListedElectors nodes.
   std::vector<std::string> ListedMembers() const;
   std::vector<uint64_t> ListedIncarnations() const;
   Place PlaceOf(int group_rank, int round) const;

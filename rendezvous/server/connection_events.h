@@ -5,9 +5,10 @@
 
 namespace muster::rendezvous {
 
-// Notifications about a connection, from the gRPC services to the Listener,
-// which accepts the connections. The Listener closes connections on which no
-// caller proves its identity.
+// Through this interface the gRPC services tell the Listener what happens on a
+// connection. The Listener accepts the server's connections, and closes those
+// on which no caller proves its identity.
+//
 // `peer`: the value of grpc::ServerContext::peer(). Implementations are
 // thread-safe.
 class ConnectionEvents {
@@ -16,7 +17,7 @@ class ConnectionEvents {
   // Tells the Listener that a caller on the connection has proved its identity,
   // or that a job has accepted its report.
   virtual void Proved(const std::string& peer) = 0;
-  // Joined tells the listener that a node's stream on the connection has joined
+  // Joined tells the Listener that a node's stream on the connection has joined
   // a job, and Left that this stream has ended. Each call of Joined is followed
   // by one call of Left.
   virtual void Joined(const std::string& peer) = 0;

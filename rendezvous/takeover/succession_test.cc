@@ -35,6 +35,12 @@ void RunRoundOne(Succession& job, const Names& names,
   for (const char* name : {"a", "b"}) ASSERT_EQ(job.report(name).round, 1);
 }
 
+// The nodes come to `process`, which stands by.
+void Gather(Succession& job, const Names& names, const std::string& process) {
+  job.StandBy(process, 11);
+  job.Connect(names, process);
+}
+
 // Connects the nodes `others` to the coordinator in `process`, so that they can
 // take part in the next round, and then cuts the nodes `lost` off.
 void ReplaceNodes(Succession& job, const Names& lost, const Names& others,
@@ -186,8 +192,7 @@ TEST(SuccessionTest, NodesThatHaveNotHeardOfTheElectorateMayBeElsewhere) {
     job.agent(name).report.phase = NodePhase::kIdle;
   }
   job.Restart("r");
-  job.StandBy("a", 11);
-  job.Connect({"a", "b", "p", "q", "r"}, "a");
+  Gather(job, {"a", "b", "p", "q", "r"}, "a");
   job.Wait(milliseconds(4900));
   ASSERT_TRUE(job.coordinates("a"));
   job.Deafen({"p", "q"});
@@ -253,8 +258,7 @@ TEST(SuccessionTest, ARoundThatItsNewNodesHaveNotLearnedOfDelaysNoOther) {
   job.Cut({"a", "b", "e", "f"});
   job.Hear({"e", "f"});
   job.End("z");
-  job.StandBy("c", 11);
-  job.Connect({"a", "b", "c", "d", "e", "f"}, "c");
+  Gather(job, {"a", "b", "c", "d", "e", "f"}, "c");
   job.Wait(seconds(20));
   EXPECT_EQ(job.report("a").round, 3);
   EXPECT_EQ(job.report("a").phase, NodePhase::kRunning);
@@ -279,8 +283,7 @@ TEST(SuccessionTest, AVoidRoundThatNeverBeganDelaysNoOther) {
   job.Cut({"a", "b", "e", "f"});
   job.Hear({"b", "e", "f"});
   job.End("z");
-  job.StandBy("c", 11);
-  job.Connect({"b", "c", "d"}, "c");
+  Gather(job, {"b", "c", "d"}, "c");
   job.Wait(seconds(1));
   ASSERT_GT(job.report("d").electorate.epoch, 7u);
   job.Cut({"b", "c", "d"});
@@ -330,8 +333,7 @@ TEST(SuccessionTest, ASpareThatHasGotAPlaceCounts) {
       job.EndAgent(name);
       job.Restart(name);
     }
-    job.StandBy("c", 11);
-    job.Connect({"c", "e", "a", "b"}, "c");
+    Gather(job, {"c", "e", "a", "b"}, "c");
     job.Wait(seconds(50));
     EXPECT_EQ(job.report("a").phase, NodePhase::kRunning) << dies;
   }
@@ -350,8 +352,7 @@ TEST(SuccessionTest, NodesThatHaveNotLearnedOfTheFirstRoundElect) {
     job.Cut({"a", "b", "c", "d"});
     job.Hear({"b", "c", "d"});
     job.End("z");
-    job.StandBy("b", 11);
-    job.Connect({"b", "c", "a"}, "b");
+    Gather(job, {"b", "c", "a"}, "b");
     job.Wait(seconds(20));
     EXPECT_EQ(job.report("b").phase, NodePhase::kRunning);
   }
@@ -370,8 +371,7 @@ TEST(SuccessionTest, ANodeThatHasWaitedForAPlaceCounts) {
   job.End("a");
   job.EndAgent("a");
   job.Restart("a");
-  job.StandBy("b", 11);
-  job.Connect({"b", "c", "a"}, "b");
+  Gather(job, {"b", "c", "a"}, "b");
   job.Wait(seconds(20));
   EXPECT_EQ(job.report("c").phase, NodePhase::kRunning);
 }
@@ -391,8 +391,7 @@ TEST(SuccessionTest, ARoundThatASpareKnowsToHaveBegunGoesOn) {
   ASSERT_EQ(job.report("a").electorate.world.round, 1);
   ASSERT_EQ(job.report("z").electorate.world.round, 2);
   job.End("y");
-  job.StandBy("b", 11);
-  job.Connect({"z", "a", "b"}, "b");
+  Gather(job, {"z", "a", "b"}, "b");
   job.Wait(seconds(1));
   EXPECT_EQ(job.report("a").phase, NodePhase::kRunning);
 }
@@ -417,8 +416,7 @@ TEST(SuccessionTest, ARestartedAgentIsNoElectorOfAWorldItWasNotIn) {
     job.Send(name);
   }
   job.Cut({"a", "b", "x"});
-  job.StandBy("c", 11);
-  job.Connect({"c", "d", "a", "b", "x"}, "c");
+  Gather(job, {"c", "d", "a", "b", "x"}, "c");
   job.Wait(seconds(8));
   ASSERT_TRUE(job.coordinates("c"));
   ASSERT_EQ(job.report("a").round, job.report("c").round);
@@ -447,8 +445,7 @@ TEST(SuccessionTest, TheOlderOfTwoCoordinatorsWithoutAMajorityYields) {
                  {"a", "b", "c", "d", "e"});
   RunRoundOne(job, {"a", "b", "c", "d", "e"}, "a");
   job.Cut({"c", "d", "e"});
-  job.StandBy("c", 11);
-  job.Connect({"c", "d", "e"}, "c");
+  Gather(job, {"c", "d", "e"}, "c");
   job.Wait(seconds(2));
   ASSERT_TRUE(job.coordinates("c"));
   job.EndAgent("e");

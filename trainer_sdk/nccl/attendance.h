@@ -14,8 +14,9 @@ namespace muster {
 // communicator. If the step is late, NCCL does not report which rank is
 // missing. So each rank records its arrival in the store.
 struct Meeting {
-  // Name of what the ranks wait for, such as "joining" (of a communicator).
-  // Part of the keys with which the ranks record their arrival in the store.
+  // Name of the operation in which the ranks wait for each other: "joining"
+  // (all ranks join a communicator) or "split" (a communicator is split). Part
+  // of the keys with which the ranks record their arrival in the store.
   std::string name;
   // How many times the ranks have waited for each other under this name,
   // including this time; equal on every rank.

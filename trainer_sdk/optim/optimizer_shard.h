@@ -103,8 +103,9 @@ class OptimizerShard {
   int64_t OffsetIn(const Array& array, int i) const;
   bool HasMaster(int i) const;
   float* Trained(int i) const;
-  // The parameters of range `i`, in their own type; if there are master weights
-  // (in float), the parameters are these, rounded.
+  // The model's parameters of range `i`, in the type that the model computes
+  // with. If that type is shorter than float, each parameter is the rounded
+  // value of its master weight (a float copy that the optimiser updates).
   TensorData Values(int i) const;
 
   const std::shared_ptr<const UpdateRule> rule_;

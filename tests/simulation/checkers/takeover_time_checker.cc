@@ -195,10 +195,10 @@ class TakeoverTimeChecker : public Checker {
   // can never begin on all of its nodes (CannotBegin).
   //
   // With Takeover::kAuto, the living agents need no majority of a world if few
-  // other agents can exist. `here`: the number of living agents that can vote
-  // and are no spares. `elsewhere`: the highest possible number of the job's
-  // other agents. It must be lower than half of the world's nodes, and low
-  // enough for OthersAreFew.
+  // other agents can exist. `here`: the number of living agents that can vote,
+  // without spares. `elsewhere`: the highest possible number of the job's other
+  // agents, without spares. `elsewhere` must be lower than half of the world's
+  // nodes, and OthersAreFew must hold.
   //
   // Before the first world, `here` counts only the agents that know the
   // endpoint of a living standby.
