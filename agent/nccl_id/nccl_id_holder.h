@@ -21,7 +21,8 @@ std::string GpuProgram(const std::map<std::string, std::string>& environment);
 // Returns the path of the program that makes NCCL ids for this node's agent, as
 // GpuProgram does. Returns "", so that no ids are made, if the node has no
 // usable GPU, or if the variable NCCL_COMM_ID is set. With this variable the
-// user gives NCCL the address of the root, and NCCL would ignore the agent's id.
+// user gives NCCL the address of the root, and NCCL would ignore the agent's
+// id.
 std::string NcclIdProgram(
     const std::map<std::string, std::string>& environment);
 
