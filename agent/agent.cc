@@ -122,6 +122,7 @@ Lifecycle::Config ConfigOf(const AgentOptions& options, int check_port) {
   config.place_key = options.place_key;
   config.spec = options.spec;
   config.endpoint = options.coordinator_endpoint;
+  config.other_endpoints = options.other_endpoints;
   config.standby_endpoint = options.standby_endpoint;
   config.policy = options.policy;
   if (!options.nccl_id_program.empty()) {

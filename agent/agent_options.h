@@ -72,6 +72,9 @@ struct AgentOptions {
   // HOST:PORT of the coordinator, or several endpoints of this form; only for
   // messages
   std::string coordinator_endpoint;
+  // HOST:PORT of other nodes, one of which may have taken over as coordinator
+  // when this agent starts. Tried if the coordinator does not answer.
+  std::vector<std::string> other_endpoints;
   // The address (HOST:PORT) at which this process can act as coordinator;
   // empty: it cannot.
   std::string standby_endpoint;

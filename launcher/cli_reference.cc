@@ -55,8 +55,10 @@ The first rule that applies decides:
 1. `--standalone`, or one node without `--rdzv-endpoint` (or with port 0): this
    process, on 127.0.0.1 (or ::1 if there is no 127.0.0.1) and a free port. No name
    is resolved.
-2. Several endpoints in `--rdzv-endpoint`: no node. They are those of `rendezvousd`
-   daemons; `is_host=1` is refused.
+2. Several endpoints in `--rdzv-endpoint` without `--takeover`: no node. They are those
+   of `rendezvousd` daemons; `is_host=1` is refused. With `--takeover=auto` or
+   `majority`, and at least 3 nodes, they are those of nodes: the rules below hold for
+   the first one.
 3. `is_host=1` in `--rdzv-conf`: this node; `is_host=0`: not this node.
 4. A static job (`--master-addr` and `--node-rank`, no `--rdzv-endpoint`): node
    rank 0.
@@ -88,6 +90,12 @@ is lost: at the endpoints, and at the nodes that it has named. `watch` and `logs
 `coordinator lost; connected to HOST:PORT after 1.2 s`, go on without repeating a line,
 and print the decisions and the output of the time in between. They exit with 1 if no
 coordinator has answered for 60 s.
+
+With `--takeover=auto` or `majority`, `--rdzv-endpoint=a:29400,b:29400,c:29400` names
+nodes of the job, with one port; the same list on every node. Node `a` hosts the
+coordinator. A node to which `a` does not answer for 2 s tries the others, which know
+where the job is coordinated. So a node that starts late or again finds the job also if
+`a` is lost for good.
 
 ## Ports for a firewall
 

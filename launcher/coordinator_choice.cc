@@ -114,6 +114,19 @@ absl::Status CheckPorts(const RunOptions& options, const Meeting& meeting) {
         "example ",
         rendezvous::kDefaultPort));
   }
+  const bool are_nodes = meeting.endpoints.size() > 1 &&
+                         OwnersOfEndpoints(options) == EndpointOwners::kNodes;
+  if (are_nodes && options.remote.endpoint_fd < 0 &&
+      !std::ranges::all_of(
+          meeting.endpoints, [&meeting](const rendezvous::Endpoint& endpoint) {
+            return endpoint.port == meeting.endpoints.front().port;
+          })) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--rdzv-endpoint=", rendezvous::EndpointsText(meeting.endpoints),
+        ": with --takeover, several endpoints are those of nodes, "
+        "which all listen on one port; write the same port for "
+        "each, or leave out --takeover if they are daemons"));
+  }
   if (options.store_port != 0 && uses(options.store_port)) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--store-port=", options.store_port,
@@ -185,21 +198,20 @@ absl::StatusOr<CoordinatorChoice> ChooseCoordinator(
     choice.reason = "this node is the only one";
     return choice;
   }
-  if (choice.endpoints.size() > 1) {
+  const bool are_several = choice.endpoints.size() > 1;
+  if (are_several && OwnersOfEndpoints(options) == EndpointOwners::kDaemons) {
     choice.place = CoordinatorPlace::kElsewhere;
-    // `are_nodes`: the endpoints belong to nodes, not to rendezvousd daemons
-    // (coordinators that run as separate programs). Only a `launch` that starts
-    // agents over ssh passes endpoints of nodes to an agent, after the loss of
-    // the first coordinator's host.
-    const bool are_nodes =
-        options.remote.endpoint_fd >= 0 && options.hosting == Hosting::kNever;
-    choice.is_taken_over = are_nodes && IsTakenOver(options);
-    choice.reason =
-        absl::StrCat(choice.endpoints.size(), " endpoints are those of ",
-                     are_nodes ? "nodes" : "daemons");
+    choice.reason = absl::StrCat(choice.endpoints.size(),
+                                 " endpoints are those of daemons");
     return choice;
   }
   choice.is_taken_over = IsTakenOver(options);
+  // An agent that another `launch` started tries all endpoints at once, because
+  // the first one belonged to a host that was lost.
+  if (are_several && options.remote.endpoint_fd < 0) {
+    choice.others.assign(choice.endpoints.begin() + 1, choice.endpoints.end());
+    choice.endpoints.resize(1);
+  }
   const rendezvous::Endpoint& endpoint = choice.endpoints.front();
   const std::string& host = endpoint.host;
   const std::optional<std::string> owned = OwnedAddress(facts, resolved);
@@ -226,7 +238,8 @@ absl::StatusOr<CoordinatorChoice> ChooseCoordinator(
   }
 
   if (choice.place == CoordinatorPlace::kElsewhere) {
-    if (resolved.addresses.empty()) {
+    // One of several endpoints need not resolve: the node tries the others.
+    if (resolved.addresses.empty() && !are_several) {
       return absl::UnavailableError(absl::StrCat(
           "the coordinator's host ", host, " does not resolve; look at ",
           options.endpoints.empty() ? "--master-addr" : "--rdzv-endpoint"));

@@ -35,6 +35,9 @@ struct CoordinatorChoice {
   // one if this node hosts the coordinator. Port 0 stands for the free port
   // that binding `listen` yields.
   std::vector<rendezvous::Endpoint> endpoints;
+  // The endpoints of other nodes, one of which may have taken over as
+  // coordinator. This node tries them if `endpoints` do not answer.
+  std::vector<rendezvous::Endpoint> others;
   // kHere, kHereIfFree: the address at which peers reach this node.
   std::string own_address;
   // One clause for messages: why this node hosts the coordinator or connects to
@@ -66,10 +69,10 @@ absl::StatusOr<Meeting> DecideMeeting(const RunOptions& options,
 // Chooses whether this node hosts the coordinator. The first rule that applies
 // decides:
 // - A lone node hosts the coordinator, on 127.0.0.1 and a free port.
-// - If several endpoints are given, this node does not host. The endpoints
-//   belong to rendezvousd daemons (coordinators that run as separate programs).
-//   If a `launch` has started this agent over ssh, they may also belong to
-//   other nodes, one of which has taken over as coordinator.
+// - If several endpoints are given and belong to rendezvousd daemons
+//   (OwnersOfEndpoints), this node does not host the coordinator. If they
+//   belong to nodes, the following rules hold for the first endpoint; the other
+//   endpoints are those of nodes that may have taken over.
 // - If is_host is given, in --rdzv-conf or by the cluster's defaults, its value
 //   decides.
 // - In a static job (--master-addr) whose nodes have a --node-rank, node rank 0
@@ -78,10 +81,11 @@ absl::StatusOr<Meeting> DecideMeeting(const RunOptions& options,
 //   coordinator. If the name of the endpoint's host does not resolve, the
 //   machine with this host name hosts the coordinator.
 //
-// `resolved` is not used for a lone node, nor if several endpoints are given.
+// `resolved`: the addresses of the first endpoint's host; not used for a lone
+// node, nor if the endpoints belong to daemons.
 //
-// Pure. Unavailable: the host does not resolve, and this node would have to
-// connect to it.
+// Pure. Unavailable: the host of the only endpoint does not resolve, and this
+// node would have to connect to it.
 //
 // If the coordinator of a job of 3 nodes or more runs on a node, another node
 // takes over when the coordinator is lost, unless --takeover=never is given.

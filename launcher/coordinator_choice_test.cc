@@ -74,6 +74,46 @@ TEST(CoordinatorChoice, OtherNodesTakeOverInAJobOfThreeNodesOrMore) {
           .is_taken_over);
 }
 
+TEST(CoordinatorChoice, SeveralEndpointsOfNodesAreThoseOfTheFirstToHost) {
+  const std::vector<std::string> args = {
+      "--nnodes=3", "--takeover=majority",
+      "--rdzv-endpoint=node1:80,node2:80,node3:80"};
+  const CoordinatorChoice first = Choice(args, {"192.168.7.1"});
+  EXPECT_EQ(first.place, CoordinatorPlace::kHereIfFree);
+  EXPECT_EQ(first.listen.ToString(), "[::]:80");
+  EXPECT_EQ(rendezvous::EndpointsText(first.endpoints), "node1:80");
+  EXPECT_EQ(rendezvous::EndpointsText(first.others), "node2:80,node3:80");
+  EXPECT_TRUE(first.is_taken_over);
+  // The name of the first node does not resolve, for example because its pod is
+  // gone: the others count.
+  for (const std::vector<std::string>& resolved :
+       {std::vector<std::string>{"10.0.0.2"}, {}}) {
+    MachineFacts facts = Node1();
+    facts.host_name = "node2";
+    const CoordinatorChoice other = Choice(args, resolved, facts);
+    EXPECT_EQ(other.place, CoordinatorPlace::kElsewhere);
+    EXPECT_EQ(rendezvous::EndpointsText(other.endpoints), "node1:80");
+    EXPECT_EQ(rendezvous::EndpointsText(other.others), "node2:80,node3:80");
+    EXPECT_TRUE(other.is_taken_over);
+  }
+}
+
+TEST(CoordinatorChoice, EndpointsOfNodesHaveOnePort) {
+  EXPECT_THAT(
+      Error({"--nnodes=3", "--takeover=auto", "--rdzv-endpoint=a:80,b:81"}, {})
+          .message(),
+      ::testing::HasSubstr("--rdzv-endpoint=a:80,b:81: with --takeover"));
+  EXPECT_TRUE(Error({"--nnodes=3", "--rdzv-endpoint=a:80,b:81"}, {}).ok());
+  // Without takeovers, nodes do not listen: the endpoints are those of daemons.
+  for (const char* flag : {"--takeover=never", "--nnodes=2"}) {
+    EXPECT_EQ(Choice({"--nnodes=3", "--takeover=auto",
+                      "--rdzv-endpoint=node1:80,b:80", flag},
+                     {})
+                  .reason,
+              "2 endpoints are those of daemons");
+  }
+}
+
 TEST(CoordinatorChoice, StandaloneMeetsNobody) {
   for (const std::vector<std::string>& args :
        {std::vector<std::string>{"--standalone"},

@@ -81,7 +81,10 @@ absl::StatusOr<LaunchPlan> PlanMeeting(const RunOptions& options,
                                        const Meeting& meeting,
                                        const MachineFacts& facts,
                                        const Voice& voice, int* exit_code) {
-  if (meeting.alone || meeting.endpoints.size() > 1) {
+  const bool are_daemons =
+      meeting.endpoints.size() > 1 &&
+      OwnersOfEndpoints(options) == EndpointOwners::kDaemons;
+  if (meeting.alone || are_daemons) {
     return PlanLaunch(options, meeting, facts, {});
   }
   const rendezvous::Endpoint& endpoint = meeting.endpoints.front();

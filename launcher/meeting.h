@@ -9,11 +9,11 @@
 
 namespace muster::launcher {
 
-// Resolves the endpoint's host and calls PlanLaunch. Repeats a failed look-up,
-// because names often appear late while a cluster starts. Unavailable, one
-// line: the name does not resolve within connect_timeout. No name is resolved
-// for a lone node, or if several endpoints are given: the agent later tries
-// each endpoint in turn.
+// Resolves the first endpoint's host and calls PlanLaunch. If there is no other
+// endpoint, repeats a failed look-up, because names often appear late while a
+// cluster starts. Unavailable, one line: the name does not resolve within
+// connect_timeout. No name is resolved for a lone node, or if the endpoints
+// belong to daemons: the agent later tries each endpoint in turn.
 //
 // A signal that stops this node ends the wait for the name. The result is then
 // Cancelled, one line. `exit_code` then is the exit code for this process: a

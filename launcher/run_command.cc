@@ -171,6 +171,9 @@ absl::StatusOr<OwnCoordinator> StartCoordinator(
                                         ? choice.endpoints.front().host
                                         : choice.own_address,
                         .endpoints = choice.endpoints};
+    hosting.takeover->endpoints.insert(hosting.takeover->endpoints.end(),
+                                       choice.others.begin(),
+                                       choice.others.end());
   }
   absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> hosted =
       HostCoordinator(choice, hosting, voice);
@@ -193,6 +196,9 @@ std::unique_ptr<rendezvous::CoordinatorLink> MakeLink(
     const rendezvous::TlsFiles& tls, const std::string& token,
     agent::AgentOptions& agent) {
   rendezvous::GrpcLink::Options there = LinkTo(choice, tls, token);
+  for (const rendezvous::Endpoint& other : choice.others) {
+    agent.other_endpoints.push_back(other.ToString());
+  }
   if (own.hosts()) {
     rendezvous::Endpoint endpoint = choice.endpoints.front();
     endpoint.port = own.here->address().port;

@@ -46,6 +46,9 @@ class Lifecycle {
     std::string place_key;
     rendezvous::JobSpec spec;
     std::string endpoint;  // the coordinator's endpoint, for texts for people
+    // HOST:PORT of nodes that may have taken over as coordinator; tried if the
+    // coordinator does not answer
+    std::vector<std::string> other_endpoints;
     // HOST:PORT at which this process could coordinate the job; empty: it
     // cannot
     std::string standby_endpoint;
@@ -125,6 +128,9 @@ class Lifecycle {
   // Exception: if the process is a standby, this node stays connected to it for
   // a limited time.
   bool ComesFromAnother(const rendezvous::Directive& directive);
+  // Sets the endpoints that are tried besides the coordinator's: `standbys`,
+  // and Config::other_endpoints.
+  void SetStandbys(std::vector<std::string> standbys);
   // The endpoint at which the coordinator last answered. If it has not answered
   // yet, the configured endpoint.
   const std::string& Coordinator() const;

@@ -31,6 +31,11 @@ constexpr Duration kPromiseTime = std::chrono::seconds(10);
 constexpr Duration kMovePause = std::chrono::milliseconds(100);
 constexpr Duration kWrongCoordinatorPause = std::chrono::seconds(1);
 
+// The time after the start for which a node tries the first endpoint alone. A
+// coordinator that starts a moment later than this node is then found there,
+// without a wait at a standby.
+constexpr Duration kFirstEndpointTime = std::chrono::seconds(2);
+
 }  // namespace
 
 void Lifecycle::On(const LinkUp& event) {
@@ -65,6 +70,21 @@ void Lifecycle::On(const LinkDown& event) {
   connected_ = false;
   standby_until_.reset();
   if (!unanswered_since_.has_value()) unanswered_since_ = now_;
+  if (!ever_answered_ && now_ >= *unanswered_since_ + kFirstEndpointTime) {
+    SetStandbys({});
+  }
+}
+
+void Lifecycle::SetStandbys(std::vector<std::string> standbys) {
+  for (const std::string& endpoint : config_.other_endpoints) {
+    if (std::find(standbys.begin(), standbys.end(), endpoint) ==
+        standbys.end()) {
+      standbys.push_back(endpoint);
+    }
+  }
+  if (standbys == standbys_) return;
+  standbys_ = std::move(standbys);
+  step_.standbys = standbys_;
 }
 
 bool Lifecycle::ComesFromAnother(const rendezvous::Directive& directive) {
@@ -168,10 +188,7 @@ void Lifecycle::FollowCoordinator(const rendezvous::Directive& directive) {
   if (directive.electorate.epoch != 0) {
     electorate_ = directive.electorate;
     host_rank_ = directive.host_rank;
-    if (directive.standbys != standbys_) {
-      standbys_ = directive.standbys;
-      step_.standbys = standbys_;
-    }
+    SetStandbys(directive.standbys);
   }
   const std::string before = std::exchange(coordinator_, connected_to_);
   if (!unanswered_since_.has_value() || !ever_answered_) return;

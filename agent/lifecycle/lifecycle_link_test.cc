@@ -325,6 +325,28 @@ TEST(LifecycleAbsence, CoordinatorThatNeverComesEndsTheAgent) {
 // The nodes of a job start together. The coordinator may therefore begin to
 // listen a moment after a node's first attempt to connect. The user gets no
 // notice about this attempt.
+TEST(LifecycleAbsence, OtherNodesAreTriedOnceTheFirstEndpointIsSilentFor2s) {
+  Lifecycle::Config config = LifecycleFixture::QuickConfig();
+  config.other_endpoints = {"b:1", "c:1"};
+  LifecycleFixture agent(config);
+  agent.Wait(milliseconds(1999));
+  agent.Disconnect();
+  EXPECT_EQ(agent.last_step().standbys, std::nullopt);
+  agent.Wait(milliseconds(1));
+  agent.Disconnect();
+  EXPECT_EQ(agent.last_step().standbys, config.other_endpoints);
+  agent.Disconnect();
+  EXPECT_EQ(agent.last_step().standbys, std::nullopt) << "unchanged";
+  // They are still tried besides the standbys that a coordinator names.
+  agent.Step(LinkUp{.coordinator = "b:1"});
+  rendezvous::Directive wait = DirectiveOf(rendezvous::DirectiveKind::kWait);
+  wait.electorate = {.epoch = 7, .world = {.epoch = 7, .round = 1}, .nodes = 3};
+  wait.standbys = {"d:1", "b:1"};
+  agent.Tell(wait);
+  EXPECT_EQ(agent.last_step().standbys,
+            (std::vector<std::string>{"d:1", "b:1", "c:1"}));
+}
+
 TEST(LifecycleAbsence, CoordinatorThatIsAMomentLateGivesNoNotice) {
   LifecycleFixture agent;
   agent.Disconnect(absl::UnavailableError("connection refused"));

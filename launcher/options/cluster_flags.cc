@@ -277,9 +277,12 @@ constexpr Flag kFlags[] = {
      .group = FlagGroup::kCluster,
      .help = "Where the nodes meet; the port defaults to 29400. The node "
              "that owns HOST's address hosts the coordinator, the others "
-             "connect. IPv6: [ADDRESS]:PORT. Up to 8 endpoints: those of "
-             "rendezvousd daemons that share their state; every node connects "
-             "to the one that answers, and no node hosts the coordinator.",
+             "connect. IPv6: [ADDRESS]:PORT. Up to 8 endpoints: with "
+             "--takeover=auto or majority, those of nodes; the first hosts the "
+             "coordinator, and a node that starts late or again finds the one "
+             "that has taken over. Without: those of rendezvousd daemons that "
+             "share their state; every node connects to the one that answers, "
+             "and no node hosts the coordinator.",
      .on_hosts = OnHosts::kNotSent,
      .read = [](Text t,
                 RunOptions& o) { return Set(o.endpoints, ReadEndpoints(t)); }},

@@ -73,19 +73,20 @@ void CheckRemoteStart(FlagValues& values, RunOptions& options) {
   }
 }
 
-// Refuses is_host=1 if --rdzv-endpoint has several endpoints. These are
-// endpoints of rendezvousd daemons, which host the coordinator themselves.
+// Refuses is_host=1 if the endpoints of --rdzv-endpoint belong to rendezvousd
+// daemons, which host the coordinator themselves.
 void CheckHosting(const RunOptions& options, FlagValues& values) {
   if (options.endpoints.size() < 2 || options.hosting != Hosting::kAlways ||
-      options.standalone == Standalone::kYes) {
+      options.standalone == Standalone::kYes ||
+      OwnersOfEndpoints(options) == EndpointOwners::kNodes) {
     return;
   }
   RefuseFlag(
       values, "rdzv-conf",
       absl::StrCat("is_host=1 does not go with the ", options.endpoints.size(),
                    " endpoints of --rdzv-endpoint, where daemons host "
-                   "the coordinator; leave out is_host, or write one "
-                   "endpoint"));
+                   "the coordinator; leave out is_host, write one endpoint, "
+                   "or, if they are those of nodes, give --takeover=auto"));
 }
 
 void CheckInterpreter(FlagValues& values) {
@@ -166,7 +167,6 @@ void Derive(const FlagValues& values, const std::optional<Duration>& rejoin,
   // that the commands of all nodes are equal.
   const std::string origin = values.Origin("nproc-per-node");
   if (origin.rfind("SLURM_", 0) == 0) options.workers_asked = "$" + origin;
-  options.remote.given = values.Given();
 }
 
 }  // namespace
@@ -215,6 +215,7 @@ absl::StatusOr<ParsedOptions> ParseRunOptions(
   values.TakeDefaults(defaults->flags);
   TakeDefaults(*defaults, options);
   for (const Flag& flag : flags) ReadFlag(flag, values, options);
+  options.remote.given = values.Given();
   if (!values.status().ok()) return values.status();
   CheckNeededFlags(flags, values);
   CheckRemoteStart(values, options);
@@ -234,6 +235,14 @@ absl::StatusOr<ParsedOptions> ParseRunOptions(
   }
   options.program = std::move(line->rest);
   return parsed;
+}
+
+EndpointOwners OwnersOfEndpoints(const RunOptions& options) {
+  const bool are_nodes =
+      options.remote.endpoint_fd >= 0
+          ? options.hosting == Hosting::kNever
+          : options.remote.given.count("takeover") > 0 && IsTakenOver(options);
+  return are_nodes ? EndpointOwners::kNodes : EndpointOwners::kDaemons;
 }
 
 bool IsTakenOver(const RunOptions& options) {

@@ -91,9 +91,8 @@ struct RunOptions {
   // field without a default is nullopt or empty if its flag is not given.
   Standalone standalone = Standalone::kNo;
   RendezvousBackend backend = RendezvousBackend::kStatic;
-  // Endpoints of --rdzv-endpoint. Several endpoints belong to rendezvousd
-  // daemons that share their state. In an agent that was started over ssh, they
-  // may also belong to other nodes, one of which has taken over as coordinator.
+  // Endpoints of --rdzv-endpoint. OwnersOfEndpoints says whose they are if
+  // there are several.
   std::vector<rendezvous::Endpoint> endpoints;
   std::string run_id = "none";
   Hosting hosting = Hosting::kIfOwner;
@@ -196,6 +195,20 @@ absl::StatusOr<ParsedOptions> ParseRunOptions(
     const std::vector<Flag>& flags, const std::vector<std::string>& args,
     const std::map<std::string, std::string>& environment,
     const DefaultsSource& source = nullptr);
+
+// Whose endpoints --rdzv-endpoint names, if it names several.
+enum class EndpointOwners {
+  // rendezvousd daemons that share their state: no node hosts the coordinator
+  kDaemons,
+  // nodes: the first one hosts the coordinator until another one takes over
+  kNodes,
+};
+
+// Returns kNodes if the user gives --takeover=auto or majority, which has a
+// meaning for coordinators inside of nodes only. Also returns kNodes in an
+// agent that another `launch` has started and told to host no coordinator
+// (is_host=0): its endpoints are those of nodes one of which has taken over.
+EndpointOwners OwnersOfEndpoints(const RunOptions& options);
 
 // Whether another node may take over from a coordinator that runs inside a
 // `launch`. False with --takeover=never. Also false if the job has at most two

@@ -65,7 +65,9 @@ class Takeover(unittest.TestCase):
     # very long.
     self.folder = tempfile.mkdtemp(prefix='takeover_test')
     self.addCleanup(shutil.rmtree, self.folder)
-    self.endpoint = '127.0.0.1:%d' % free_port.free_port()
+    self.port = free_port.free_port()
+    # the value of --rdzv-endpoint
+    self.endpoint = '127.0.0.1:%d' % self.port
     self.nodes = {}
     # by node: number of steps that the node's worker has done in the current
     # round
@@ -79,7 +81,8 @@ class Takeover(unittest.TestCase):
     """Starts node `name`, a letter; the node with the N-th letter has the
     address 127.0.0.N.
 
-    Node a listens on the job's endpoint, and hosts the coordinator.
+    Node a listens on the first of the job's endpoints, and hosts the
+    coordinator.
     """
     address = '127.0.0.%d' % _number(name)
     fifo = os.path.join(self.folder, name)
@@ -156,8 +159,8 @@ class Takeover(unittest.TestCase):
     """
     command = process.Process(
         subcommand,
-        [_LAUNCH, subcommand, '--endpoint=127.0.0.%d:%s' % (
-            _number(name), self.endpoint.rpartition(':')[2]), *options])
+        [_LAUNCH, subcommand,
+         '--endpoint=127.0.0.%d:%d' % (_number(name), self.port), *options])
     self.addCleanup(command.end)
     self.assertEqual(command.exit_code(), 0, command.output)
     return command.output
@@ -191,6 +194,31 @@ class Takeover(unittest.TestCase):
     self.wait_for_successor()
     for name in 'ae':
       self.start_node(name, '--nnodes=5')
+    self.wait_for_round()
+    self.assert_job_succeeds()
+
+  def test_nodes_that_start_later_find_the_successor(self):
+    # The endpoints of --rdzv-endpoint are those of nodes a, b and c. Node a is
+    # killed and never started again. Node e, which is new, and node c, which is
+    # started again, find the new coordinator nevertheless.
+    self.endpoint = ','.join(
+        '127.0.0.%d:%d' % (n, self.port) for n in range(1, 4))
+    job = ('--nnodes=2:4', '--takeover=auto')
+    self.start_job('dcba', *job)
+    self.kill_node('a')
+    self.wait_for_successor()
+    self.wait_for_round()
+    self.start_node('e', *job)
+    self.wait_for_round()
+    self.kill_node('c')
+    self.wait_for_round()
+    self.start_node('c', *job)
+    self.wait_for_round()
+    for name in self.nodes:
+      self.do_step(name)
+      self.assertIn('job job: running', self.command('status', name))
+    self.command('drain', 'b', 'e')
+    self.assertEqual(self.nodes.pop('e').exit_code(), 0)
     self.wait_for_round()
     self.assert_job_succeeds()
 
@@ -257,8 +285,8 @@ class Takeover(unittest.TestCase):
     """Starts a `launch SUBCOMMAND` that goes on until the job's end."""
     follower = process.Process(
         subcommand,
-        [_LAUNCH, subcommand, '--endpoint=127.0.0.%d:%s' % (
-            _number(name), self.endpoint.rpartition(':')[2]), *options])
+        [_LAUNCH, subcommand,
+         '--endpoint=127.0.0.%d:%d' % (_number(name), self.port), *options])
     self.addCleanup(follower.end)
     return follower
 
