@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "rendezvous/protocol/electorate.h"
 
 namespace muster::simulation {
 namespace {
@@ -70,6 +71,22 @@ void DrawTakeover(uint64_t seed, Plan& plan) {
   plan.max_skew = random.Chance(500) ? seconds(10) : Duration::zero();
   plan.host_journal = random.Chance(500);
   if (random.Chance(400)) plan.coordinator_timeout = minutes(2);
+}
+
+// Makes the random numbers for large jobs independent of all others.
+constexpr uint64_t kLargeSalt = 0x6c617267656a6f62;
+
+// Gives some jobs with takeovers more nodes than messages list
+// (kMaxListedElectors): other rules hold for such jobs.
+void DrawLargeJob(uint64_t seed, Plan& plan) {
+  Random random(seed ^ kLargeSalt);
+  if (!random.Chance(150) || !plan.takeover) return;
+  const int spares = plan.slots - plan.spec.max_nodes;
+  plan.spec.max_nodes = random.Between(rendezvous::kMaxListedElectors + 1, 12);
+  plan.spec.min_nodes = random.Chance(500)
+                            ? plan.spec.max_nodes
+                            : random.Between(2, plan.spec.max_nodes);
+  plan.slots = plan.spec.max_nodes + spares;
 }
 
 // Makes the random numbers for the network check independent of all others.
@@ -157,6 +174,7 @@ Plan DrawPlan(Random& random, uint64_t seed) {
   plan.max_check = random.Between(milliseconds(1), seconds(2));
   plan.check_interval = random.Between(milliseconds(200), seconds(4));
   DrawTakeover(seed, plan);
+  DrawLargeJob(seed, plan);
   DrawNetworkCheck(seed, plan);
   return plan;
 }
