@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "store/wire/request_parser.h"
+#include "store/wire/request.h"
 
 namespace muster::store {
 namespace {

@@ -16,7 +16,7 @@
 #include "base/owned_fd.h"
 #include "store/core/store_effects.h"
 #include "store/server/buffer_budget.h"
-#include "store/wire/request_parser.h"
+#include "store/wire/request.h"
 
 namespace muster::store {
 

@@ -9,7 +9,6 @@
 #include "base/little_endian.h"
 #include "store/wire/relay_frames.h"
 #include "store/wire/request.h"
-#include "store/wire/request_parser.h"
 
 namespace muster::store {
 namespace {

@@ -16,7 +16,7 @@
 #include "store/core/store_core.h"
 #include "store/relay/relay_core.h"
 #include "store/wire/relay_frames.h"
-#include "store/wire/request_parser.h"
+#include "store/wire/request.h"
 #include "tests/fuzz/fuzz_case.h"
 
 namespace muster {

@@ -1,4 +1,5 @@
-#include "store/wire/request_parser.h"
+
+#include "store/wire/request.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +8,6 @@
 #include <vector>
 
 #include "base/little_endian.h"
-#include "store/wire/request.h"
 
 namespace muster::store {
 namespace {
