@@ -26,7 +26,6 @@
 #include "store/server/request_intake.h"
 #include "store/server/store_connection.h"
 #include "store/server/store_service.h"
-#include "store/server/stranger_log.h"
 
 namespace muster::store {
 

@@ -1,4 +1,4 @@
-#include "store/server/stranger_log.h"
+#include "store/server/listening_socket.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
