@@ -1,6 +1,7 @@
 #include "nccl/nccl_library.h"
 
 #include <cstdlib>
+#include <cstring>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -15,6 +16,14 @@ constexpr char kWhatHelps[] =
 std::string Dotted(int version) {
   return absl::StrCat(version / 10000, ".", version / 100 % 100, ".",
                       version % 100);
+}
+
+constexpr char kDigits[] = "0123456789abcdef";
+
+int ValueOf(char digit) {
+  const char* const found =
+      digit == '\0' ? nullptr : std::strchr(kDigits, digit);
+  return found == nullptr ? -1 : static_cast<int>(found - kDigits);
 }
 
 }  // namespace
@@ -85,6 +94,34 @@ std::string NcclLibrary::Explain(NcclResult result, NcclComm comm) const {
     absl::StrAppend(&explained, ": ", last);
   }
   return explained;
+}
+
+std::string HexOf(const NcclUniqueId& id) {
+  std::string hex;
+  hex.reserve(2 * kNcclUniqueIdBytes);
+  for (const char byte : id.internal) {
+    hex += kDigits[static_cast<unsigned char>(byte) >> 4];
+    hex += kDigits[byte & 0xf];
+  }
+  return hex;
+}
+
+absl::StatusOr<NcclUniqueId> NcclUniqueIdOf(const std::string& hex) {
+  NcclUniqueId id;
+  const auto invalid = [&] {
+    return absl::InvalidArgumentError(
+        absl::StrCat("an NCCL id is ", 2 * kNcclUniqueIdBytes,
+                     " hexadecimal digits in lower case; this is none, of ",
+                     hex.size(), " characters"));
+  };
+  if (hex.size() != 2 * kNcclUniqueIdBytes) return invalid();
+  for (int i = 0; i < kNcclUniqueIdBytes; ++i) {
+    const int high = ValueOf(hex[2 * i]);
+    const int low = ValueOf(hex[2 * i + 1]);
+    if (high < 0 || low < 0) return invalid();
+    id.internal[i] = static_cast<char>(high << 4 | low);
+  }
+  return id;
 }
 
 }  // namespace muster::nccl

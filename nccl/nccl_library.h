@@ -87,6 +87,11 @@ class NcclLibrary {
   const char* (*GetLastError)(NcclComm) = nullptr;
 };
 
+// Convert an id to 256 lower-case hexadecimal digits and back. InvalidArgument:
+// `hex` does not have this form.
+std::string HexOf(const NcclUniqueId& id);
+absl::StatusOr<NcclUniqueId> NcclUniqueIdOf(const std::string& hex);
+
 }  // namespace muster::nccl
 
 #endif  // MUSTER_NCCL_NCCL_LIBRARY_H_

@@ -4,9 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <numeric>
 #include <type_traits>
-
-#include "nccl/unique_id.h"
 
 // These declarations are those of nccl.h and cuda.h. nccl_library.h must
 // compile together with those headers.
@@ -21,6 +20,7 @@ static_assert(std::is_same_v<CudaStream, ::CUstream_st*>);
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 constexpr char kFakeNccl[] = "nccl/libfake_nccl.so";
 constexpr char kFakeOldNccl[] = "nccl/libfake_old_nccl.so";
@@ -84,6 +84,27 @@ TEST(RealNcclTest, IsLoadedAndMakesIds) {
   ASSERT_EQ((*nccl)->GetUniqueId(&other), kNcclSuccess);
   EXPECT_NE(HexOf(one), HexOf(other));
   EXPECT_EQ(HexOf(*NcclUniqueIdOf(HexOf(one))), HexOf(one));
+}
+
+TEST(NcclUniqueIdTest, ComesBackFromItsDigits) {
+  NcclUniqueId id;
+  std::iota(id.internal, id.internal + kNcclUniqueIdBytes, -64);
+  const std::string hex = HexOf(id);
+  EXPECT_EQ(hex.size(), 256u);
+  EXPECT_THAT(hex, StartsWith("c0c1c2"));
+  const auto back = NcclUniqueIdOf(hex);
+  ASSERT_TRUE(back.ok());
+  EXPECT_EQ(HexOf(*back), hex);
+}
+
+TEST(NcclUniqueIdTest, RefusesInvalidIds) {
+  const std::string zeros(256, '0');
+  EXPECT_TRUE(NcclUniqueIdOf(zeros).ok());
+  for (std::string wrong :
+       {std::string(), zeros.substr(1), zeros + "0", "G" + zeros.substr(1),
+        "A" + zeros.substr(1), std::string(1, '\0') + zeros.substr(1)}) {
+    EXPECT_TRUE(absl::IsInvalidArgument(NcclUniqueIdOf(wrong).status()));
+  }
 }
 
 }  // namespace

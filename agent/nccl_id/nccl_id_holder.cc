@@ -12,7 +12,7 @@
 #include "base/environment_value.h"
 #include "base/subprocess.h"
 #include "base/time.h"
-#include "nccl/unique_id.h"
+#include "nccl/nccl_library.h"
 
 namespace muster::agent {
 namespace {

@@ -11,7 +11,7 @@
 #include "agent/commands/child_program.h"
 #include "agent/gpus/nvml.h"
 #include "base/owned_fd.h"
-#include "nccl/unique_id.h"
+#include "nccl/nccl_library.h"
 
 namespace muster::agent {
 namespace {

@@ -13,7 +13,7 @@
 #include "agent/failures/bounded_text.h"
 #include "base/monotonic_clock.h"
 #include "base/poll.h"
-#include "nccl/unique_id.h"
+#include "nccl/nccl_library.h"
 #include "rendezvous/protocol/failure.h"
 
 namespace muster::agent {

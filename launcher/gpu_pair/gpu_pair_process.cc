@@ -14,7 +14,7 @@
 #include "agent/pair_check/gpu_pair.h"
 #include "base/monotonic_clock.h"
 #include "launcher/gpu_pair/measure_gpus.h"
-#include "nccl/unique_id.h"
+#include "nccl/nccl_library.h"
 #include "trainer_sdk/nccl/cuda_driver.h"
 
 namespace muster::launcher {

@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
-#include "nccl/unique_id.h"
+#include "nccl/nccl_library.h"
 #include "trainer_sdk/nccl/attendance.h"
 #include "trainer_sdk/nccl/nccl_operation.h"
 #include "trainer_sdk/nccl/unique_id.h"

@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
-#include "nccl/unique_id.h"
+#include "nccl/nccl_library.h"
 #include "trainer_sdk/nccl/fake_library.h"
 #include "trainer_sdk/process_group/operations.h"
 #include "trainer_sdk/process_group/testing/rank_threads.h"

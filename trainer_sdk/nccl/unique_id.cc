@@ -5,7 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "nccl/unique_id.h"
+#include "nccl/nccl_library.h"
 
 namespace muster {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdlib>
 
 #include "base/monotonic_clock.h"
-#include "nccl/unique_id.h"
+#include "nccl/nccl_library.h"
 #include "trainer_sdk/nccl/fake_library.h"
 #include "trainer_sdk/store/in_process_store.h"
 
