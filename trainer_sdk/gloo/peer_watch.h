@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "base/owned_fd.h"
 #include "base/time.h"
-#include "trainer_sdk/network/hangup_watch.h"
+#include "trainer_sdk/network/mesh.h"
 
 namespace muster {
 

@@ -1,5 +1,6 @@
 #include "trainer_sdk/network/mesh.h"
 
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #include <array>
@@ -40,6 +41,23 @@ absl::StatusOr<PeerName> DecodePeerName(int rank, const std::string& text) {
   }
   name.host = text.substr(space + 1);
   return name;
+}
+
+HangupWatch::HangupWatch() : epoll_(epoll_create1(EPOLL_CLOEXEC)) {}
+
+void HangupWatch::Add(int socket) {
+  if (!epoll_.open()) return;
+  epoll_event event{};
+  event.events = EPOLLRDHUP | EPOLLONESHOT;
+  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, socket, &event) != 0) {
+    epoll_.Close();
+  }
+}
+
+bool HangupWatch::Any() {
+  if (!epoll_.open()) return true;
+  std::array<epoll_event, 16> events;
+  return epoll_wait(epoll_.get(), events.data(), events.size(), 0) > 0;
 }
 
 }  // namespace muster

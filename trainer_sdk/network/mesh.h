@@ -6,6 +6,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/owned_fd.h"
 #include "base/time.h"
 #include "trainer_sdk/process_group/dtype.h"
 #include "trainer_sdk/process_group/signature.h"
@@ -98,6 +99,27 @@ class Mesh {
   // Closes every connection. Peers notice this, and a running call of this rank
   // fails. Any thread, any time.
   virtual void Close() = 0;
+};
+
+// Detects whether peers have closed connections of a mesh since the last check.
+// A check is one system call, O(1) in the number of connections, so it can be
+// made in every operation. Not thread-safe.
+class HangupWatch {
+ public:
+  HangupWatch();
+
+  // Adds a connection. `socket` must be connected, and must stay open as long
+  // as this object lives.
+  void Add(int socket);
+
+  // Whether a peer has closed its end of any connection since the last call of
+  // Any. Each close is reported once. Data that the peer sent before the close
+  // may still be unread. Always true if the system could not watch the
+  // connections (epoll), for example because no descriptor was left.
+  bool Any();
+
+ private:
+  OwnedFd epoll_;
 };
 
 }  // namespace muster

@@ -30,7 +30,6 @@
 #include "base/poll.h"
 #include "base/seconds_text.h"
 #include "base/time.h"
-#include "trainer_sdk/network/hangup_watch.h"
 #include "trainer_sdk/network/mesh.h"
 #include "trainer_sdk/tcp/frame_connection.h"
 #include "trainer_sdk/tcp/frame_inbox.h"

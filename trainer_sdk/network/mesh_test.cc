@@ -1,4 +1,4 @@
-#include "trainer_sdk/network/hangup_watch.h"
+#include "trainer_sdk/network/mesh.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
