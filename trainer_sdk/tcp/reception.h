@@ -138,6 +138,20 @@ absl::Status ReceiveRanks(const GroupPlace& place, int listener,
 // after this time.
 inline constexpr Duration kLongestSleep = std::chrono::minutes(1);
 
+// Converts the errno of a socket call to a status. ResourceExhausted: this
+// process or host has no descriptor or memory left; the message names the
+// limit. Any other errno: Unavailable.
+absl::Status SocketError(const std::string& what, int error);
+
+// The right reaction to an error of accept4.
+enum class AcceptFailure {
+  kNobody,  // no connection is pending: wait for the next
+  // the call was interrupted or the connection is gone: call accept again
+  kAgain,
+  kFatal,  // give up: no later connection can be accepted either
+};
+AcceptFailure AcceptFailureOf(int error);
+
 }  // namespace muster
 
 #endif  // MUSTER_TRAINER_SDK_TCP_RECEPTION_H_

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 
+#include <cerrno>
 #include <chrono>
 #include <string>
 
@@ -114,6 +115,24 @@ TEST_F(ListenerWatchTest, UnreachablePeerIsNotWatched) {
   EXPECT_EQ(watch.polled().fd, -1);
   EXPECT_EQ(watch.until(), Instant::max());
   EXPECT_EQ(watch.Look(start_ + 10 * kListenerTimeout), absl::OkStatus());
+}
+
+TEST(SocketError, ReachedLimitIsNamed) {
+  EXPECT_TRUE(absl::IsResourceExhausted(SocketError("taking a call", EMFILE)));
+  EXPECT_THAT(std::string(SocketError("taking a call", EMFILE).message()),
+              testing::HasSubstr("ulimit -n"));
+  EXPECT_TRUE(absl::IsResourceExhausted(SocketError("taking a call", ENFILE)));
+  EXPECT_TRUE(absl::IsUnavailable(SocketError("taking a call", ECONNRESET)));
+}
+
+TEST(AcceptFailure, PeerErrorsAreRetriedAndOwnErrorsAreFatal) {
+  EXPECT_EQ(AcceptFailureOf(EAGAIN), AcceptFailure::kNobody);
+  for (const int error : {EINTR, ECONNABORTED, EPROTO, ENETDOWN, EPERM}) {
+    EXPECT_EQ(AcceptFailureOf(error), AcceptFailure::kAgain) << error;
+  }
+  for (const int error : {EMFILE, ENFILE, ENOMEM, ENOBUFS, EBADF, EINVAL}) {
+    EXPECT_EQ(AcceptFailureOf(error), AcceptFailure::kFatal) << error;
+  }
 }
 
 }  // namespace

@@ -23,7 +23,6 @@
 #include "base/poll.h"
 #include "trainer_sdk/process_group/formation.h"
 #include "trainer_sdk/tcp/reception.h"
-#include "trainer_sdk/tcp/socket_error.h"
 
 namespace muster {
 namespace {
