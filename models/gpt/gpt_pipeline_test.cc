@@ -16,7 +16,6 @@
 #include "gtest/gtest.h"
 #include "trainer_sdk/optim/gradient_norm.h"
 #include "trainer_sdk/pipeline/schedule/generators.h"
-#include "trainer_sdk/pipeline/schedule/schedule_kinds.h"
 #include "trainer_sdk/process_group/testing/group_fixture.h"
 #include "trainer_sdk/shared_memory/shared_memory_transport.h"
 #include "trainer_sdk/transports/new_transport.h"

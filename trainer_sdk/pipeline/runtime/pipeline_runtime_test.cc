@@ -14,7 +14,6 @@
 #include "trainer_sdk/pipeline/schedule/generators.h"
 #include "trainer_sdk/pipeline/schedule/lowering.h"
 #include "trainer_sdk/pipeline/schedule/schedule_csv.h"
-#include "trainer_sdk/pipeline/schedule/schedule_kinds.h"
 #include "trainer_sdk/process_group/testing/group_fixture.h"
 #include "trainer_sdk/transports/new_transport.h"
 

@@ -9,7 +9,6 @@
 #include "gtest/gtest.h"
 #include "trainer_sdk/pipeline/schedule/generators.h"
 #include "trainer_sdk/pipeline/schedule/lowering.h"
-#include "trainer_sdk/pipeline/schedule/schedule_kinds.h"
 #include "trainer_sdk/pipeline/schedule/simulator.h"
 
 namespace muster {

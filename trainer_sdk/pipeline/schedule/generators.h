@@ -32,6 +32,11 @@ enum class ScheduleKind {
   kZeroBubble1P,
 };
 
+// All enumerators of ScheduleKind. generators_test checks that none is missing.
+inline constexpr ScheduleKind kScheduleKinds[] = {
+    ScheduleKind::kGPipe, ScheduleKind::k1F1B, ScheduleKind::kInterleaved1F1B,
+    ScheduleKind::kZeroBubble1P};
+
 // The name of a kind of schedule: "gpipe", "1f1b", "interleaved_1f1b", "zb1p".
 std::string_view ScheduleName(ScheduleKind kind);
 // Parses a name that ScheduleName returns. InvalidArgument: the message lists

@@ -6,7 +6,6 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "trainer_sdk/pipeline/schedule/schedule_csv.h"
-#include "trainer_sdk/pipeline/schedule/schedule_kinds.h"
 #include "trainer_sdk/pipeline/schedule/validator.h"
 
 namespace muster {

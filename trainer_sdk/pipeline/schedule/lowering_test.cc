@@ -7,7 +7,6 @@
 #include "gtest/gtest.h"
 #include "trainer_sdk/pipeline/schedule/generators.h"
 #include "trainer_sdk/pipeline/schedule/schedule_csv.h"
-#include "trainer_sdk/pipeline/schedule/schedule_kinds.h"
 #include "trainer_sdk/pipeline/schedule/validator.h"
 
 namespace muster {

@@ -6,7 +6,6 @@
 #include "gtest/gtest.h"
 #include "trainer_sdk/pipeline/schedule/generators.h"
 #include "trainer_sdk/pipeline/schedule/lowering.h"
-#include "trainer_sdk/pipeline/schedule/schedule_kinds.h"
 
 namespace muster {
 namespace {
