@@ -7,6 +7,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "trainer_sdk/process_group/dtype.h"
 
 namespace muster {
@@ -31,7 +33,10 @@ struct StreamShape {
 };
 
 // Formats a shape as text. Example: "float32[12, 64, 128]".
-std::string ToString(const StreamShape& shape);
+inline std::string ToString(const StreamShape& shape) {
+  return absl::StrCat(Name(shape.dtype), "[", absl::StrJoin(shape.sizes, ", "),
+                      "]");
+}
 
 // Whether a pass of a stage is the last pass in the step that adds to the
 // gradients of the stage's weights (kLast) or any other pass (kMoreToCome).
