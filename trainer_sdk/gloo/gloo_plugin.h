@@ -90,7 +90,17 @@ struct GlooPlugin {
 // LoadPluginFile (base/plugin.h) searches. NotFound: the plugin or libgloo is
 // missing; the message says what to do. FailedPrecondition: the plugin has
 // another version than this program.
-absl::StatusOr<const GlooPlugin*> LoadGlooPlugin();
+inline absl::StatusOr<const GlooPlugin*> LoadGlooPlugin() {
+  static const auto* const plugin =
+      new absl::StatusOr<const GlooPlugin*>(LoadPlugin<GlooPlugin>(
+          {.file = "libmuster_gloo.so",
+           .folder = "trainer_sdk/gloo",
+           .user = "the Gloo transport",
+           .if_not_loaded = "install libgloo (Debian: libgloo0)",
+           .if_missing = "Muster's tools/install puts it into PREFIX/lib"},
+          "MusterGlooPlugin"));
+  return *plugin;
+}
 
 }  // namespace muster
 
