@@ -2,10 +2,12 @@
 #define MUSTER_TRAINER_SDK_TRANSPORTS_SESSION_WORLD_H_
 
 #include <memory>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "trainer_sdk/process_group/process_group.h"
 #include "trainer_sdk/session/session.h"
+#include "trainer_sdk/transports/new_transport.h"
 #include "trainer_sdk/transports/transport_choice.h"
 
 namespace muster {
@@ -15,9 +17,16 @@ namespace muster {
 // blocking; the session must outlive the group. Use ProcessGroup::Split for
 // groups of some of the ranks. If the group breaks, all ranks may call NewWorld
 // again. Errors are those of NewProcessGroup.
-absl::StatusOr<std::unique_ptr<ProcessGroup>> NewWorld(
+inline absl::StatusOr<std::unique_ptr<ProcessGroup>> NewWorld(
     Session& session, TransportChoice choice = TransportChoice::kAutomatic,
-    ProcessGroupOptions options = {});
+    ProcessGroupOptions options = {}) {
+  GroupPlace place;
+  place.rank = session.rank();
+  place.size = session.world_size();
+  place.store = session.store();
+  place.name = "world";
+  return NewProcessGroup(std::move(place), choice, std::move(options));
+}
 
 }  // namespace muster
 
