@@ -1,11 +1,13 @@
 #ifndef MUSTER_TRAINER_SDK_OPTIM_OPTIMIZER_H_
 #define MUSTER_TRAINER_SDK_OPTIM_OPTIMIZER_H_
 
+#include <cmath>
 #include <functional>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "trainer_sdk/checkpoint/checkpoint_slice.h"
 #include "trainer_sdk/optim/update_rule.h"
 #include "trainer_sdk/tensor/tensor.h"
@@ -20,7 +22,17 @@ using GradientSource = std::function<TensorData(int tensor)>;
 
 // Checks the arguments of an optimizer's step. InvalidArgument: the step number
 // or the learning rate is not set.
-absl::Status CheckStep(const OptimizerStep& step);
+inline absl::Status CheckStep(const OptimizerStep& step) {
+  if (step.step < 1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "OptimizerStep::step is ", step.step, "; updates count from 1"));
+  }
+  if (std::isnan(step.learning_rate)) {
+    return absl::InvalidArgumentError(
+        "OptimizerStep::learning_rate was not given");
+  }
+  return absl::OkStatus();
+}
 
 // Updates weights by their gradients. A trainer calls it once per step, after
 // Reducer::Finish. Every rank keeps either the whole optimizer state
