@@ -9,7 +9,6 @@
 #include "models/cuda/device_matrix_rate.h"
 #include "models/gpt/gpt_config.h"
 #include "models/trainer/gpt_beginning.h"
-#include "trainer_sdk/optim/loss_scaler.h"
 #include "trainer_sdk/optim/replicated_optimizer.h"
 #include "trainer_sdk/optim/step_plan.h"
 #include "trainer_sdk/optim/update_rule.h"

@@ -11,7 +11,7 @@
 #include "models/gpt/gpt_config.h"
 #include "models/gpt/gpt_weights.h"
 #include "trainer_sdk/checkpoint/checkpoint_slice.h"
-#include "trainer_sdk/optim/loss_scaler.h"
+#include "trainer_sdk/optim/step_plan.h"
 #include "trainer_sdk/process_group/process_group.h"
 #include "trainer_sdk/timeline/trace_events.h"
 

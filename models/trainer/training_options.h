@@ -8,7 +8,7 @@
 #include "models/gpt/gpt_stage.h"
 #include "models/trainer/text/gpt_text.h"
 #include "trainer_sdk/optim/learning_rate.h"
-#include "trainer_sdk/optim/loss_scaler.h"
+#include "trainer_sdk/optim/step_plan.h"
 #include "trainer_sdk/optim/update_rule.h"
 #include "trainer_sdk/process_group/dtype.h"
 

@@ -71,7 +71,6 @@ _SUITES = (
             'trainer_sdk/ddp/bucket_assignment*.cc',
             'trainer_sdk/ddp/power_sgd_state*.cc',
             'trainer_sdk/optim/gradient_norm*.cc',
-            'trainer_sdk/optim/loss_scaler*.cc',
             'trainer_sdk/optim/step_plan*.cc',
             'trainer_sdk/zero/shard_partition*.cc'),
            ('trainer_sdk/checkpoint/checkpoint_slice.cc',

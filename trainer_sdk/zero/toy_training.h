@@ -14,7 +14,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "trainer_sdk/ddp/reducer.h"
-#include "trainer_sdk/optim/loss_scaler.h"
 #include "trainer_sdk/optim/replicated_optimizer.h"
 #include "trainer_sdk/optim/step_plan.h"
 #include "trainer_sdk/process_group/process_group.h"
