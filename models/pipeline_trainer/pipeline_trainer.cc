@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "models/pipeline_trainer/pipeline_options.h"
-#include "models/trainer/hyperparameters.h"
+#include "models/trainer/training_options.h"
 #include "trainer_sdk/optim/step_plan.h"
 #include "trainer_sdk/pipeline/runtime/pipeline_runtime.h"
 #include "trainer_sdk/pipeline/schedule/schedule_svg.h"

@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "models/gpt/hugging_face.h"
-#include "models/trainer/hyperparameters.h"
 #include "models/trainer/text/gpt_batches.h"
+#include "models/trainer/training_options.h"
 #include "trainer_sdk/ddp/broadcast_parameters.h"
 
 namespace muster::models {

@@ -7,7 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "models/text/stored_vocabulary.h"
 #include "models/trainer/gpt_trainer.h"
-#include "models/trainer/hyperparameters.h"
+#include "models/trainer/training_options.h"
 #include "trainer_sdk/checkpoint/checkpoint_reader.h"
 
 namespace muster::models {

@@ -1,4 +1,4 @@
-#include "models/trainer/hyperparameters.h"
+#include "models/trainer/training_options.h"
 
 #include <cstdint>
 #include <map>
