@@ -8,7 +8,7 @@
 
 #include "models/cuda/device_matrix_rate.h"
 #include "models/gpt/gpt_config.h"
-#include "models/trainer/gpt_beginning.h"
+#include "models/trainer/gpt_trainer.h"
 #include "trainer_sdk/optim/replicated_optimizer.h"
 #include "trainer_sdk/optim/step_plan.h"
 #include "trainer_sdk/optim/update_rule.h"

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "models/gpt/gpt_config.h"
-#include "models/trainer/gpt_beginning.h"
+#include "models/trainer/gpt_trainer.h"
 #include "models/trainer/report/matrix_rate.h"
 #include "trainer_sdk/ddp/pairwise_hook.h"
 #include "trainer_sdk/optim/replicated_optimizer.h"
