@@ -16,7 +16,7 @@
 #include "tests/fuzz/edited_bytes.h"
 #include "tests/fuzz/fuzz_case.h"
 #include "trainer_sdk/checkpoint/manifest.h"
-#include "trainer_sdk/checkpoint/slice_list.h"
+#include "trainer_sdk/checkpoint/share_plan.h"
 #include "trainer_sdk/safetensors/safetensors_header.h"
 
 namespace muster {

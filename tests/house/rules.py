@@ -46,7 +46,6 @@ PURE_FOLDERS = ('rendezvous/protocol/', 'rendezvous/job/', 'agent/lifecycle/',
                 'trainer_sdk/pipeline/runtime/stream_agreement',
                 'trainer_sdk/pipeline/runtime/first_cause',
                 'trainer_sdk/checkpoint/share_plan',
-                'trainer_sdk/checkpoint/slice_list',
                 'trainer_sdk/checkpoint/manifest',
                 'trainer_sdk/safetensors/safetensors_header',
                 'trainer_sdk/zero/shard_partition')

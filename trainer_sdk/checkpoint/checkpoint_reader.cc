@@ -16,7 +16,6 @@
 #include "trainer_sdk/checkpoint/exchange.h"
 #include "trainer_sdk/checkpoint/manifest.h"
 #include "trainer_sdk/checkpoint/share_plan.h"
-#include "trainer_sdk/checkpoint/slice_list.h"
 #include "trainer_sdk/files/file_system.h"
 #include "trainer_sdk/safetensors/safetensors_file.h"
 

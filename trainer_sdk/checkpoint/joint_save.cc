@@ -14,7 +14,7 @@
 #include "base/little_endian.h"
 #include "trainer_sdk/checkpoint/checkpoint_folders.h"
 #include "trainer_sdk/checkpoint/exchange.h"
-#include "trainer_sdk/checkpoint/slice_list.h"
+#include "trainer_sdk/checkpoint/share_plan.h"
 
 namespace muster {
 

@@ -12,7 +12,6 @@
 #include "trainer_sdk/checkpoint/checkpoint_slice.h"
 #include "trainer_sdk/checkpoint/exchange.h"
 #include "trainer_sdk/checkpoint/share_plan.h"
-#include "trainer_sdk/checkpoint/slice_list.h"
 #include "trainer_sdk/files/file_system.h"
 #include "trainer_sdk/process_group/process_group.h"
 

@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/checksum.h"
-#include "trainer_sdk/checkpoint/slice_list.h"
+#include "trainer_sdk/checkpoint/share_plan.h"
 
 namespace muster {
 namespace {
