@@ -1,5 +1,7 @@
 #include "store/server/buffer_budget.h"
 
+#include <algorithm>
+
 namespace muster::store {
 namespace {
 
@@ -59,6 +61,13 @@ bool BufferBudget::BlocksBefore(const BufferShare& one,
     return one.outgoing > other.outgoing;
   }
   return other_reads;
+}
+
+bool MemoryWatermark::Falls(size_t bytes) {
+  peak_ = std::max(peak_, bytes);
+  if (peak_ - bytes < kLeast || bytes > peak_ / 2) return false;
+  peak_ = bytes;
+  return true;
 }
 
 }  // namespace muster::store

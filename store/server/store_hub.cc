@@ -1,5 +1,6 @@
 #include "store/server/store_hub.h"
 
+#include <malloc.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -405,5 +406,7 @@ void StoreHub::Settle() {
     }
   }
 }
+
+void ReturnFreeMemory() { malloc_trim(0); }
 
 }  // namespace muster::store

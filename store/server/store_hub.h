@@ -22,7 +22,6 @@
 #include "store/server/hub_connections.h"
 #include "store/server/hub_events.h"
 #include "store/server/listening_socket.h"
-#include "store/server/memory_watermark.h"
 #include "store/server/request_intake.h"
 #include "store/server/store_connection.h"
 #include "store/server/store_service.h"
@@ -165,6 +164,10 @@ class StoreHub {
   StoreEffects effects_;
   std::string scratch_;
 };
+
+// Returns the allocator's free memory to the system. Any thread; takes
+// milliseconds per GiB.
+void ReturnFreeMemory();
 
 }  // namespace muster::store
 

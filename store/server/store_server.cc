@@ -8,9 +8,9 @@
 #include "absl/strings/str_cat.h"
 #include "base/descriptor_limit.h"
 #include "store/core/store_core.h"
+#include "store/server/buffer_budget.h"
 #include "store/server/hub_events.h"
 #include "store/server/listening_socket.h"
-#include "store/server/memory_watermark.h"
 #include "store/server/store_hub.h"
 #include "store/server/store_service.h"
 
