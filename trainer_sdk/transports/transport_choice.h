@@ -4,7 +4,9 @@
 #include <string>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 
 namespace muster {
 
@@ -37,8 +39,23 @@ inline constexpr std::pair<TransportChoice, const char*> kTransportNames[] = {
 // Name returns the name of a choice, and ParseTransportChoice the choice with a
 // given name. InvalidArgument: there is no such name; the message lists the
 // names.
-const char* Name(TransportChoice choice);
-absl::StatusOr<TransportChoice> ParseTransportChoice(const std::string& name);
+inline const char* Name(TransportChoice choice) {
+  for (const auto& [known, name] : kTransportNames) {
+    if (known == choice) return name;
+  }
+  return "?";
+}
+
+inline absl::StatusOr<TransportChoice> ParseTransportChoice(
+    const std::string& name) {
+  std::string names;
+  for (const auto& [choice, known] : kTransportNames) {
+    if (name == known) return choice;
+    absl::StrAppend(&names, names.empty() ? "" : ", ", known);
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("unknown transport '", name, "'; write one of ", names));
+}
 
 }  // namespace muster
 
