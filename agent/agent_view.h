@@ -1,7 +1,9 @@
 #ifndef MUSTER_AGENT_AGENT_VIEW_H_
 #define MUSTER_AGENT_AGENT_VIEW_H_
 
+#include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,11 +12,21 @@
 #include "rendezvous/protocol/progress.h"
 #include "rendezvous/protocol/report.h"
 #include "rendezvous/protocol/time_ledger.h"
+#include "store/server/store_load.h"
 
 namespace muster::agent {
 
+// Numbers of bytes of the workers' output since the agent's start.
+struct OutputBytes {
+  int64_t written = 0;  // written by the workers
+  // missing on this process's stdout and stderr (Console::missing)
+  int64_t console_missing = 0;
+  // missed by readers that follow the output (RecentOutput::Sums)
+  int64_t follower_skipped = 0;
+};
+
 // The part of an agent's state from which IsReady, IsLive and IsStarted answer
-// probes.
+// probes, and from which the node's metrics are made.
 struct AgentState {
   rendezvous::NodePhase phase = rendezvous::NodePhase::kIdle;
   int round = 0;           // this node's newest round; 0: none yet
@@ -26,6 +38,9 @@ struct AgentState {
   rendezvous::TimeLedger time;
   // Progress of the workers that have reported in the current round.
   std::vector<rendezvous::WorkerProgress> progress;
+  OutputBytes output;
+  // The load of the workers' store; nullopt: this node has not served it.
+  std::optional<store::StoreLoad> store;
   Instant turned;  // start of the newest iteration of the agent's loop
 };
 

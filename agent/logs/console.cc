@@ -90,6 +90,15 @@ int64_t Console::written() const {
   return bytes;
 }
 
+int64_t Console::missing() const {
+  int64_t bytes = 0;
+  for (ConsoleWriter* stream : Streams()) {
+    const ConsoleWriter::Loss loss = stream->loss();
+    bytes += loss.unread + loss.dropped + loss.failed;
+  }
+  return bytes;
+}
+
 void Console::GiveUp() {
   for (ConsoleWriter* stream : Streams()) stream->GiveUp();
 }

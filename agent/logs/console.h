@@ -53,6 +53,9 @@ class Console {
   bool HasSpareRoom() const;
   // The number of bytes written to stdout and stderr together.
   int64_t written() const;
+  // The number of bytes that did not reach stdout or stderr, for any of the
+  // reasons in ConsoleWriter::Loss.
+  int64_t missing() const;
   void GiveUp();
 
   // Prints one of Muster's own lines on stderr, or on stdout if stderr fails.

@@ -41,6 +41,7 @@ TEST_F(ConsoleTest, FullStreamIsReportedOnceOnTheOther) {
   EXPECT_EQ(Read(),
             "launch: stdout cannot be written: No space left on device\n");
   EXPECT_TRUE(console.Failed());
+  EXPECT_EQ(console.missing(), 8);
   EXPECT_THAT(console.Losses("/logs"),
               ElementsAre("8 bytes could not be written to stdout: No space "
                           "left on device; the workers' output is in the files "
@@ -83,6 +84,7 @@ TEST_F(ConsoleTest, WithoutTroubleThereIsNoLoss) {
   console.out()->WriteOutput("one\n");
   console.Finish({.without_progress = kLong});
   EXPECT_THAT(console.Losses(""), ElementsAre());
+  EXPECT_EQ(console.missing(), 0);
   EXPECT_FALSE(console.Failed());
   EXPECT_FALSE(console.IsIncomplete());
 }

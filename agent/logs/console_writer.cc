@@ -317,7 +317,7 @@ bool ConsoleWriter::State::Takes(size_t bytes, Source source) {
   if (dropped > 0) most /= 2;
   if (queued_bytes + bytes <= most || queue.empty()) return true;
   dropped += count;
-  if (!drops) loss.unread += count;
+  (drops ? loss.dropped : loss.unread) += count;
   return false;
 }
 

@@ -56,9 +56,10 @@ class ConsoleWriter {
   struct Loss {
     // bytes that were not written because the console's reader is too slow:
     // those that were discarded after GiveUp, and those dropped beyond
-    // limit_bytes. Text that is dropped because of WhenFull::kDrop is not
-    // counted.
+    // limit_bytes
     int64_t unread = 0;
+    // bytes that were dropped because the user allowed this (WhenFull::kDrop)
+    int64_t dropped = 0;
     int64_t failed = 0;  // bytes lost in failed writes
     int error = 0;       // errno of the first failed write
   };

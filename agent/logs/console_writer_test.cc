@@ -149,6 +149,8 @@ TEST(ConsoleWriterTest, DroppedTextIsReplacedByANoteWithItsSize) {
   EXPECT_EQ(DroppedAndShown(text).first + DroppedAndShown(text).second, total);
   EXPECT_GT(DroppedAndShown(text).first, 0u);
   EXPECT_EQ(writer.loss().unread, 0) << "it was asked for";
+  EXPECT_EQ(writer.loss().dropped,
+            static_cast<int64_t>(DroppedAndShown(text).first));
 }
 
 TEST(ConsoleWriterTest, BeyondTheLimitTextIsDroppedAndCounted) {

@@ -39,6 +39,7 @@ void RecentOutput::Begin() {
 void RecentOutput::Append(const Worker& worker, Stream stream,
                           std::string_view bytes, Instant now) {
   std::lock_guard<std::mutex> lock(mutex_);
+  sums_.written += static_cast<int64_t>(bytes.size());
   Kept& kept = kept_[worker.local_rank];
   if (bytes.size() > kMaxBytesPerWorker) {
     const size_t skipped = bytes.size() - kMaxBytesPerWorker;
@@ -129,6 +130,16 @@ std::set<int> RecentOutput::local_ranks() {
   return ranks;
 }
 
+RecentOutput::Sums RecentOutput::sums() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return sums_;
+}
+
+void RecentOutput::NoteSkipped(int64_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  sums_.skipped += bytes;
+}
+
 uint64_t RecentOutput::version() {
   std::lock_guard<std::mutex> lock(mutex_);
   return version_;
@@ -217,6 +228,7 @@ void OutputReader::ReadSource(int local_rank, Instant now,
     }
     source.streams.clear();
     if (!first_ && Wants(worker.rank)) {
+      output_->NoteSkipped(static_cast<int64_t>(skipped));
       notes->push_back(absl::StrCat(
           "rank ", worker.rank, ": ", skipped,
           " bytes were skipped, because they came faster than they were read"));

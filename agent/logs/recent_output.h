@@ -55,6 +55,15 @@ class RecentOutput {
     bool ends = false;  // whether the stream ends with this piece
   };
 
+  // Numbers of bytes since the construction.
+  struct Sums {
+    int64_t written = 0;  // output of all workers, kept or not
+    // output that readers who follow the output (`launch logs -f`, the
+    // dashboard) did not get, because it came faster than they read; counted
+    // for each reader
+    int64_t skipped = 0;
+  };
+
   // Begin must be called once before a stream's first Append, and End once
   // after its last one. RecentStream makes both calls.
   void Begin();
@@ -72,6 +81,9 @@ class RecentOutput {
   // pieces that are kept.
   std::vector<Block> Read(int local_rank, uint64_t from);
   std::set<int> local_ranks();
+  Sums sums();
+  // Counts bytes that a reader has missed.
+  void NoteSkipped(int64_t bytes);
   // A number that increases with every change of the output, and with every
   // call of Wake.
   uint64_t version();
@@ -96,6 +108,7 @@ class RecentOutput {
   std::mutex mutex_;  // guards the fields below
   std::condition_variable changed_;
   std::map<int, Kept> kept_;  // output by local rank
+  Sums sums_;
   uint64_t next_number_ = 1;
   uint64_t version_ = 0;
   int open_streams_ = 0;

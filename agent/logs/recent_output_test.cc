@@ -213,6 +213,8 @@ TEST_F(RecentOutputTest, SlowFollowerIsToldEachMissingByte) {
   EXPECT_THAT(part.notes[0],
               HasSubstr(absl::StrCat("rank 4: ", 11 + kPiece - shown,
                                      " bytes were skipped")));
+  EXPECT_EQ(output_->sums().skipped, 11 + kPiece - shown);
+  EXPECT_EQ(output_->sums().written, 11 + kPiece + 1);
 }
 
 TEST_F(RecentOutputTest, LinesHaveTheSamePositionForEachReader) {

@@ -57,6 +57,23 @@ void AddCounter(const char* name, const char* help, int64_t value,
   page.Sample({}, static_cast<double>(value));
 }
 
+void AddStore(const store::StoreLoad& load, Exposition& page) {
+  AddCounter("muster_store_requests_total",
+             "Requests that the workers' store has handled on this node.",
+             load.requests, page);
+  AddGauge("muster_store_connections",
+           "Open connections of the workers' store; a relay has one.",
+           static_cast<double>(load.connections), page);
+  AddGauge("muster_store_waiting_clients",
+           "Clients of the workers' store that wait for keys or at barriers.",
+           static_cast<double>(load.waiting), page);
+  AddGauge("muster_store_keys", "Keys in the workers' store.",
+           static_cast<double>(load.keys), page);
+  AddGauge("muster_store_memory_bytes",
+           "Memory that the workers' store uses for keys, values and waits.",
+           static_cast<double>(load.bytes), page);
+}
+
 }  // namespace
 
 void AddNodeMetrics(const NodeNames& names, const AgentState& state,
@@ -97,12 +114,22 @@ void AddNodeMetrics(const NodeNames& names, const AgentState& state,
       if (value.has_value()) page.Sample(one, *value);
     }
   }
+  AddCounter("muster_node_output_bytes_total",
+             "Bytes that the workers have written to stdout and stderr.",
+             state.output.written, page);
+  AddCounter("muster_node_console_bytes_missing_total",
+             "Bytes of output that did not reach the console.",
+             state.output.console_missing, page);
+  AddCounter("muster_node_follower_bytes_skipped_total",
+             "Bytes of output that readers who follow it have missed.",
+             state.output.follower_skipped, page);
   AddCounter("muster_node_log_bytes_lost_total",
              "Bytes of workers' output that could not be written to log files.",
              logs.lost, page);
   AddCounter("muster_node_log_bytes_rotated_out_total",
              "Bytes of workers' output that rotation has deleted.",
              logs.dropped, page);
+  if (state.store.has_value()) AddStore(*state.store, page);
 }
 
 }  // namespace muster::agent

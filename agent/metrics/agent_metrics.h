@@ -16,7 +16,8 @@ struct NodeNames {
   std::string host;
 };
 
-// Adds the metrics of one node, named muster_node_*, and those of its workers,
+// Adds the metrics of one node, named muster_node_*, those of the workers' store
+// if the node has served it, muster_store_*, and those of the node's workers,
 // muster_worker_*, with the label `local_rank`. `state`: the agent's newest
 // state, at most a keep-alive interval old. O(workers). Pure.
 void AddNodeMetrics(const NodeNames& names, const AgentState& state,

@@ -21,6 +21,8 @@ TEST(AgentMetricsTest, TellsTheNodeAndItsWorkers) {
                      .loss = 1.5,
                      .silent_for = std::chrono::milliseconds(250)},
                     {.local_rank = 1}};
+  state.output = {
+      .written = 100, .console_missing = 20, .follower_skipped = 3};
   rendezvous::Exposition page;
   AddNodeMetrics({.run_id = "run", .node_id = "n1", .host = "h1"}, state,
                  {.lost = 5, .dropped = 6}, page);
@@ -34,12 +36,36 @@ TEST(AgentMetricsTest, TellsTheNodeAndItsWorkers) {
         "muster_worker_loss{local_rank=\"0\"} 1.5\n",
         "muster_worker_silence_seconds{local_rank=\"0\"} 0.25\n",
         "muster_worker_silence_seconds{local_rank=\"1\"} 0\n",
+        "muster_node_output_bytes_total 100\n",
+        "muster_node_console_bytes_missing_total 20\n",
+        "muster_node_follower_bytes_skipped_total 3\n",
         "muster_node_log_bytes_lost_total 5\n",
         "muster_node_log_bytes_rotated_out_total 6\n"}) {
     EXPECT_THAT(page.text(), HasSubstr(line));
   }
   EXPECT_THAT(page.text(),
               Not(HasSubstr("muster_worker_step{local_rank=\"1\"")));
+}
+
+TEST(AgentMetricsTest, OnlyTheNodeThatServesTheStoreTellsItsLoad) {
+  AgentState state;
+  rendezvous::Exposition without;
+  AddNodeMetrics({}, state, {}, without);
+  EXPECT_THAT(without.text(), Not(HasSubstr("muster_store_")));
+  state.store = store::StoreLoad{.requests = 9,
+                                 .keys = 4,
+                                 .bytes = 500,
+                                 .waiting = 2,
+                                 .connections = 3};
+  rendezvous::Exposition page;
+  AddNodeMetrics({}, state, {}, page);
+  for (const char* line :
+       {"# TYPE muster_store_requests_total counter\n",
+        "muster_store_requests_total 9\n", "muster_store_keys 4\n",
+        "muster_store_memory_bytes 500\n", "muster_store_waiting_clients 2\n",
+        "muster_store_connections 3\n"}) {
+    EXPECT_THAT(page.text(), HasSubstr(line));
+  }
 }
 
 TEST(AgentMetricsTest, AnUnhealthyNodeThatIsNotConnectedSaysSo) {

@@ -63,6 +63,10 @@ absl::StatusOr<int> RoundStore::Prepare() {
 absl::StatusOr<rendezvous::Endpoint> RoundStore::Begin(
     const rendezvous::Place& place) {
   relay_.reset();
+  if (server_ != nullptr) {
+    server_->Close("");
+    earlier_requests_ += server_->load().requests;
+  }
   server_.reset();
   port_.reset();
   tls_.reset();
@@ -166,6 +170,14 @@ absl::StatusOr<std::string> RoundStore::Serve(const rendezvous::Place& place) {
                      address.status().message()));
   }
   return address;
+}
+
+std::optional<store::StoreLoad> RoundStore::load() const {
+  if (server_ == nullptr && earlier_requests_ == 0) return std::nullopt;
+  store::StoreLoad load =
+      server_ == nullptr ? store::StoreLoad() : server_->load();
+  load.requests += earlier_requests_;
+  return load;
 }
 
 void RoundStore::Close(const std::string& reason) {

@@ -1,6 +1,7 @@
 #ifndef MUSTER_AGENT_STORE_ROUND_STORE_H_
 #define MUSTER_AGENT_STORE_ROUND_STORE_H_
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -19,6 +20,7 @@
 #include "rendezvous/protocol/directive.h"
 #include "rendezvous/protocol/job_spec.h"
 #include "store/relay/store_relay.h"
+#include "store/server/store_load.h"
 #include "store/server/store_server.h"
 
 namespace muster::agent {
@@ -69,6 +71,10 @@ class RoundStore {
   // cannot use the store.
   absl::StatusOr<rendezvous::Endpoint> Begin(const rendezvous::Place& place);
 
+  // The load of the round's store, if this node has served the store of any
+  // round; nullopt otherwise. `requests` counts those of all rounds.
+  std::optional<store::StoreLoad> load() const;
+
   // Ends the current round's store on this node: closes the connections of the
   // clients, so that their pending requests fail. `reason`: why the round is
   // broken; empty: the round is not broken.
@@ -96,6 +102,8 @@ class RoundStore {
   std::unique_ptr<store::StoreServer> server_;
   std::unique_ptr<store::StoreRelay> relay_;
   std::optional<PortReservation> port_;
+  // Number of requests that the servers of earlier rounds have handled.
+  int64_t earlier_requests_ = 0;
 };
 
 }  // namespace muster::agent

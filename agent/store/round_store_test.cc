@@ -10,6 +10,7 @@
 #include "base/owned_fd.h"
 #include "base/testing/free_port.h"
 #include "rendezvous/testing/loopback.h"
+#include "store/testing/raw_client.h"
 
 namespace muster::agent {
 namespace {
@@ -116,6 +117,29 @@ TEST(RoundStoreTest, EveryRoundHasAPortOfItsOwnAndTheLastOneIsClosed) {
   EXPECT_TRUE(IsHungUpOn(worker));
   EXPECT_FALSE(Connect(first).open());
   EXPECT_TRUE(Connect(second).open());
+}
+
+TEST(RoundStoreTest, TheRequestsOfAllRoundsThatThisNodeServesAreCounted) {
+  RoundStore store({});
+  const int first = store.Prepare().value();
+  EXPECT_FALSE(store.load().has_value());
+  ASSERT_TRUE(store.Begin(PlaceOf(1, 0, first)).ok());
+  EXPECT_EQ(store.load()->requests, 0);
+  store::RawClient client(first);
+  EXPECT_EQ(client.Add("n", 1), 1);
+  const int64_t requests = store.load()->requests;
+  EXPECT_GT(requests, 0);
+  EXPECT_EQ(store.load()->keys, 1);
+  const int second = store.Prepare().value();
+  ASSERT_TRUE(store.Begin(PlaceOf(2, 0, second)).ok());
+  EXPECT_EQ(store.load()->requests, requests);
+  EXPECT_EQ(store.load()->keys, 0);
+  store::RawClient next(second);
+  EXPECT_EQ(next.Add("n", 1), 1);
+  EXPECT_EQ(store.load()->requests, 2 * requests);
+  // The server of the next round is on another node.
+  ASSERT_TRUE(store.Begin(PlaceOf(3, 1, 4321)).ok());
+  EXPECT_EQ(store.load()->requests, 2 * requests);
 }
 
 TEST(RoundStoreTest, ClosingReleasesWhoIsConnected) {

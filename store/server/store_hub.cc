@@ -92,10 +92,12 @@ absl::Status StoreHub::Run() {
       Settle();
     }
     TickService();
+    open_connections_.store(connections_.size(), std::memory_order_relaxed);
     if (memory_.Falls(budget_.bytes() + service_->bytes())) ReturnFreeMemory();
   }
   acceptor_.Close();
   connections_.Clear();
+  open_connections_ = 0;
   if (memory_.Falls(service_->bytes())) ReturnFreeMemory();
   const std::string refused = strangers_.Summary();
   if (!refused.empty()) Notice(refused);

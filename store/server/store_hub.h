@@ -1,6 +1,7 @@
 #ifndef MUSTER_STORE_SERVER_STORE_HUB_H_
 #define MUSTER_STORE_SERVER_STORE_HUB_H_
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -90,8 +91,11 @@ class StoreHub {
   // Makes Run return. Any thread.
   void Stop();
 
-  // The number of open connections. May be called on the thread of Run only.
-  size_t connections() const { return connections_.size(); }
+  // The number of open connections after the newest turn of Run's loop. Any
+  // thread.
+  size_t connections() const {
+    return open_connections_.load(std::memory_order_relaxed);
+  }
   void Notice(const std::string& sentence) { notices_.Say(sentence); }
 
  private:
@@ -149,6 +153,8 @@ class StoreHub {
   BoundedNotices notices_;
   BufferBudget budget_;
   HubConnections connections_;
+  // number of connections, for other threads
+  std::atomic<size_t> open_connections_ = 0;
   ChannelTable channels_;
   RequestGate gate_;
   RequestIntake intake_;

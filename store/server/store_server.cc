@@ -1,5 +1,6 @@
 #include "store/server/store_server.h"
 
+#include <atomic>
 #include <mutex>
 #include <optional>
 #include <string_view>
@@ -31,24 +32,56 @@ class CoreService : public StoreService {
     // the new request.
     if (framing == StoreFraming::kOld) core_->DropWait(client, effects);
     core_->Apply(client, request, effects);
+    // This thread is the only writer, so that the sum needs no atomic addition.
+    requests_.store(requests_.load(kRelaxed) + 1, kRelaxed);
+    Publish();
   }
   bool MayGoOn(StoreClientId) const override { return true; }
   void OnGone(StoreClientId client, StoreEffects* effects) override {
     core_->Forget(client, effects);
+    Publish();
   }
   bool WantsTicks() const override { return core_->HasOffers(); }
-  void OnTick(StoreEffects* effects) override { core_->AgeOffers(effects); }
+  void OnTick(StoreEffects* effects) override {
+    core_->AgeOffers(effects);
+    Publish();
+  }
   size_t bytes() const override { return core_->bytes(); }
   absl::StatusOr<size_t> OnUpstream(std::string_view, StoreEffects*) override {
     return absl::InternalError("a store has no upstream");
   }
 
   size_t waiting() const { return core_->waiting(); }
-  // Frees all memory. No other method may be called afterwards.
-  void Clear() { core_.reset(); }
+  // The load without the connections. Any thread.
+  StoreLoad load() const {
+    return {.requests = requests_.load(kRelaxed),
+            .keys = keys_.load(kRelaxed),
+            .bytes = bytes_.load(kRelaxed),
+            .waiting = waiting_.load(kRelaxed)};
+  }
+  // Frees all memory. Afterwards no method but `load` may be called.
+  void Clear() {
+    core_.reset();
+    for (std::atomic<int64_t>* value : {&keys_, &bytes_, &waiting_}) *value = 0;
+  }
 
  private:
+  // Shows the core's state to other threads.
+  void Publish() {
+    keys_.store(static_cast<int64_t>(core_->keys()), kRelaxed);
+    bytes_.store(static_cast<int64_t>(core_->bytes()), kRelaxed);
+    waiting_.store(static_cast<int64_t>(core_->waiting()), kRelaxed);
+  }
+
+  static constexpr std::memory_order kRelaxed = std::memory_order_relaxed;
+
   std::optional<StoreCore> core_;
+  // The fields of StoreLoad. Each is a number of its own, so that readers need
+  // no order among them.
+  std::atomic<int64_t> requests_ = 0;
+  std::atomic<int64_t> keys_ = 0;
+  std::atomic<int64_t> bytes_ = 0;
+  std::atomic<int64_t> waiting_ = 0;
 };
 
 }  // namespace
@@ -78,6 +111,11 @@ class StoreServer::Running {
   }
 
   int port() const { return port_; }
+  StoreLoad load() const {
+    StoreLoad load = service_.load();
+    load.connections = static_cast<int64_t>(hub_.connections());
+    return load;
+  }
 
  private:
   void Serve() {
@@ -138,6 +176,8 @@ StoreServer::StoreServer(std::unique_ptr<Running> running)
 StoreServer::~StoreServer() { Close(""); }
 
 int StoreServer::port() const { return running_->port(); }
+
+StoreLoad StoreServer::load() const { return running_->load(); }
 
 void StoreServer::Close(const std::string& reason) { running_->Close(reason); }
 

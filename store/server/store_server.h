@@ -13,6 +13,7 @@
 #include "base/net/tls_stream.h"
 #include "base/owned_fd.h"
 #include "base/time.h"
+#include "store/server/store_load.h"
 
 namespace muster::store {
 
@@ -80,6 +81,10 @@ class StoreServer {
 
   // The port on which the server listens.
   int port() const;
+
+  // The server's load, at most one turn of the server's loop old. Any thread;
+  // does not wait.
+  StoreLoad load() const;
 
   // Ends the round: stops listening, closes every connection (which releases
   // all waiting clients), and returns the memory of keys and buffers to the

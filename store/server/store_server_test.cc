@@ -88,6 +88,39 @@ TEST_F(StoreServerTest, ServesSeveralClients) {
   EXPECT_EQ(b.Add("n", 3), 5);
 }
 
+TEST_F(StoreServerTest, TellsItsLoadAndAfterItsEndTheRequestsAlone) {
+  Start();
+  EXPECT_EQ(server_->load().requests, 0);
+  RawClient a(port());
+  RawClient b(port());
+  a.Set("k", "v");
+  EXPECT_EQ(a.Add("n", 2), 2);
+  b.StartWait("later");
+  EXPECT_EQ(b.Add("n", 0), 2);
+  // The server has handled the requests above in earlier turns of its loop than
+  // this one, so that it has published the connections.
+  EXPECT_EQ(a.Get("k"), "v");
+  const StoreLoad load = server_->load();
+  EXPECT_EQ(load.connections, 2);
+  EXPECT_EQ(load.keys, 2);
+  EXPECT_EQ(load.waiting, 1);
+  EXPECT_GT(load.bytes, 0);
+  a.Set("k2", "v");
+  EXPECT_EQ(a.Get("k2"), "v");
+  EXPECT_EQ(server_->load().requests, load.requests + 2);
+  EXPECT_GT(server_->load().bytes, load.bytes);
+  b.Close();
+  // The end of the connection has no reply to wait for.
+  const Instant deadline = MonotonicNow() + std::chrono::seconds(30);
+  while (server_->load().waiting > 0 && MonotonicNow() < deadline) a.Get("k");
+  EXPECT_EQ(server_->load().waiting, 0);
+  const int64_t requests = server_->load().requests;
+  server_->Close("");
+  const StoreLoad end = server_->load();
+  EXPECT_EQ(end.requests, requests);
+  EXPECT_EQ(end.keys + end.bytes + end.waiting + end.connections, 0);
+}
+
 TEST_F(StoreServerTest, SetReleasesAWaitingClient) {
   Start();
   RawClient a(port());
