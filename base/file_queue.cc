@@ -344,17 +344,20 @@ bool FileQueue::Finish(const WaitLimits& limits) {
 struct QueuedFile::State {
   State(std::shared_ptr<FileQueue::State> in_queue, std::string file_path,
         RotatingFile::Limits limits, RotatingFile::OnTrouble trouble,
-        RotatingFile::OnEnd when_ended);
+        OnMissing when_missing);
   // Destroys `file` first, because its destructor uses the members below.
   ~State() { file = nullptr; }
 
   // These functions run on the queue's thread.
   void WriteOut();
   void Close();
-  // Calls `on_end` for a file that the queue's thread will not close, because
-  // the queue was abandoned or has no task for the file.
+  // Passes the unwritten bytes to `on_missing` for a file that the queue's
+  // thread will not close, because the queue was abandoned or has no task for
+  // the file.
   void Settle();
   void End(const RotatingFile::Totals& sums);
+  // Sets `totals`, and passes the increase to `on_missing`. Requires `mutex`.
+  void Count(const RotatingFile::Totals& sums);
 
   const std::shared_ptr<FileQueue::State> queue;
   const FileQueue::Path path;
@@ -376,15 +379,14 @@ struct QueuedFile::State {
   bool scheduled = false;  // whether the queue has a task that calls WriteOut
   bool touched = false;  // whether any task for this file may have been queued
   bool ended = false;
-  // callback that gets the totals once the file is closed; null after the call
-  RotatingFile::OnEnd on_end;
-  RotatingFile::Totals totals;
+  OnMissing on_missing;         // null once the file is closed
+  RotatingFile::Totals totals;  // the bytes that `on_missing` has got so far
 };
 
 QueuedFile::State::State(std::shared_ptr<FileQueue::State> in_queue,
                          std::string file_path, RotatingFile::Limits limits,
                          RotatingFile::OnTrouble trouble,
-                         RotatingFile::OnEnd when_ended)
+                         OnMissing when_missing)
     : queue(std::move(in_queue)),
       path(std::make_shared<const std::string>(file_path)),
       on_trouble(std::move(trouble)),
@@ -394,15 +396,19 @@ QueuedFile::State::State(std::shared_ptr<FileQueue::State> in_queue,
             queue->Tell([&] { on_trouble(sentence); });
           },
           [this](const RotatingFile::Totals& sums) { End(sums); })),
-      on_end(std::move(when_ended)) {}
+      on_missing(std::move(when_missing)) {}
+
+void QueuedFile::State::Count(const RotatingFile::Totals& sums) {
+  const RotatingFile::Totals more = {.lost = sums.lost - totals.lost,
+                                     .dropped = sums.dropped - totals.dropped};
+  totals = sums;
+  if (on_missing && (more.lost > 0 || more.dropped > 0)) on_missing(more);
+}
 
 void QueuedFile::State::End(const RotatingFile::Totals& sums) {
-  RotatingFile::OnEnd end;
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    end = std::exchange(on_end, nullptr);
-  }
-  if (end) end(sums);
+  std::lock_guard<std::mutex> lock(mutex);
+  Count(sums);
+  on_missing = nullptr;
 }
 
 void QueuedFile::State::Settle() {
@@ -436,7 +442,7 @@ void QueuedFile::State::WriteOut() {
     {
       std::lock_guard<std::mutex> lock(mutex);
       left -= count;
-      totals = file->totals();
+      Count(file->totals());
     }
     queue->BytesDone(count);
   }
@@ -445,7 +451,7 @@ void QueuedFile::State::WriteOut() {
   if (missing == 0) return;
   file->NoteMissing(missing);
   std::lock_guard<std::mutex> lock(mutex);
-  totals = file->totals();
+  Count(file->totals());
 }
 
 void QueuedFile::State::Close() {
@@ -455,12 +461,11 @@ void QueuedFile::State::Close() {
 
 QueuedFile::QueuedFile(FileQueue* queue, std::string path,
                        RotatingFile::Limits limits,
-                       RotatingFile::OnTrouble on_trouble,
-                       RotatingFile::OnEnd on_end)
+                       RotatingFile::OnTrouble on_trouble, OnMissing on_missing)
     : queue_(queue),
       state_(std::make_shared<State>(queue->state_, std::move(path), limits,
                                      std::move(on_trouble),
-                                     std::move(on_end))) {}
+                                     std::move(on_missing))) {}
 
 QueuedFile::~QueuedFile() {
   bool touched = false;

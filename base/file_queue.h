@@ -103,12 +103,17 @@ class FileQueue {
 // Thread-safe. The queue must outlive the file.
 class QueuedFile {
  public:
-  // The parameters are those of RotatingFile. The callbacks are not called
-  // after the queue is destroyed. If the queue is abandoned, `on_end` counts
-  // the unwritten bytes as lost.
+  // Receives the numbers of bytes that have become missing since the last call.
+  // Called soon after the loss, and at the end of the file. Must not block, and
+  // must not call the file.
+  using OnMissing = std::function<void(const RotatingFile::Totals& more)>;
+
+  // The other parameters are those of RotatingFile. The callbacks are not
+  // called after the queue is destroyed. If the queue is abandoned,
+  // `on_missing` counts the unwritten bytes as lost.
   QueuedFile(FileQueue* queue, std::string path, RotatingFile::Limits limits,
              RotatingFile::OnTrouble on_trouble,
-             RotatingFile::OnEnd on_end = nullptr);
+             OnMissing on_missing = nullptr);
   ~QueuedFile();
 
   QueuedFile(const QueuedFile&) = delete;

@@ -61,7 +61,9 @@ class FileQueueTest : public ::testing::Test {
   std::unique_ptr<QueuedFile> File(FileQueue& queue, const std::string& path) {
     return std::make_unique<QueuedFile>(
         &queue, path, RotatingFile::Limits(), Trouble(),
-        [this](const RotatingFile::Totals& totals) { totals_ = totals; });
+        [this](const RotatingFile::Totals& more) {
+          totals_.lost += more.lost;
+        });
   }
   std::vector<std::string> troubles() {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -144,9 +146,22 @@ TEST_F(FileQueueTest, OpenMakesAFileWithoutBytes) {
 
 TEST_F(FileQueueTest, AFileWithoutWorkEndsAtOnce) {
   FileQueue queue(Trouble());
-  totals_.lost = -1;
   File(queue, hung_) = nullptr;
-  EXPECT_EQ(totals_.lost, 0);
+  EXPECT_TRUE(queue.Finish(ShortLimits()));
+}
+
+TEST_F(FileQueueTest, LostBytesAreCountedWhileTheFileIsOpenAndOnlyOnce) {
+  {
+    FileQueue queue(Trouble());
+    const auto file = File(queue, "/dev/full");
+    file->Write("123\n");
+    EXPECT_TRUE(queue.Finish());
+    EXPECT_EQ(totals_.lost, 4);
+    file->Write("4567\n");
+    EXPECT_TRUE(queue.Finish());
+    EXPECT_EQ(totals_.lost, 9);
+  }
+  EXPECT_EQ(totals_.lost, 9);
 }
 
 TEST_F(FileQueueTest, NoCallWaitsForAHungFile) {
@@ -261,7 +276,7 @@ TEST_F(FileQueueTest, TheEndNamesThePathThatHangsAndCountsWhatIsLost) {
     auto open = File(queue, folder_ + "/other");
     open->Write("12345\n");
     open = nullptr;
-    EXPECT_EQ(totals_.lost, 6);
+    EXPECT_EQ(totals_.lost, 4 + 6);
     EXPECT_FALSE(queue.Post("p", [] {}));
     EXPECT_FALSE(queue.Do(
         "p", [] {}, kForever));

@@ -223,16 +223,19 @@ void TellLosses(const Voice& voice, agent::Console& console,
 }
 
 // Returns the text of /metrics: this node, its GPUs if `gpus` is not null, and
-// the jobs that this process coordinates.
-std::string MetricsText(
-    const agent::NodeNames& names, const agent::AgentState& state,
-    const agent::LogAccount::Sums& logs, agent::GpuWatch* gpus,
-    const std::function<std::vector<rendezvous::JobStatus>()>& jobs) {
+// the jobs that the coordinator in this process, `own`, coordinates.
+std::string MetricsText(const agent::NodeNames& names,
+                        const agent::AgentState& state,
+                        const agent::LogAccount::Sums& logs,
+                        agent::GpuWatch* gpus, const CoordinatorPages& own) {
   rendezvous::Exposition page;
   rendezvous::AddBuildInfo(page);
   agent::AddNodeMetrics(names, state, logs, page);
   if (gpus != nullptr) agent::AddGpuMetrics(gpus->Look(), page);
-  if (jobs) rendezvous::AddJobMetrics(jobs(), page);
+  if (own.jobs) {
+    rendezvous::AddCoordinatorLosses(own.losses(), page);
+    rendezvous::AddJobMetrics(own.jobs(), page);
+  }
   return page.text();
 }
 
@@ -374,13 +377,13 @@ agent::AgentResult RunAgentSession(const Voice& voice,
   }
   rendezvous::Probes probes = agent::ProbesOf(&view, own.live);
   AddDashboard(*dashboard, probes);
-  const auto metrics =
-      [names = agent::NodeNames{.run_id = options.run_id,
-                                .node_id = options.node.node_id,
-                                .host = options.node.host},
-       &view, log_account, gpus = gpus.get(), jobs = own.jobs] {
-        return MetricsText(names, view.Look(), log_account->sums(), gpus, jobs);
-      };
+  const auto metrics = [names =
+                            agent::NodeNames{.run_id = options.run_id,
+                                             .node_id = options.node.node_id,
+                                             .host = options.node.host},
+                        &view, log_account, gpus = gpus.get(), &own] {
+    return MetricsText(names, view.Look(), log_account->sums(), gpus, own);
+  };
   const auto pages =
       rendezvous::ServePages({.probes = options.health.probe_listen,
                               .metrics = options.health.metrics_listen,

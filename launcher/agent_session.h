@@ -13,6 +13,7 @@
 #include "rendezvous/client/coordinator_link.h"
 #include "rendezvous/dashboard/dashboard.h"
 #include "rendezvous/dashboard/dashboard_access.h"
+#include "rendezvous/metrics/job_metrics.h"
 #include "rendezvous/protocol/job_status.h"
 
 namespace muster::launcher {
@@ -31,6 +32,9 @@ struct CoordinatorPages {
   // Returns the jobs that the coordinator in this process coordinates now;
   // null: there is no coordinator in this process.
   std::function<std::vector<rendezvous::JobStatus>()> jobs;
+  // Returns what the coordinator in this process has not passed on. Null if and
+  // only if `jobs` is null.
+  std::function<rendezvous::CoordinatorLosses()> losses;
   // Functions by which the dashboard reads the output of workers.
   rendezvous::DashboardInquirer inquirer;
   // Returns a sentence that names the process that coordinates the job. Returns

@@ -142,6 +142,17 @@ void EmbeddedCoordinator::MakeEventLog(const std::string& run_tag) {
       options_.event_log(run_tag), rendezvous::EventLog::Rotation::kOwn,
       [voice = voice_](const std::string& sentence) { voice.Error(sentence); },
       options_.log_directory);
+  shown_event_log_ = event_log_.get();
+}
+
+rendezvous::CoordinatorLosses EmbeddedCoordinator::losses() const {
+  rendezvous::CoordinatorLosses losses = {.missed_decisions =
+                                              coordinator_.missed_decisions()};
+  if (const rendezvous::EventLog* const log = shown_event_log_) {
+    losses.omitted_events = log->omitted();
+    losses.event_log_bytes = log->lost_bytes();
+  }
+  return losses;
 }
 
 void EmbeddedCoordinator::Announce() {

@@ -1,6 +1,7 @@
 #ifndef MUSTER_LAUNCHER_EMBEDDED_COORDINATOR_H_
 #define MUSTER_LAUNCHER_EMBEDDED_COORDINATOR_H_
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "rendezvous/endpoint/endpoint.h"
 #include "rendezvous/events/event_log.h"
 #include "rendezvous/events/state_recorder.h"
+#include "rendezvous/metrics/job_metrics.h"
 #include "rendezvous/quarantine/quarantine_hook.h"
 #include "rendezvous/server/coordinator.h"
 #include "rendezvous/server/grpc_server.h"
@@ -95,6 +97,9 @@ class EmbeddedCoordinator {
   // The endpoint at which other nodes reach this coordinator. Requires
   // Options::takeover.
   rendezvous::Endpoint own_endpoint() const;
+  // The decisions and bytes of the event log that this coordinator has not
+  // passed on. Any thread.
+  rendezvous::CoordinatorLosses losses() const;
   // For the liveness probe: checks whether the server answers
   // (GrpcServer::Check).
   absl::Status Check() { return server_->Check(); }
@@ -143,6 +148,8 @@ class EmbeddedCoordinator {
   const std::string run_tag_;
   const std::optional<rendezvous::Verdict> recorded_verdict_;
   std::unique_ptr<rendezvous::EventLog> event_log_;
+  // `event_log_` once it exists, for `losses`
+  std::atomic<const rendezvous::EventLog*> shown_event_log_ = nullptr;
   // runs the command Options::on_quarantine for each quarantined machine; null:
   // there is no such command
   std::unique_ptr<rendezvous::QuarantineHook> hook_;

@@ -299,6 +299,7 @@ int RunCommand(const std::string& name, const RunOptions& options,
     shown.jobs = [here] {
       return rendezvous::JobsWithNodes(*here->coordinator());
     };
+    shown.losses = [here] { return here->losses(); };
     using Session = rendezvous::DashboardInquirer::Session;
     shown.inquirer = {
         .inquire =

@@ -8,8 +8,8 @@
 
 namespace muster::agent {
 
-// Counts the bytes that are missing in the workers' log files. The bytes that a
-// file lacks are added when the file is closed. Thread-safe.
+// Counts the bytes that are missing in the workers' log files, soon after they
+// were lost. Thread-safe.
 class LogAccount {
  public:
   // The place besides the log file where a stream's output can be read.

@@ -156,17 +156,27 @@ class Health {
 
   // Returns the text of /metrics. While this daemon does not lead, the text
   // contains no metrics of jobs.
-  std::string Metrics() {
+  // `log`: the daemon's event log; null: none.
+  std::string Metrics(const EventLog* log) {
     std::optional<std::vector<JobStatus>> jobs;
+    CoordinatorLosses losses;
     {
       const std::lock_guard<std::mutex> lock(mutex_);
-      if (coordinator_ != nullptr) jobs = JobsWithNodes(*coordinator_);
+      if (coordinator_ != nullptr) {
+        jobs = JobsWithNodes(*coordinator_);
+        losses.missed_decisions = coordinator_->missed_decisions();
+      }
+    }
+    if (log != nullptr) {
+      losses.omitted_events = log->omitted();
+      losses.event_log_bytes = log->lost_bytes();
     }
     Exposition page;
     AddBuildInfo(page);
     page.Family("muster_coordinator_leads", Exposition::Type::kGauge,
                 "1 while this process coordinates jobs, else 0.");
     page.Sample({}, jobs.has_value() ? 1 : 0);
+    AddCoordinatorLosses(losses, page);
     if (jobs.has_value()) AddJobMetrics(*jobs, page);
     return page.text();
   }
@@ -514,21 +524,21 @@ int Serve(const DaemonOptions& options) {
                    .pages = nullptr,
                    .tick = nullptr};
   AddDashboard(*dashboard, probes);
-  auto pages = ServePages(
-      {.probes = options.probe_listen,
-       .metrics = options.metrics_listen,
-       .dashboard = options.dashboard_listen},
-      probes, [health] { return health->Metrics(); },
-      [](const std::string& sentence) {
-        std::printf("rendezvousd: %s\n", sentence.c_str());
-        std::fflush(stdout);
-      });
+  const auto metrics = [health, log = daemon.log.get()] {
+    return health->Metrics(log);
+  };
+  auto pages = ServePages({.probes = options.probe_listen,
+                           .metrics = options.metrics_listen,
+                           .dashboard = options.dashboard_listen},
+                          probes, metrics, [](const std::string& sentence) {
+                            std::printf("rendezvousd: %s\n", sentence.c_str());
+                            std::fflush(stdout);
+                          });
   if (!pages.ok()) return Fail(pages.status(), 1);
   daemon.pages = *std::move(pages);
   std::optional<MetricsFile> file;
   if (!options.metrics_textfile.empty()) {
-    file.emplace(
-        options.metrics_textfile, [health] { return health->Metrics(); }, Say);
+    file.emplace(options.metrics_textfile, metrics, Say);
   }
   return options.etcd ? ServeInTurn(daemon) : ServeAlone(daemon);
 }

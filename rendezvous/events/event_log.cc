@@ -128,7 +128,9 @@ EventLog::EventLog(std::string path, Rotation rotation,
     : queue_(on_trouble,
              {.room_bytes = kMaxWaitingBytes, .limit_bytes = kMaxWaitingBytes}),
       file_(&queue_, std::move(path), LimitsOf(rotation, std::move(root)),
-            std::move(on_trouble)) {}
+            std::move(on_trouble), [this](const RotatingFile::Totals& more) {
+              lost_bytes_ += more.lost;
+            }) {}
 
 EventLog::~EventLog() {
   const auto rest = throttle_.Rest();
@@ -144,8 +146,11 @@ void EventLog::Append(const std::string& run_id, const Decision& decision) {
   if (result.omitted.has_value()) {
     file_.Write(DecisionJson("", *result.omitted, UnixSeconds()));
   }
-  if (result.written)
+  if (result.written) {
     file_.Write(DecisionJson(run_id, decision, UnixSeconds()));
+  } else {
+    ++omitted_;
+  }
   queue_.Look();
 }
 

@@ -1,6 +1,7 @@
 #ifndef MUSTER_RENDEZVOUS_EVENTS_EVENT_LOG_H_
 #define MUSTER_RENDEZVOUS_EVENTS_EVENT_LOG_H_
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -97,7 +98,17 @@ class EventLog {
   // rate (StateSchedule).
   void AppendState(const JobStatus& job, StateDetail detail);
 
+  // The number of decisions that were omitted because of the rate limit. Any
+  // thread.
+  int64_t omitted() const { return omitted_; }
+  // The number of bytes that could not be written, or for which there was no
+  // room in memory. Any thread.
+  int64_t lost_bytes() const { return lost_bytes_; }
+
  private:
+  std::atomic<int64_t> omitted_ = 0;
+  // Declared before `file_`, whose thread changes it.
+  std::atomic<int64_t> lost_bytes_ = 0;
   std::mutex mutex_;  // guards throttle_
   EventThrottle throttle_;
   FileQueue queue_;

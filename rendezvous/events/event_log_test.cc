@@ -126,6 +126,29 @@ TEST_F(EventLogTest, FullDiskIsReportedOnce) {
   log.Append("job", {"join", 0, "b", ""});
   EXPECT_TRUE(log.Finish());
   EXPECT_THAT(troubles_, SizeIs(1));
+  EXPECT_GT(log.lost_bytes(), 100);
+  EXPECT_EQ(log.omitted(), 0);
+}
+
+TEST_F(EventLogTest, EachDecisionIsWrittenOrCountedAsOmitted) {
+  const std::string path = folder_ + "/events";
+  constexpr int kDecisions = EventThrottle::kBurst + 100;
+  EventLog log(path, EventLog::Rotation::kOutside, Tell());
+  for (int i = 0; i < kDecisions; ++i) {
+    log.Append("job", {"join", 0, "a", ""});
+    // Waits for the file, because the log keeps only some MiB in memory.
+    if (i % 1000 == 0) {
+      EXPECT_TRUE(log.Finish());
+    }
+  }
+  EXPECT_TRUE(log.Finish());
+  const std::vector<nlohmann::json> lines = Lines(path);
+  const auto joins = std::ranges::count_if(
+      lines, [](const nlohmann::json& line) { return line["kind"] == "join"; });
+  EXPECT_GE(joins, EventThrottle::kBurst);
+  EXPECT_EQ(joins + log.omitted(), kDecisions);
+  EXPECT_GT(log.omitted(), 0);
+  EXPECT_EQ(log.lost_bytes(), 0);
 }
 
 // The log's file is a FIFO. Opening it blocks until it has a reader, as a hung

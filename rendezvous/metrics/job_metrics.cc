@@ -276,6 +276,22 @@ void AddJobMetrics(const std::vector<JobStatus>& all, Exposition& page) {
                &JobStatus::recovery_times, page);
 }
 
+void AddCoordinatorLosses(const CoordinatorLosses& losses, Exposition& page) {
+  const auto add = [&page](const char* name, const char* help, int64_t value) {
+    page.Family(name, Type::kCounter, help);
+    page.Sample({}, static_cast<double>(value));
+  };
+  add("muster_coordinator_events_omitted_total",
+      "Decisions that the event log omits because there were too many.",
+      losses.omitted_events);
+  add("muster_coordinator_event_log_bytes_lost_total",
+      "Bytes of the event log that could not be written.",
+      losses.event_log_bytes);
+  add("muster_coordinator_watch_events_missed_total",
+      "Decisions that operators who watch a job have missed.",
+      losses.missed_decisions);
+}
+
 void AddActivitySamples(const std::vector<Label>& labels,
                         const std::array<double, kActivities>& seconds,
                         Exposition& page) {

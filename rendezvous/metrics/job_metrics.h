@@ -2,6 +2,7 @@
 #define MUSTER_RENDEZVOUS_METRICS_JOB_METRICS_H_
 
 #include <array>
+#include <cstdint>
 #include <vector>
 
 #include "rendezvous/metrics/exposition.h"
@@ -22,6 +23,19 @@ inline constexpr size_t kMaxShownJobs = 200;
 // After a takeover or a restart of the coordinator, the counters continue from
 // what the new coordinator knows. Prometheus treats a lower value as a reset.
 void AddJobMetrics(const std::vector<JobStatus>& jobs, Exposition& page);
+
+// What a coordinator has not passed on since its start.
+struct CoordinatorLosses {
+  // decisions that the event log omits because there were too many
+  int64_t omitted_events = 0;
+  // bytes of the event log that could not be written
+  int64_t event_log_bytes = 0;
+  // decisions that `launch watch` and `launch top` have missed
+  int64_t missed_decisions = 0;
+};
+
+// Adds the metrics of these losses, named muster_coordinator_*.
+void AddCoordinatorLosses(const CoordinatorLosses& losses, Exposition& page);
 
 // Adds a counter with one sample for each activity of a node. The label
 // `activity` names the activity; `seconds` returns the sample's value.

@@ -164,6 +164,19 @@ TEST(JobMetricsTest, TheTimeAndItsLossesAreByActivityAndCause) {
   }
 }
 
+TEST(JobMetricsTest, TheLossesOfACoordinatorAreCounters) {
+  Exposition page;
+  AddCoordinatorLosses(
+      {.omitted_events = 1, .event_log_bytes = 2, .missed_decisions = 3}, page);
+  for (const char* line :
+       {"# TYPE muster_coordinator_events_omitted_total counter\n",
+        "muster_coordinator_events_omitted_total 1\n",
+        "muster_coordinator_event_log_bytes_lost_total 2\n",
+        "muster_coordinator_watch_events_missed_total 3\n"}) {
+    EXPECT_THAT(page.text(), HasSubstr(line));
+  }
+}
+
 TEST(JobMetricsTest, TheNumberOfShownJobsIsBounded) {
   std::vector<JobStatus> jobs = {JobOf("over", JobPhase::kFinished)};
   for (size_t i = 0; i < kMaxShownJobs; ++i) {

@@ -68,7 +68,7 @@ class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
       return;
     }
     watch_ = watch->id;
-    dropped_ = watch->missed.dropped;
+    Drop(watch->missed.dropped);
     decisions_.assign(watch->missed.decisions.begin(),
                       watch->missed.decisions.end());
     waiting_ = Waiting::kForTurn;
@@ -110,9 +110,15 @@ class WatchStream : public grpc::ServerWriteReactor<v1::JobUpdate> {
     decisions_.push_back(decision);
     if (decisions_.size() > kMaxDecisionsPerUpdate) {
       decisions_.pop_front();
-      ++dropped_;
+      Drop(1);
     }
     if (waiting_ == Waiting::kForDecision) SetAlarm();
+  }
+
+  // Counts decisions that the operator does not get. Requires mutex_.
+  void Drop(int decisions) {
+    dropped_ += decisions;
+    coordinator_->NoteMissed(decisions);
   }
 
   // Schedules the next update. Requires mutex_. Uses an alarm even if an update

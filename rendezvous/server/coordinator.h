@@ -1,6 +1,7 @@
 #ifndef MUSTER_RENDEZVOUS_SERVER_COORDINATOR_H_
 #define MUSTER_RENDEZVOUS_SERVER_COORDINATOR_H_
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -183,6 +184,10 @@ class Coordinator {
                                 DecisionCursor* cursor,
                                 std::function<void(const Decision&)> on_change);
   void Unwatch(WatchId watch);
+  // Counts decisions that an operator's watch has missed. Any thread.
+  void NoteMissed(int64_t decisions) { missed_decisions_ += decisions; }
+  // The number of decisions that the watches have missed so far.
+  int64_t missed_decisions() const { return missed_decisions_; }
 
   // Blocks until no agent is attached and one of two conditions holds:
   //   - Every job has finished, and its nodes have the verdict.
@@ -272,6 +277,7 @@ class Coordinator {
  private:
   class Impl;
   std::unique_ptr<Impl> impl_;
+  std::atomic<int64_t> missed_decisions_ = 0;
 };
 
 // Returns all jobs with their nodes. O(jobs + nodes).
