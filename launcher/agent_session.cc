@@ -227,10 +227,11 @@ void TellLosses(const Voice& voice, agent::Console& console,
 std::string MetricsText(const agent::NodeNames& names,
                         const agent::AgentState& state,
                         const agent::LogAccount::Sums& logs,
-                        agent::GpuWatch* gpus, const CoordinatorPages& own) {
+                        agent::WorkerSeries workers, agent::GpuWatch* gpus,
+                        const CoordinatorPages& own) {
   rendezvous::Exposition page;
   rendezvous::AddBuildInfo(page);
-  agent::AddNodeMetrics(names, state, logs, page);
+  agent::AddNodeMetrics(names, state, logs, workers, page);
   if (gpus != nullptr) agent::AddGpuMetrics(gpus->Look(), page);
   if (own.jobs) {
     rendezvous::AddCoordinatorLosses(own.losses(), page);
@@ -377,13 +378,16 @@ agent::AgentResult RunAgentSession(const Voice& voice,
   }
   rendezvous::Probes probes = agent::ProbesOf(&view, own.live);
   AddDashboard(*dashboard, probes);
-  const auto metrics = [names =
-                            agent::NodeNames{.run_id = options.run_id,
-                                             .node_id = options.node.node_id,
-                                             .host = options.node.host},
-                        &view, log_account, gpus = gpus.get(), &own] {
-    return MetricsText(names, view.Look(), log_account->sums(), gpus, own);
-  };
+  const auto metrics =
+      [names = agent::NodeNames{.run_id = options.run_id,
+                                .node_id = options.node.node_id,
+                                .host = options.node.host},
+       workers = options.health.metrics_ranks ? agent::WorkerSeries::kEach
+                                              : agent::WorkerSeries::kTogether,
+       &view, log_account, gpus = gpus.get(), &own] {
+        return MetricsText(names, view.Look(), log_account->sums(), workers,
+                           gpus, own);
+      };
   const auto pages =
       rendezvous::ServePages({.probes = options.health.probe_listen,
                               .metrics = options.health.metrics_listen,

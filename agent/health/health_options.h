@@ -25,6 +25,8 @@ struct HealthOptions {
   std::optional<rendezvous::Endpoint> metrics_listen;
   // The file for node_exporter's textfile collector; empty: none.
   std::string metrics_textfile;
+  // Whether each worker has metrics of its own.
+  bool metrics_ranks = false;
   // The folder of the files that tell dcgm-exporter the job of each GPU
   // (agent/gpus/job_files.h); empty: none.
   std::string job_mapping_dir;

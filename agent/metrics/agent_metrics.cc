@@ -1,7 +1,10 @@
 #include "agent/metrics/agent_metrics.h"
 
+#include <algorithm>
 #include <array>
+#include <numeric>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "rendezvous/metrics/job_metrics.h"
@@ -19,27 +22,56 @@ using Type = Exposition::Type;
 constexpr NodePhase kPhases[] = {NodePhase::kIdle, NodePhase::kRunning,
                                  NodePhase::kStopping, NodePhase::kSucceeded};
 
-// A metric with one sample for each worker.
+// A metric of workers. `name`, `help`: of the metric of each worker.
+// `node_name`, `node_help`: of the metric of all workers of the node, whose
+// value `together` computes from the workers' values (at least one).
 struct WorkerGauge {
   const char* name;
   const char* help;
+  const char* node_name;
+  const char* node_help;
+  double (*together)(const std::vector<double>& values);
   // Returns the sample's value; nullopt: the worker has no sample.
   std::optional<double> (*read)(const WorkerProgress& worker);
 };
 
+double Lowest(const std::vector<double>& values) {
+  return *std::ranges::min_element(values);
+}
+
+double Highest(const std::vector<double>& values) {
+  return *std::ranges::max_element(values);
+}
+
+double Sum(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
+double Mean(const std::vector<double>& values) {
+  return Sum(values) / static_cast<double>(values.size());
+}
+
 constexpr WorkerGauge kWorkerGauges[] = {
     {"muster_worker_step", "Newest step that the worker has reported.",
+     "muster_node_step",
+     "Lowest step among the node's workers that report steps.", Lowest,
      [](const WorkerProgress& worker) -> std::optional<double> {
        if (!worker.step.has_value()) return std::nullopt;
        return static_cast<double>(*worker.step);
      }},
     {"muster_worker_loss", "Newest loss that the worker has reported.",
-     [](const WorkerProgress& worker) { return worker.loss; }},
+     "muster_node_loss", "Mean of the newest losses of the node's workers.",
+     Mean, [](const WorkerProgress& worker) { return worker.loss; }},
     {"muster_worker_tokens_per_second",
      "Newest throughput that the worker has reported.",
+     "muster_node_tokens_per_second",
+     "Sum over the node's workers that report it.", Sum,
      [](const WorkerProgress& worker) { return worker.tokens_per_s; }},
     {"muster_worker_silence_seconds",
      "Time since the worker's last progress report.",
+     "muster_node_worker_silence_seconds",
+     "Longest time since the last progress report of a worker of the node.",
+     Highest,
      [](const WorkerProgress& worker) -> std::optional<double> {
        return ToSeconds(worker.silent_for);
      }},
@@ -55,6 +87,27 @@ void AddCounter(const char* name, const char* help, int64_t value,
                 Exposition& page) {
   page.Family(name, Type::kCounter, help);
   page.Sample({}, static_cast<double>(value));
+}
+
+void AddTogether(const WorkerGauge& gauge,
+                 const std::vector<WorkerProgress>& workers, Exposition& page) {
+  page.Family(gauge.node_name, Type::kGauge, gauge.node_help);
+  std::vector<double> values;
+  for (const WorkerProgress& worker : workers) {
+    const std::optional<double> value = gauge.read(worker);
+    if (value.has_value()) values.push_back(*value);
+  }
+  if (!values.empty()) page.Sample({}, gauge.together(values));
+}
+
+void AddEach(const WorkerGauge& gauge,
+             const std::vector<WorkerProgress>& workers, Exposition& page) {
+  page.Family(gauge.name, Type::kGauge, gauge.help);
+  for (const WorkerProgress& worker : workers) {
+    const std::optional<double> value = gauge.read(worker);
+    const Label one[] = {{"local_rank", std::to_string(worker.local_rank)}};
+    if (value.has_value()) page.Sample(one, *value);
+  }
 }
 
 void AddStore(const store::StoreLoad& load, Exposition& page) {
@@ -77,7 +130,7 @@ void AddStore(const store::StoreLoad& load, Exposition& page) {
 }  // namespace
 
 void AddNodeMetrics(const NodeNames& names, const AgentState& state,
-                    const LogAccount::Sums& logs,
+                    const LogAccount::Sums& logs, WorkerSeries workers,
                     rendezvous::Exposition& page) {
   page.Family("muster_node_info", Type::kGauge,
               "1; the labels tell the job and the node.");
@@ -107,12 +160,8 @@ void AddNodeMetrics(const NodeNames& names, const AgentState& state,
   }
   rendezvous::AddActivitySamples({}, seconds, page);
   for (const WorkerGauge& gauge : kWorkerGauges) {
-    page.Family(gauge.name, Type::kGauge, gauge.help);
-    for (const WorkerProgress& worker : state.progress) {
-      const std::optional<double> value = gauge.read(worker);
-      const Label one[] = {{"local_rank", std::to_string(worker.local_rank)}};
-      if (value.has_value()) page.Sample(one, *value);
-    }
+    AddTogether(gauge, state.progress, page);
+    if (workers == WorkerSeries::kEach) AddEach(gauge, state.progress, page);
   }
   AddCounter("muster_node_output_bytes_total",
              "Bytes that the workers have written to stdout and stderr.",

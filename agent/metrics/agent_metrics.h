@@ -16,12 +16,17 @@ struct NodeNames {
   std::string host;
 };
 
-// Adds the metrics of one node, named muster_node_*, those of the workers' store
-// if the node has served it, muster_store_*, and those of the node's workers,
-// muster_worker_*, with the label `local_rank`. `state`: the agent's newest
+// The metrics of a node's workers. kTogether: of all workers together, named
+// muster_node_*. kEach: of each worker, too, named muster_worker_*, with the
+// label `local_rank`.
+enum class WorkerSeries { kTogether, kEach };
+
+// Adds the metrics of one node and its workers, and those of the workers' store
+// (muster_store_*) if the node has served it. `state`: the agent's newest
 // state, at most a keep-alive interval old. O(workers). Pure.
 void AddNodeMetrics(const NodeNames& names, const AgentState& state,
-                    const LogAccount::Sums& logs, rendezvous::Exposition& page);
+                    const LogAccount::Sums& logs, WorkerSeries workers,
+                    rendezvous::Exposition& page);
 
 }  // namespace muster::agent
 

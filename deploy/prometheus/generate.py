@@ -57,10 +57,10 @@ ALERTS = (
      'Job {{ $labels.job }} has trained for less than 90 % of the last hour.',
      'muster_job_interruptions_total has the causes.'),
     ('MusterWorkerSilent',
-     'muster_worker_silence_seconds > 300', '0m', 'warning',
-     'Local rank {{ $labels.local_rank }} at {{ $labels.instance }} has '
-     'reported no progress for 5 minutes.',
-     'Look at its log; --hang-timeout ends such rounds.'),
+     'muster_node_worker_silence_seconds > 300', '0m', 'warning',
+     'A worker at {{ $labels.instance }} has reported no progress for '
+     '5 minutes.',
+     '`launch status` names it; --hang-timeout ends such rounds.'),
     ('MusterSlowRank',
      'muster_job_stragglers > 0', '5m', 'warning',
      '{{ $value }} ranks of job {{ $labels.job }} have made the others wait '
@@ -153,12 +153,23 @@ PANELS = (
     ('Slow ranks', 'line', 'none', [('muster_job_stragglers' + _J, '')]),
     ('Tokens per second', 'line', 'none',
      [('muster_job_tokens_per_second' + _J, 'all workers')]),
-    ('Loss of each worker', 'line', 'none',
-     [('muster_worker_loss * on(instance) group_left(node) '
-       'muster_node_info' + _J, '{{node}}:{{local_rank}}')]),
-    ('Time since a worker\'s last report', 'line', 's',
-     [('muster_worker_silence_seconds * on(instance) group_left(node) '
-       'muster_node_info' + _J, '{{node}}:{{local_rank}}')]),
+    ('Loss of each node', 'line', 'none',
+     [('muster_node_loss' + _OF_NODE, '{{node}}')]),
+    ('Longest time since a worker\'s last report', 'line', 's',
+     [('muster_node_worker_silence_seconds' + _OF_NODE, '{{node}}')]),
+    ('Output of the workers', 'line', 'Bps',
+     [('rate(muster_node_output_bytes_total[$__rate_interval])' + _OF_NODE,
+       '{{node}}')]),
+    ('Output that is missing', 'bars', 'bytes',
+     [('increase(%s[$__rate_interval])' % name + _OF_NODE + ' > 0',
+       '{{node}} ' + where)
+      for name, where in (
+          ('muster_node_log_bytes_lost_total', 'log files'),
+          ('muster_node_console_bytes_missing_total', 'console'),
+          ('muster_node_follower_bytes_skipped_total', 'followers'))]),
+    ('Requests to the workers\' store', 'line', 'reqps',
+     [('rate(muster_store_requests_total[$__rate_interval])' + _OF_NODE,
+       '{{node}}')]),
     ('GPU utilisation', 'line', 'percentunit',
      [('muster_gpu_utilization_ratio' + _OF_NODE, _EACH_GPU)]),
     ('GPU memory in use', 'line', 'bytes',

@@ -443,6 +443,15 @@ constexpr Flag kFlags[] = {
            o.health.metrics_textfile = std::string(t);
            return rendezvous::CheckMetricsFile(o.health.metrics_textfile);
          }},
+    {.name = "metrics-ranks",
+     .group = FlagGroup::kHealth,
+     .help = "Show the metrics of each worker of the node, too, with the label "
+             "local_rank; without this flag only those of all of the node's "
+             "workers together.",
+     .read =
+         [](Text t, RunOptions& o) {
+           return Set(o.health.metrics_ranks, ReadSwitch(t));
+         }},
     {.name = "dcgm-job-mapping-dir",
      .value = "DIR",
      .group = FlagGroup::kHealth,

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 import unittest
+import urllib.error
 import urllib.parse
 import urllib.request
 
@@ -26,9 +27,21 @@ _FAKE_NVML = os.path.realpath('agent/gpus/libfake_nvml.so')
 _DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
 _TIMEOUT_S = 60
 
-# A worker that reports step 7, and ends with the code in the file `end`.
+_DEPLOY = os.path.join(os.path.dirname(os.path.realpath(__file__)), os.pardir,
+                       os.pardir, 'deploy')
+_ALERTS = os.path.realpath(os.path.join(_DEPLOY, 'prometheus', 'alerts.yml'))
+_DASHBOARD = os.path.join(_DEPLOY, 'grafana', 'muster.json')
+# The panels that have no series while nothing is wrong.
+_PANELS_OF_TROUBLE = {
+    'Output that is missing', 'GPU clocks held down',
+    'GPU errors (XID) by kind', 'GPU memory errors and replaced rows',
+    'NVLink errors'}
+
+# A worker that prints a line of 100 bytes, reports step 7, and ends with the
+# code in the file `end`.
 _WORKER = r'''
 import os, socket, sys, threading
+print('x' * 99, flush=True)
 report = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 report.connect(os.environ['MUSTER_PROGRESS_SOCKET'])
 while not os.path.exists(sys.argv[1]):
@@ -83,11 +96,14 @@ class Metrics(unittest.TestCase):
     return text
 
   def prometheus(self, *targets):
-    """Starts a Prometheus that scrapes the targets each second. Returns a
-    function that queries it."""
+    """Starts a Prometheus with Muster's alert rules, which scrapes the targets
+    each second. Returns a function that asks it: the result of a request of its
+    API, None while it does not listen."""
     config = os.path.join(self.folder, 'prometheus.yml')
     with open(config, 'w') as file:
-      json.dump({'global': {'scrape_interval': '1s'},
+      json.dump({'global': {'scrape_interval': '1s',
+                            'evaluation_interval': '1s'},
+                 'rule_files': [_ALERTS],
                  'scrape_configs': [{
                      'job_name': 'muster', 'honor_labels': True,
                      'static_configs': [{'targets': list(targets)}]}]}, file)
@@ -96,17 +112,23 @@ class Metrics(unittest.TestCase):
                f'--web.listen-address={address}',
                '--storage.tsdb.path=' + os.path.join(self.folder, 'data'))
 
-    def query(expression):
-      question = urllib.parse.urlencode({'query': expression})
+    def ask(request, **parameters):
+      url = f'http://{address}/api/v1/{request}'
       try:
-        _, answer = fetch(f'http://{address}/api/v1/query?{question}')
-      except OSError:  # it does not listen yet
-        return []
-      return [float(one['value'][1])
-              for one in json.loads(answer)['data']['result']]
-    return query
+        _, text = fetch(f'{url}?{urllib.parse.urlencode(parameters)}')
+      except urllib.error.HTTPError as error:
+        raise AssertionError(f'{parameters}: {error.read().decode()}') from error
+      except OSError:
+        return None
+      answer = json.loads(text)
+      self.assertEqual((answer['status'], answer.get('warnings')),
+                       ('success', None), parameters)
+      return answer['data']
+    return ask
 
-  def test_a_real_prometheus_scrapes_a_job_of_two_nodes(self):
+  def start_daemon(self):
+    """Starts a rendezvousd. Returns its endpoint and the address of its
+    metrics."""
     daemon = self.start(_DAEMON, '--listen=127.0.0.1:0',
                         '--metrics-listen=127.0.0.1:0')
     said = ''
@@ -114,47 +136,112 @@ class Metrics(unittest.TestCase):
       line = daemon.stdout.readline()
       self.assertNotEqual(line, '', said)
       said += line
-    metrics = re.search(r'metrics on (http://(\S+)/metrics)', said)
-    endpoint = re.search(r'listening on ([^ ,]+)', said).group(1)
+    return (re.search(r'listening on ([^ ,]+)', said).group(1),
+            re.search(r'metrics on http://(\S+)/metrics', said).group(1))
+
+  def end_job(self, nodes, code):
+    """Lets the workers end with `code`, and waits for the nodes."""
+    with open(self.end + '.new', 'w') as file:
+      file.write(str(code))
+    os.rename(self.end + '.new', self.end)
+    for node in nodes:
+      said, _ = node.communicate(timeout=_TIMEOUT_S)
+      self.assertEqual(node.returncode, code, said)
+
+  def test_a_real_prometheus_scrapes_a_job_of_two_nodes(self):
+    endpoint, metrics = self.start_daemon()
+    coordinator = f'http://{metrics}/metrics'
     self.assertIn('muster_jobs{phase="running"} 0\n',
-                  self.page_when(metrics.group(1), 'muster_coordinator_leads 1'))
+                  self.page_when(coordinator, 'muster_coordinator_leads 1',
+                                 'muster_coordinator_events_omitted_total 0'))
     ports = [free_port.free_port() for _ in range(2)]
     nodes = [
         self.start(_LAUNCH, '--nnodes=2', '--nproc-per-node=2',
                    '--rdzv-id=a-job', f'--rdzv-endpoint={endpoint}',
-                   f'--node-rank={rank}', '--no-python',
+                   f'--node-rank={rank}', '--no-python', *more,
                    f'--metrics-listen=127.0.0.1:{port}',
-                   sys.executable, self.worker, self.end)
-        for rank, port in enumerate(ports)]
+                   sys.executable, self.worker, self.end,
+                   MUSTER_NVML_LIBRARY=_FAKE_NVML, FAKE_NVML_GPUS='1')
+        for rank, port, more in zip(range(2), ports, ([], ['--metrics-ranks']))]
     job = 'job="a-job"'
-    self.page_when(metrics.group(1),
+    self.page_when(coordinator,
                    f'muster_job_phase{{{job},phase="running"}} 1',
                    f'muster_job_nodes{{{job},state="running"}} 2',
                    f'muster_job_workers{{{job}}} 4',
                    f'muster_job_step{{{job}}} 7',
                    f'muster_job_tokens_per_second{{{job}}} 400')
-    for port in ports:
-      page = self.page_when(f'http://127.0.0.1:{port}/metrics',
+    pages = [self.page_when(f'http://127.0.0.1:{port}/metrics',
                             'muster_node_phase{phase="running"} 1',
-                            'muster_worker_step{local_rank="0"} 7',
-                            'muster_worker_loss{local_rank="1"} 2.5')
+                            'muster_node_step 7', 'muster_node_loss 2.5',
+                            'muster_node_tokens_per_second 200',
+                            'muster_node_output_bytes_total 200',
+                            'muster_gpu_up{gpu="0",UUID="GPU-0"} 1', *more)
+             for port, more in zip(ports, (
+                 [], ['muster_worker_step{local_rank="0"} 7',
+                      'muster_worker_loss{local_rank="1"} 2.5']))]
+    for port, page in zip(ports, pages):
       self.assertIn(f'muster_node_info{{{job},', page)
       # The metrics port also answers Kubernetes' health probes, such as
       # /readyz.
       self.assertEqual(fetch(f'http://127.0.0.1:{port}/readyz')[1], 'ok\n')
-    query = self.prometheus(metrics.group(2),
-                            *[f'127.0.0.1:{port}' for port in ports])
+    self.assertNotIn('local_rank', pages[0])
+    # The node of rank 0 serves the workers' store.
+    self.assertEqual(['muster_store_requests_total' in page for page in pages],
+                     [True, False])
+    ask = self.prometheus(metrics, *[f'127.0.0.1:{port}' for port in ports])
+
+    def query(expression):
+      answer = ask('query', query=expression)
+      return [float(one['value'][1]) for one in (answer or {}).get('result', [])]
     until('all targets are up', lambda: query('sum(up)') == [3])
     self.assertEqual(query('sum(muster_job_nodes{job="a-job"})'), [2])
-    self.assertEqual(query('sum(muster_worker_step)'), [28])
-    with open(self.end + '.new', 'w') as file:
-      file.write('3')
-    os.rename(self.end + '.new', self.end)
-    for node in nodes:
-      node.communicate(timeout=_TIMEOUT_S)
-      self.assertEqual(node.returncode, 3)
-    self.page_when(metrics.group(1), f'muster_job_exit_code{{{job}}} 3',
+    self.assertEqual(query('sum(muster_node_step)'), [14])
+    self.assertEqual(query('sum(muster_worker_step)'), [14])
+    self._check_dashboard(ask, query)
+    states = self._alert_states(ask)
+    self.assertNotIn('firing', states.values(), states)
+    self.end_job(nodes, 3)
+    self.page_when(coordinator, f'muster_job_exit_code{{{job}}} 3',
                    'muster_jobs{phase="finished"} 1')
+    until('the alert of a failed job',
+          lambda: self._alert_states(ask)['MusterJobFailed'] == 'firing')
+
+  def _check_dashboard(self, ask, query):
+    """Asks for each expression of the dashboard, for the job `a-job`."""
+    with open(_DASHBOARD) as file:
+      dashboard = json.load(file)
+    # The dashboard lists the jobs by label_values(muster_job_phase, job).
+    self.assertEqual(
+        ask('label/job/values', **{'match[]': 'muster_job_phase'}), ['a-job'])
+    panels = {panel['title']: [
+        target['expr'].replace('$job', 'a-job').replace('$__rate_interval', '1m')
+        for target in panel['targets']] for panel in dashboard['panels']}
+    self.assertLess(_PANELS_OF_TROUBLE, set(panels))
+    for title, expressions in panels.items():
+      for expression in expressions:
+        with self.subTest(panel=title, expression=expression):
+          if title in _PANELS_OF_TROUBLE:
+            self.assertEqual(query(expression), [])
+          else:
+            # A rate needs two scrapes.
+            until('the panel is empty', lambda: query(expression))
+
+  def _alert_states(self, ask):
+    """Waits until each alert has been evaluated without an error. Returns the
+    state of each alert."""
+    with open(_ALERTS) as file:
+      names = re.findall(r'^  - alert: (\w+)$', file.read(), re.MULTILINE)
+
+    def look():
+      groups = ask('rules')['groups']
+      rules = {rule['name']: rule for group in groups
+               for rule in group['rules']}
+      self.assertEqual(set(rules), set(names))
+      health = {rule['health'] for rule in rules.values()}
+      self.assertNotIn('err', health, rules)
+      return rules if health == {'ok'} else None
+    rules = until('a rule has not been evaluated', look)
+    return {name: rule['state'] for name, rule in rules.items()}
 
   def test_a_launch_that_hosts_its_job_shows_it(self):
     port = free_port.free_port()
@@ -165,15 +252,12 @@ class Metrics(unittest.TestCase):
     url = f'http://127.0.0.1:{port}/metrics'
     until('the page is served', lambda: _is_served(url))
     page = self.page_when(url, 'muster_jobs{phase="running"} 1',
-                          'muster_worker_step{local_rank="0"} 7')
+                          'muster_node_step 7',
+                          'muster_coordinator_watch_events_missed_total 0')
     job = re.search(r'muster_node_info\{(job="[^"]+")', page).group(1)
     self.page_when(url, f'muster_job_phase{{{job},phase="running"}} 1',
                    f'muster_job_step{{{job}}} 7')
-    with open(self.end + '.new', 'w') as file:
-      file.write('0')
-    os.rename(self.end + '.new', self.end)
-    node.communicate(timeout=_TIMEOUT_S)
-    self.assertEqual(node.returncode, 0)
+    self.end_job([node], 0)
 
 
   def test_a_port_in_use_is_named_with_its_flag(self):
@@ -240,7 +324,7 @@ class Metrics(unittest.TestCase):
     for where in ('1', '2'):
       job, url = self.start_with_gpus(FAKE_NVML_HANG=where)
       begin = time.monotonic()
-      page = self.page_when(url, 'muster_worker_step{local_rank="0"} 7')
+      page = self.page_when(url, 'muster_node_step 7')
       self.assertIn('\nmuster_gpu_reading_age_seconds ', page)
       self.assertNotIn('muster_gpu_up', page)
       self.finish(job)
@@ -276,7 +360,7 @@ class Metrics(unittest.TestCase):
 
   def test_a_folder_for_jobs_that_is_missing_is_named_and_the_job_runs(self):
     job, url = self.start_with_gpus('--dcgm-job-mapping-dir=missing')
-    self.page_when(url, 'muster_worker_step{local_rank="0"} 7')
+    self.page_when(url, 'muster_node_step 7')
     self.assertIn('--dcgm-job-mapping-dir: the job of the GPUs cannot be told: '
                   'missing: No such file or directory', self.finish(job))
 

@@ -1,5 +1,5 @@
-"""Mutants of the metrics of GPUs and of the files that tell a GPU's job; see
-mutants.py."""
+"""Mutants of the metrics of nodes and GPUs, and of the files that tell a GPU's
+job; see mutants.py."""
 
 from mutant import DROP, FALSE, TRUE, Mutant, swap, without
 
@@ -7,6 +7,18 @@ _GPUS = 'agent/gpus'
 _METRICS = 'agent/metrics'
 
 ALL = [Mutant(*mutant) for mutant in (
+    ('each worker has metrics unasked', _METRICS, 'AddNodeMetrics', 'if kEach',
+     TRUE),
+    ('no worker has metrics of its own', _METRICS, 'AddNodeMetrics', 'if kEach',
+     FALSE),
+    ('workers that report nothing have a metric', _METRICS, 'AddTogether',
+     'if empty', TRUE),
+    ('the silence of a node is its shortest', _METRICS, 'Highest',
+     'return max_element', swap('max_element', 'min_element')),
+    ('the step of a node is its highest', _METRICS, 'Lowest',
+     'return min_element', swap('min_element', 'max_element')),
+    ('a node without a store tells its load', _METRICS, 'AddNodeMetrics',
+     'if store', TRUE),
     ('stale values of GPUs are shown', _METRICS, 'AddGpuMetrics',
      'if kMaxGpuValueAge', FALSE),
     ('a node without a driver has an age', _METRICS, 'AddGpuMetrics',
