@@ -427,23 +427,23 @@ class Agent::Impl {
     if (observer_.view == nullptr) return;
     const HealthWatch& health = lifecycle_.health();
     const RecentOutput::Sums output = logs_.recent()->sums();
-    observer_.view->Show({.phase = lifecycle_.phase(),
-                          .round = lifecycle_.round(),
-                          .connected = lifecycle_.connected(),
-                          .reached = lifecycle_.reached(),
-                          .health = health.health(),
-                          .unhealthy = health.unhealthy(),
-                          .leaving = lifecycle_.leaving(),
-                          .time = lifecycle_.TimeAt(MonotonicNow()),
-                          .progress = lifecycle_.ProgressAt(MonotonicNow()),
-                          .output = {.written = output.written,
-                                     .console_missing =
-                                         observer_.console == nullptr
-                                             ? 0
-                                             : observer_.console->missing(),
-                                     .follower_skipped = output.skipped},
-                          .store = store_.load(),
-                          .turned = MonotonicNow()});
+    observer_.view->Show(
+        {.phase = lifecycle_.phase(),
+         .round = lifecycle_.round(),
+         .connected = lifecycle_.connected(),
+         .reached = lifecycle_.reached(),
+         .health = health.health(),
+         .unhealthy = health.unhealthy(),
+         .leaving = lifecycle_.leaving(),
+         .time = lifecycle_.TimeAt(MonotonicNow()),
+         .progress = lifecycle_.ProgressAt(MonotonicNow()),
+         .output = {.written = output.written,
+                    .console_missing = observer_.console == nullptr
+                                           ? 0
+                                           : observer_.console->missing(),
+                    .follower_skipped = output.skipped},
+         .store = store_.load(),
+         .turned = MonotonicNow()});
   }
 
   Instant NextDeadline() {
