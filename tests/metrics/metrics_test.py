@@ -260,6 +260,25 @@ class Metrics(unittest.TestCase):
     self.end_job([node], 0)
 
 
+  def test_output_that_nobody_reads_is_counted(self):
+    # The console's queue has 4 MiB, and its pipe much less.
+    with open(self.worker, 'w') as file:
+      file.write("print(('y' * 99 + '\\n') * 100000, end='')\n" + _WORKER)
+    port = free_port.free_port()
+    # No one reads this program's stdout until `end_job`.
+    node = self.start(_LAUNCH, '--standalone', '--no-python', '--console=drop',
+                      f'--metrics-listen=127.0.0.1:{port}',
+                      sys.executable, self.worker, self.end)
+    url = f'http://127.0.0.1:{port}/metrics'
+    until('the page is served', lambda: _is_served(url))
+    page = self.page_when(url, 'muster_node_output_bytes_total 10000100')
+    missing = re.search(r'^muster_node_console_bytes_missing_total (\d+)$', page,
+                        re.MULTILINE).group(1)
+    self.assertGreater(int(missing), 1000000)
+    self.assertIn('muster_node_log_bytes_lost_total 0\n', page)
+    self.assertIn('muster_node_follower_bytes_skipped_total 0\n', page)
+    self.end_job([node], 0)
+
   def test_a_port_in_use_is_named_with_its_flag(self):
     with socket.create_server(('127.0.0.1', 0)) as taken:
       address = '127.0.0.1:%d' % taken.getsockname()[1]
