@@ -319,6 +319,51 @@ TEST_F(AdminClientTest, AWatcherGoesOnAtTheNextCoordinator) {
   EXPECT_THAT(endpoints, ElementsAre(second.ToString(), second.ToString()));
 }
 
+// The watcher reaches the next coordinator after more decisions than this
+// coordinator keeps for watchers.
+TEST_F(AdminClientTest, DecisionsThatAWatcherMissesAreCounted) {
+  constexpr int kNodes = 70;
+  auto a = Join("job", "node-a", kNodes + 1);
+  a->WaitFor(DirectiveKind::kWait);
+  Coordinator next{Coordinator::Options{}};
+  GrpcServer::Options listening;
+  listening.listen = {"127.0.0.1", 0};
+  listening.tokens = {"s3cret"};
+  auto next_server = GrpcServer::Start(&next, listening);
+  ASSERT_TRUE(next_server.ok()) << next_server.status();
+  AdminClient::Options options = To(server_->address(), "s3cret");
+  options.endpoints.push_back((*next_server)->address());
+  options.patience = std::chrono::seconds(60);
+  std::vector<std::unique_ptr<ScriptedNode>> nodes;
+  int received = 0;
+  int dropped = 0;
+  const absl::Status end =
+      AdminClient(options).WatchJob("job", [&](const Update& update) {
+        if (update.reconnected.has_value()) {
+          received = static_cast<int>(update.decisions.size());
+          dropped = update.decisions_dropped;
+          return Watching::kEnough;
+        }
+        if (!nodes.empty()) return Watching::kGoOn;
+        for (int i = 0; i < kNodes; ++i) {
+          Report report =
+              FirstReport("job", "node-" + std::to_string(i), kNodes + 1);
+          report.spec.min_nodes = 1;
+          report.spec.last_call = std::chrono::hours(1);
+          nodes.push_back(std::make_unique<ScriptedNode>(
+              std::make_unique<InProcessLink>(&next), report));
+          nodes.back()->WaitFor(DirectiveKind::kWait);
+        }
+        server_->Shutdown(Duration::zero());
+        return Watching::kGoOn;
+      });
+  EXPECT_TRUE(end.ok()) << end;
+  EXPECT_EQ(received + dropped, kNodes);
+  EXPECT_GT(dropped, 0);
+  EXPECT_EQ(next.missed_decisions(), dropped);
+  EXPECT_EQ(coordinator_.missed_decisions(), 0);
+}
+
 TEST_F(AdminClientTest, AWatcherGivesUpAfterItsPatience) {
   auto a = Join("job", "node-a", 2);
   a->WaitFor(DirectiveKind::kWait);
