@@ -15,6 +15,7 @@
 namespace muster {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -78,6 +79,49 @@ class CoordinatorRestart : public ::testing::Test {
     EXPECT_THAT(a->Lines("round=3"), IsEmpty());
   }
 
+  // Kills the coordinator (rendezvousd). Returns once it has ended, so that no
+  // coordinator exists.
+  static void EndDaemon(LocalCluster& cluster) {
+    cluster.daemon().Signal(SIGKILL);
+    ASSERT_TRUE(IsGone(cluster.daemon().pid()));
+  }
+
+  // Sends SIGUSR1 to the workers of `node`, which are in round 1. Returns once
+  // these workers have ended.
+  static void EndWorkers(Subprocess& node) {
+    for (const pid_t pid : WorkerPids(node, 1)) {
+      kill(pid, SIGUSR1);
+      EXPECT_TRUE(IsGone(pid));
+    }
+  }
+
+  // Runs a job of two nodes with `flags`, whose workers do `deed` and end after
+  // SIGUSR1. All workers end while no coordinator exists. Then the coordinator
+  // is started again. Checks that each node exits with `exit_code`, prints a
+  // verdict with each of `words`, and starts no second round.
+  static void TheWorkersEndMeanwhile(LocalCluster& cluster,
+                                     std::vector<std::string> flags,
+                                     const std::vector<std::string>& deed,
+                                     int exit_code,
+                                     const std::vector<std::string>& words) {
+    flags.emplace_back("--nnodes=2");
+    auto a = cluster.Node(flags, deed);
+    auto b = cluster.Node(flags, deed);
+    ASSERT_TRUE(a->Printed("ready rank="));
+    ASSERT_TRUE(b->Printed("ready rank="));
+    EndDaemon(cluster);
+    EndWorkers(*a);
+    EndWorkers(*b);
+    cluster.RestartDaemon();
+    for (Subprocess* node : {a.get(), b.get()}) {
+      EXPECT_EQ(node->ExitCode(), exit_code) << node->Output();
+      EXPECT_THAT(node->Lines("up rank="), SizeIs(1));
+      for (const std::string& word : words) {
+        EXPECT_THAT(node->Output(), HasSubstr(word));
+      }
+    }
+  }
+
   std::string folder_;
 };
 
@@ -95,6 +139,53 @@ TEST_F(CoordinatorRestart, AWorkerThatFailsMeanwhileIsCountedOnce) {
   LocalCluster cluster(kWorker, State());
   const auto restart = [&] { cluster.RestartDaemon(); };
   TheBudgetIsSpentOnce(cluster, restart, restart);
+}
+
+TEST_F(CoordinatorRestart, WorkersThatSucceedMeanwhileEndTheJob) {
+  LocalCluster cluster(kWorker, State());
+  TheWorkersEndMeanwhile(cluster, {}, {"catch", "USR1"}, 0,
+                         {"SUCCEEDED", "(1 round)"});
+  EXPECT_THAT(cluster.daemon().Output(), HasSubstr("goes on with 1 job"));
+}
+
+TEST_F(CoordinatorRestart, AWorkerThatFailsMeanwhileEndsTheJobWithItsCode) {
+  LocalCluster cluster(kWorker, State());
+  TheWorkersEndMeanwhile(cluster, {"--max-restarts=0"},
+                         {"keep-or-fail", "USR1", "1"}, 4,
+                         {"FAILED", "rank 1", "exit code 4"});
+}
+
+// The job has three nodes. Without a coordinator, the workers of one node
+// succeed, those of the second node fail, and those of the third node run on.
+// No node knows the verdict, so each one reports what its own workers did.
+TEST_F(CoordinatorRestart, WithoutACoordinatorEachNodeReportsItsOwnWorkers) {
+  LocalCluster cluster(kWorker, State());
+  const auto start = [&](const std::string& node_rank,
+                         const std::vector<std::string>& deed) {
+    return cluster.Node({"--nnodes=3", "--max-restarts=0",
+                         "--coordinator-timeout=8", "--node-rank=" + node_rank},
+                        deed);
+  };
+  auto succeeds = start("0", {"catch", "USR1"});
+  auto fails = start("1", {"keep-or-fail", "USR1", "1"});
+  auto runs = start("2", {"forever"});
+  ASSERT_TRUE(succeeds->Printed("ready rank="));
+  ASSERT_TRUE(fails->Printed("ready rank="));
+  ASSERT_TRUE(runs->Printed("up rank="));
+  EndDaemon(cluster);
+  EndWorkers(*succeeds);
+  EndWorkers(*fails);
+  EXPECT_EQ(succeeds->ExitCode(), 0);
+  EXPECT_THAT(succeeds->Output(),
+              HasSubstr("every worker of this node succeeded, but the job's "
+                        "verdict is not known: no answer from the "
+                        "coordinator"));
+  EXPECT_EQ(fails->ExitCode(), 4);
+  EXPECT_THAT(fails->Lines("; no answer from the coordinator"),
+              ElementsAre(HasSubstr("exit code 4")));
+  EXPECT_EQ(runs->ExitCode(), 1);
+  EXPECT_THAT(runs->Output(), HasSubstr("no answer from the coordinator"));
+  EXPECT_TRUE(IsGone(WorkerPids(*runs, 1).at(0)));
 }
 
 TEST_F(CoordinatorRestart, ADrainedNodeStaysAwayAndACancelHolds) {
@@ -128,6 +219,17 @@ TEST_F(CoordinatorRestartWithoutState, WorkersRunOnAndTheJobSucceeds) {
   WorkersRunOn(cluster_, [&](int restarts) {
     EXPECT_TRUE(events_.Printed("round 1 goes on: 2 of its 2 nodes", restarts));
   });
+}
+
+TEST_F(CoordinatorRestartWithoutState, WorkersThatSucceedMeanwhileEndTheJob) {
+  TheWorkersEndMeanwhile(cluster_, {}, {"catch", "USR1"}, 0, {"SUCCEEDED"});
+}
+
+TEST_F(CoordinatorRestartWithoutState,
+       AWorkerThatFailsMeanwhileEndsTheJobWithItsCode) {
+  TheWorkersEndMeanwhile(cluster_, {"--max-restarts=0"},
+                         {"keep-or-fail", "USR1", "1"}, 4,
+                         {"FAILED", "rank 1", "exit code 4"});
 }
 
 TEST_F(CoordinatorRestartWithoutState, NodesAndCommandsMoveToTheNextEndpoint) {
