@@ -172,6 +172,10 @@ absl::Status Explain(const grpc::Status& status, const Endpoint& member) {
       // A login failed. etcd's texts are "user name is empty" and
       // "authentication failed, …".
       return error(absl::StatusCode::kUnauthenticated, said);
+    case grpc::StatusCode::OUT_OF_RANGE:
+      // etcd's text is "required revision has been compacted": etcd has removed
+      // the old revision that the request names.
+      return error(absl::StatusCode::kAborted, said);
     case grpc::StatusCode::FAILED_PRECONDITION:
       // etcd's text is "authentication is not enabled": a user was given, but
       // this etcd checks no users.
@@ -346,6 +350,14 @@ absl::StatusOr<std::map<std::string, EtcdClient::Value>> EtcdClient::Read(
     pb::RangeResponse answer;
     const absl::Status status =
         impl_->Call<pb::KV>(&pb::KV::Stub::Range, request, &answer, deadline);
+    if (absl::IsAborted(status)) {
+      // etcd was compacted between two requests, and no longer has the revision
+      // of the first answer. Read all keys again, at the newest revision.
+      found.clear();
+      request.set_key(prefix);
+      request.set_revision(0);
+      continue;
+    }
     if (!status.ok()) return status;
     for (pb::KeyValue& one : *answer.mutable_kvs()) {
       found[one.key()] = {.bytes = std::move(*one.mutable_value()),

@@ -49,7 +49,8 @@ class EtcdClient {
 
   const EtcdAccess& access() const;
 
-  // Returns all keys that begin with `prefix`, as of one revision of etcd.
+  // Returns all keys that begin with `prefix`, as of one revision of etcd. If
+  // etcd is compacted meanwhile, reads them again at a newer revision.
   absl::StatusOr<std::map<std::string, Value>> Read(const std::string& prefix,
                                                     Instant deadline);
   // Executes the transaction. Returns the revision of its changes, which is

@@ -1,12 +1,20 @@
 #include "rendezvous/etcd/etcd_client.h"
 
+#include <grpcpp/security/server_credentials.h>
+#include <grpcpp/server.h>
+#include <grpcpp/server_builder.h>
+#include <grpcpp/server_context.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <fstream>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "base/monotonic_clock.h"
@@ -16,10 +24,12 @@
 #include "base/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "proto/etcd.grpc.pb.h"
 
 namespace muster::rendezvous {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // Returns the error of a read from a port on which nothing listens.
@@ -87,6 +97,61 @@ TEST(EtcdClientTest, AConnectionThatIsMadeBetweenCallsIsUsed) {
                          MonotonicNow() + std::chrono::milliseconds(50));
   }
   EXPECT_TRUE(has_sent);
+}
+
+// Answers one key for each request, at the newest revision. Is compacted after
+// the first key: it has 2 keys at revision 5, and then 3 keys at revision 9.
+class CompactedKeys final : public etcdserverpb::KV::Service {
+ public:
+  grpc::Status Range(grpc::ServerContext* /*context*/,
+                     const etcdserverpb::RangeRequest* request,
+                     etcdserverpb::RangeResponse* answer) override {
+    ++requests_;
+    if (request->revision() == 5) {
+      revision_ = 9;
+      return {grpc::StatusCode::OUT_OF_RANGE,
+              "etcdserver: mvcc: required revision has been compacted"};
+    }
+    const std::vector<std::string> keys =
+        revision_ == 5 ? std::vector<std::string>{"/a", "/c"}
+                       : std::vector<std::string>{"/b", "/c", "/d"};
+    const auto next =
+        std::lower_bound(keys.begin(), keys.end(), request->key());
+    answer->mutable_header()->set_revision(revision_);
+    answer->set_more(keys.end() - next > 1);
+    etcdserverpb::KeyValue* const one = answer->add_kvs();
+    one->set_key(*next);
+    one->set_mod_revision(revision_);
+    return grpc::Status::OK;
+  }
+
+  int requests() const { return requests_; }
+
+ private:
+  // Accessed by one call at a time: the client waits for each answer.
+  int64_t revision_ = 5;
+  int requests_ = 0;
+};
+
+TEST(EtcdClientTest, AReadDuringACompactionHasTheKeysOfTheNewestRevision) {
+  CompactedKeys keys;
+  int port = 0;
+  grpc::ServerBuilder builder;
+  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(),
+                           &port);
+  builder.RegisterService(&keys);
+  const std::unique_ptr<grpc::Server> etcd = builder.BuildAndStart();
+  ASSERT_NE(etcd, nullptr);
+  EtcdClient client({.members = {{.host = "127.0.0.1", .port = port}}});
+  const auto read = client.Read("/", MonotonicNow() + std::chrono::seconds(30));
+  ASSERT_TRUE(read.ok()) << read.status();
+  std::vector<std::string> found;
+  for (const auto& [key, value] : *read) {
+    found.push_back(key);
+    EXPECT_EQ(value.revision, 9) << key;
+  }
+  EXPECT_THAT(found, ElementsAre("/b", "/c", "/d"));
+  EXPECT_EQ(keys.requests(), 5);
 }
 
 }  // namespace

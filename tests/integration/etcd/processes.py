@@ -1,7 +1,9 @@
 """A real etcd, daemons that share it, and nodes of a job, for tests."""
 
+import json
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -42,6 +44,17 @@ class EtcdCase(unittest.TestCase):
     etcd.port = int(etcd.wait_for(
         r'serving \S*\s?client requests on 127\.0\.0\.1:(\d+)').group(1))
     return etcd
+
+  def compact(self, etcd):
+    """Removes all revisions of the keys but the newest one, and rewrites etcd's
+    database without them."""
+    def etcdctl(*words):
+      return subprocess.run(
+          ['etcdctl', '--endpoints=127.0.0.1:%d' % etcd.port, *words],
+          check=True, stdout=subprocess.PIPE, timeout=process.LONGEST_S).stdout
+    status = json.loads(etcdctl('endpoint', 'status', '--write-out=json'))
+    etcdctl('compact', str(status[0]['Status']['header']['revision']))
+    etcdctl('defrag')
 
   def start_daemon(self, etcd, *options, port=None):
     """Starts a daemon that shares `etcd`. Returns its process, with the

@@ -114,6 +114,25 @@ class Takeover(processes.EtcdCase):
       self.assertEqual(node.exit_code(), 6, node.output)
       self.assertIn('1 of 1 restart used', node.output)
 
+  def test_a_compacted_etcd_costs_nothing(self):
+    self.start_pair()
+    self.start_job('--max-restarts=1')
+    self.compact(self.etcd)
+    # The used restart is recorded after the first compaction.
+    self.end_worker(1, 5)
+    for rank, node in enumerate(self.nodes):
+      node.wait_for('rank %d starts 1' % rank)
+    self.compact(self.etcd)
+    self.leader.send(signal.SIGKILL)
+    self.standby.wait_for(_CONTINUES)
+    self.standby.wait_for(_LISTENS)
+    self.end_worker(1, 6)
+    for rank, node in enumerate(self.nodes):
+      self.assertEqual(node.exit_code(), 6, node.output)
+      self.assertIn('1 of 1 restart used', node.output)
+      self.assertEqual(node.output.count('rank %d starts' % rank), 2,
+                       node.output)
+
   def test_a_verdict_is_remembered(self):
     self.start_pair()
     self.start_job()
