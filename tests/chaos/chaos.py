@@ -83,6 +83,9 @@ class Plan:
   state: str  # one of faults.STATES
   longest_stop_s: float
   acts: Tuple[str, ...] = faults.ACTS
+  # Whether the job ends by a failure: it has no restarts, and the driver kills
+  # a worker after the last fault. Otherwise it ends with success.
+  fails: bool = False
 
   @property
   def workers(self):
@@ -225,6 +228,7 @@ class Program:
     self.explained = False
     self._argv = argv
     self._log = os.path.join(folder, name + '.log')
+    self._began_at = 0  # size of the log at the last start, in bytes
     self._job = job
     self._processes = processes
 
@@ -242,6 +246,7 @@ class Program:
         _MARK: f'{self._job}/{self.mark}', 'NO_COLOR': '1',
         'OMP_NUM_THREADS': '1', 'OPENBLAS_NUM_THREADS': '1'})
     with open(self._log, 'ab') as log:
+      self._began_at = log.tell()
       # Start the process in a new session, so that no signal of a terminal
       # reaches it.
       self.process = subprocess.Popen(
@@ -252,6 +257,12 @@ class Program:
   @property
   def running(self):
     return self.process is not None and self.process.poll() is None
+
+  def output(self):
+    """Returns the output since the last start."""
+    with open(self._log, 'rb') as log:
+      log.seek(self._began_at)
+      return log.read().decode(errors='replace')
 
   def tail(self):
     with open(self._log, encoding='utf-8', errors='replace') as log:
@@ -366,12 +377,16 @@ class Job:
     self._cuts = [0] * plan.nodes
     self._healed = -math.inf  # time at which the last cut ended
     self._used = 0  # number of used restarts in the coordinator's last status
+    # the use of time in the coordinator's last status
+    self._time = {'interruptions': {}, 'newest_interruptions': []}
     self._failures = 0
     self._began = time.monotonic()
     self.began = time.time()
     self.lines = []
     self.groups = []
     self.exit_codes = {}
+    self.printed = {}
+    self.verdict = None
     self.left = []
     os.makedirs(folder)
     self._agenda = Agenda(folder)
@@ -426,7 +441,7 @@ class Job:
         f'--rdzv-conf=is_host={is_host}', f'--rdzv-id={self._name}',
         f'--local-addr={host.address}', f'--node-id=node{node}', *state,
         f'--nnodes={plan.nodes}', f'--nproc-per-node={plan.workers}',
-        '--max-restarts=100000', f'--log-dir={self._folder}/logs',
+        f'--max-restarts={0 if plan.fails else 100000}', f'--log-dir={self._folder}/logs',
         '--redirects=1', _GPT, 'train',
         f'--data={os.path.dirname(self._folder)}/text',
         f'--checkpoint-dir={self._folder}/checkpoints',
@@ -455,13 +470,46 @@ class Job:
       self._await(f'step {until_step}',
                   lambda: self._steps and self._steps[-1] >= until_step and
                   self._steady(), _LONG_S * 5)
-      self._say('stop the training')
-      _send(self._processes.workers()[0][2], signal.SIGTERM)
+      self._end()
       self._await('the end of each launch', lambda: not any(
           node.running for node in self._nodes), _LONG_S)
     finally:
       self._clean_up()
       self._agenda.close()
+
+  def _end(self):
+    """Ends the job by the end of a worker. Sets the verdict of the job."""
+    rank, number, pid, node, local = self._processes.workers()[0]
+    self.verdict = checker.Verdict(
+        'SUCCEEDED', 0, rounds=number, restarts=self._used,
+        interruptions=sum(
+            one['count'] for one in self._time['interruptions'].values()))
+    if self._plan.fails:
+      self._say(f'kill rank {rank}, which ends the job')
+      self.verdict = dataclasses.replace(
+          self.verdict, outcome='FAILED', exit_code=128 + signal.SIGKILL,
+          interruptions=self.verdict.interruptions + 1, culprit=(rank, pid))
+      self.groups.append(checker.Group(
+          [faults.Fault(faults.KILL, faults.WORKER, worker=local,
+                        node=int(node.removeprefix('node')))],
+          time.time(), killed_ranks=[rank], bound_s=self._patience_s,
+          ends_job=True))
+      for node in self._nodes:
+        node.explained = True
+      # Stop the other workers until the coordinator knows the failure, so that
+      # none of them fails first because its connection to this one breaks.
+      others = [other for _, _, other, *_ in self._processes.workers()
+                if other != pid]
+      for other in others:
+        _send(other, signal.SIGSTOP)
+      _send(pid, signal.SIGKILL)
+      self._await('the failure in the event log', lambda: any(
+          event['kind'] == 'failure' for event in self.events()), _LONG_S)
+      for other in others:
+        _send(other, signal.SIGCONT)
+    else:
+      self._say('stop the training')
+      _send(pid, signal.SIGTERM)
 
   def _start(self, program):
     program.start()
@@ -509,6 +557,10 @@ class Job:
     group.recovered = True
     group.after = self._by_rank()
     group.used_after = self._used
+    last = max(number for number, _ in group.before.values())
+    group.told = [(one['cause'], one['reason'])
+                  for one in self._time['newest_interruptions']
+                  if one['round'] >= last]
     group.steps = self._steps[:]
 
   def _await(self, what, event, limit_s):
@@ -584,6 +636,7 @@ class Job:
           capture_output=True, timeout=_LONG_S, check=False).stdout)
       rounds = {number for number, _ in self._by_rank().values()}
       self._used = status['restarts_used']
+      self._time = status['time']
       return ('not_durable' not in status and
               len(status['nodes']) == self._plan.nodes and
               {status['round']} == rounds and status['phase'] == 'running' and
@@ -756,6 +809,8 @@ class Job:
       host.heal()
     self.exit_codes = {node.name: node.process and node.process.poll()
                        for node in self._nodes}
+    self.printed = {node.name: checker.verdict_in(node.output())
+                    for node in self._nodes if node.process}
     deadline = time.monotonic() + _ENDING_S
     while (left := self._processes.left()) and time.monotonic() < deadline:
       kernel_events.wait_for_end(min(left), deadline)
@@ -813,7 +868,7 @@ def run(jobs, folder, network):
     last = max((step for plan, story, _ in stories if plan.size == size
                 for step, _ in story.losses), default=1)
     plan = dataclasses.replace(next(plan for plan in jobs if plan.size == size),
-                               faults=0)
+                               faults=0, fails=False)
     print(f'== undisturbed, {size[0]} nodes, {last} steps', flush=True)
     job = Job(f'{folder}/undisturbed-{size[0]}', plan, network)
     job.run(until_step=last)
@@ -848,7 +903,7 @@ def _disturbed(plan, folder, network):
   return checker.Story(
       began=job.began, groups=job.groups, expected={},
       losses=checker.losses_of(job.lines), exit_codes=job.exit_codes,
-      left=job.left, events=list(job.events())), failed
+      printed=job.printed, verdict=job.verdict, left=job.left, events=list(job.events())), failed
 
 
 def plans_of(options, acts):

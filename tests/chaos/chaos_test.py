@@ -42,6 +42,13 @@ def _event(kind, node, reason, unix, number=1):
           'round': number}
 
 
+def _printed(**changes):
+  """Returns the verdict of the job of `_story`."""
+  return dataclasses.replace(
+      checker.Verdict('SUCCEEDED', 0, rounds=2, restarts=1, interruptions=1),
+      **changes)
+
+
 def _story():
   """Returns the story of a job that survives a killed worker and a killed
   daemon."""
@@ -49,7 +56,8 @@ def _story():
   after = {0: (2, 200), 1: (2, 201)}
   killed = checker.Group(
       [faults.Fault(faults.KILL, faults.WORKER, node=1)], begin=10.0,
-      before=before, after=after, killed_ranks=[1], steps=[5, 4, 5, 6],
+      before=before, after=after, killed_ranks=[1],
+      told=[('worker', 'rank 1 on h: killed by SIGKILL (9)')], steps=[5, 4, 5, 6],
       used_after=1, silence_s=1.0, bound_s=20.0, recovered=True)
   coordinator = checker.Group(
       [faults.Fault(faults.KILL, faults.DAEMON, lasts_s=1.0)], begin=20.0,
@@ -60,7 +68,9 @@ def _story():
   return checker.Story(
       began=9.0, groups=[killed, coordinator], expected=losses,
       losses=[(step, losses[step]) for step in (1, 2, 3, 4, 5, 4, 5, 6, 7, 8)],
-      exit_codes={'node0': 0, 'node1': 0}, left=[],
+      exit_codes={'node0': 0, 'node1': 0},
+      printed={'node0': _printed(), 'node1': _printed()}, verdict=_printed(),
+      left=[],
       events=[
           _event('failure', 'node1', 'rank 1 on h: killed by SIGKILL', 10.1),
           _event('break', None, 'round 1 is broken: rank 1 on h: killed by '
@@ -93,6 +103,52 @@ class Checker(unittest.TestCase):
 
   def test_launch_that_did_not_end(self):
     self.assert_found(lambda story: story.exit_codes.update(node1=None), 'None')
+
+  def test_each_part_of_the_printed_verdict(self):
+    for changes in ({'outcome': 'FAILED'}, {'exit_code': 1}, {'rounds': 1},
+                    {'restarts': 0}, {'interruptions': 2},
+                    {'culprit': (0, 100)}):
+      def change(story, changes=changes):
+        story.printed['node1'] = _printed(**changes)
+      with self.subTest(changes):
+        self.assert_found(change, 'node1 printed', *changes)
+
+  def test_launch_that_printed_no_verdict(self):
+    self.assert_found(lambda story: story.printed.update(node0=None),
+                      'node0 printed None')
+
+  def test_verdict_is_read(self):
+    self.assertIsNone(checker.verdict_in('launch: round 1: node 0 of 2\n'))
+    self.assertEqual(
+        checker.verdict_in('gpt FAILED after 1s    exit code 3\n1 round\n'
+                           'gpt SUCCEEDED in 9.9s (2 rounds, 1 of 7 restarts '
+                           'used)\n49.2 % productive; 3.1s lost to 1 failure: '
+                           'worker on h 2.6s\n'), _printed())
+    self.assertEqual(
+        checker.verdict_in('[h:0] rank 0 (pid 100) died\n'
+                           'gpt FAILED after 2m 3s       exit code 137\n'
+                           '  worker       rank 1 (local rank 0), pid 201\n'
+                           '1 round, 1 of 1 restart used\n'),
+        checker.Verdict('FAILED', 137, rounds=1, restarts=1, interruptions=0,
+                        culprit=(1, 201)))
+
+  def test_cause_in_the_status_that_did_not_happen(self):
+    def change(story):
+      story.groups[0].told = [('node', 'h (group rank 1) was lost')]
+    self.assert_found(change, 'the status names the cause "h (group rank 1)')
+
+  def test_new_round_without_a_cause_in_the_status(self):
+    def change(story):
+      story.groups[0].told = []
+    self.assert_found(change, 'the status names no cause')
+
+  def test_only_the_next_coordinator_may_not_know_the_cause(self):
+    def change(story):
+      story.groups[0].told = [('unknown', '')]
+    self.assert_found(change, 'the status does not know the cause')
+    story = _story()
+    story.groups[1].told = [('unknown', '')]
+    self.assertEqual(list(checker.complaints(story)), [])
 
   def test_orphan(self):
     self.assert_found(lambda story: story.left.append('77 (node1/1, gpt)'),
@@ -165,7 +221,8 @@ class Checker(unittest.TestCase):
     fault = faults.Fault(faults.CUT, faults.NODE, lasts_s=15.0, at_host=True)
     story.groups[1] = dataclasses.replace(
         story.groups[1], faults=[dataclasses.replace(fault, **changes)],
-        after={0: (3, 300), 1: (3, 301)}, steps=[6, 5, 6])
+        after={0: (3, 300), 1: (3, 301)}, steps=[6, 5, 6],
+        told=[('node', 'h (group rank 1) was lost')])
     story.events += [
         _event('lost', 'node1', 'h is lost: no report', 30.5, 2),
         _event('break', None, 'round 2 is broken: h (group rank 1) was lost',
@@ -307,12 +364,23 @@ class _LostHost(chaos.Plan):
             ] if self.faults else []
 
 
+class _FailedJob(chaos.Plan):
+  """The coordinator is killed, and later a worker of a job that has no
+  restarts."""
+
+  def schedule(self):
+    return [[faults.Fault(faults.KILL, faults.DAEMON, lasts_s=0.5)]
+            ] if self.faults else []
+
+
 class Jobs(unittest.TestCase):
 
   def test_jobs_survive_their_faults(self):
     plans = [chaos.Plan(_seed() + i, _FAULTS, _NODES[state], state,
                         _LONGEST_STOP_S, _ACTS)
              for i, state in enumerate(faults.STATES)]
+    plans.append(_FailedJob(0, 1, _NODES[faults.FOLDER], faults.FOLDER,
+                            _LONGEST_STOP_S, fails=True))
     if faults.CUT in _ACTS:
       plans.append(_LostHost(0, 1, _NODES[faults.HOSTED], faults.HOSTED,
                              _LONGEST_STOP_S))

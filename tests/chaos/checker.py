@@ -15,6 +15,51 @@ _CLOCK_S = 0.002
 _VICTIM = r'\brank \d+ on \S+ exit code 1\b'
 
 
+# Matches the first line of the verdict that a launch prints.
+_VERDICT = re.compile(
+    r'^\S.* (SUCCEEDED|FAILED|CANCELLED|TIMED OUT|PREEMPTED) (?:in|after) .*$',
+    re.MULTILINE)
+# The cause of an interruption in the coordinator's status if it took over after
+# the interruption and has no record of it.
+_UNKNOWN = 'unknown'
+
+
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+  """The end of a job."""
+  outcome: str  # as a launch prints it
+  exit_code: int  # of each launch
+  rounds: int
+  restarts: int  # used
+  # Number of the interruptions whose cost the coordinator knows; 0 if the job
+  # was never interrupted.
+  interruptions: int
+  # Rank and pid of the worker whose failure ended the job; None: the job did
+  # not fail.
+  culprit: Optional[Tuple[int, int]] = None
+
+
+def verdict_in(text):
+  """Returns the verdict in the output of a launch; None: it printed none."""
+  titles = list(_VERDICT.finditer(text))
+  if not titles:
+    return None
+  title = titles[-1].group()
+  text = text[titles[-1].start():]
+
+  def number(pattern, where=text):
+    found = re.search(pattern, where)
+    return int(found.group(1)) if found else 0
+
+  culprit = re.search(r'^ +worker +rank (\d+) .*pid (\d+)', text, re.MULTILINE)
+  return Verdict(
+      outcome=titles[-1].group(1), exit_code=number(r'exit code (\d+)', title),
+      rounds=number(r'\b(\d+) rounds?\b'),
+      restarts=number(r'\b(\d+) of \d+ restarts? used\b'),
+      interruptions=number(r'\blost to (\d+) '),
+      culprit=tuple(map(int, culprit.groups())) if culprit else None)
+
+
 @dataclasses.dataclass
 class Group:
   """A group of faults and what the job did until the next group."""
@@ -30,10 +75,14 @@ class Group:
   used_after: int = 0
   # ranks of the workers that a fault killed directly
   killed_ranks: List[int] = dataclasses.field(default_factory=list)
+  # cause and reason of each interruption that the coordinator's status names
+  # after the recovery, without those of rounds before the faults
+  told: List[Tuple[str, str]] = dataclasses.field(default_factory=list)
   steps: List[int] = dataclasses.field(default_factory=list)  # in log order
   silence_s: float = 0.0  # longest time without a new line of the log
   bound_s: float = 0.0  # limit of silence_s
   recovered: bool = False
+  ends_job: bool = False  # whether the job is to end, not to recover
 
   def __str__(self):
     return '[' + '; '.join(str(fault) for fault in self.faults) + ']'
@@ -49,6 +98,10 @@ class Story:
   losses: List[Tuple[int, str]]
   # exit code of each node's last launch, by the node's name
   exit_codes: Dict[str, Optional[int]]
+  # the verdict that each node's last launch printed, by the node's name
+  printed: Dict[str, Optional[Verdict]]
+  # how the job really ended; None: it did not end, or was not observed
+  verdict: Optional[Verdict]
   left: List[str]  # descriptions of the processes that should have ended
   events: List[dict]  # the coordinators' event logs
 
@@ -66,19 +119,44 @@ def losses_of(lines):
 def complaints(story):
   """Yields a sentence for each rule that the job has violated."""
   yield from _losses(story)
-  for node, code in sorted(story.exit_codes.items()):
-    if code != 0:
-      yield f'the last launch of {node} ended with {code}, not 0'
+  yield from _ends(story)
   for process in story.left:
     yield f'a process is left: {process}'
   for group in story.groups:
     yield from _rounds(group)
-    if not group.recovered:
+    yield from _told(group)
+    if not group.recovered and not group.ends_job:
       yield f'the job did not recover after {group}'
     if group.silence_s > group.bound_s:
       yield (f'no progress for {group.silence_s:.1f} s after {group}; the '
              f'limit is {group.bound_s:.1f} s')
   yield from _causes(story)
+
+
+def _ends(story):
+  expected = story.verdict.exit_code if story.verdict else 0
+  for node, code in sorted(story.exit_codes.items()):
+    if code != expected:
+      yield f'the last launch of {node} ended with {code}, not {expected}'
+  if story.verdict is None:
+    return
+  for node, printed in sorted(story.printed.items()):
+    if printed != story.verdict:
+      yield f'{node} printed {printed}; the job ended with {story.verdict}'
+
+
+def _told(group):
+  """Yields a sentence if the status names a cause that is none of the faults,
+  or names no cause for a new round."""
+  for cause, reason in group.told:
+    if cause == _UNKNOWN:
+      if not any(fault.ends_coordinator for fault in group.faults):
+        yield f'the status does not know the cause of {group}'
+    elif not any(re.search(pattern, reason) for pattern in _patterns(group)):
+      yield f'the status names the cause "{reason}" after {group}'
+  if group.recovered and not group.told and (
+      _round_of(group.before) < _round_of(group.after)):
+    yield f'the status names no cause for the new round after {group}'
 
 
 def _losses(story):
@@ -96,11 +174,15 @@ def _losses(story):
     yield f'steps without a logged loss: {sorted(missing)[:10]}'
 
 
+def _round_of(workers):
+  """Returns the newest round of workers: rank -> (round, pid)."""
+  return max(number for number, _ in workers.values())
+
+
 def _rounds(group):
   if not group.recovered:
     return
-  before = max(number for number, _ in group.before.values())
-  after = max(number for number, _ in group.after.values())
+  before, after = _round_of(group.before), _round_of(group.after)
   allowed = sum(fault.rounds for fault in group.faults)
   if not 0 <= after - before <= allowed:
     yield (f'round {before} before and round {after} after {group}, which '

@@ -97,6 +97,11 @@ class Fault:
     return self.act == KILL and self.target in (NODE, AGENT, GUARDIAN)
 
   @property
+  def ends_coordinator(self):
+    """Whether another coordinator may take the job over."""
+    return self.target == DAEMON or self.at_host and self.rounds > 0
+
+  @property
   def outlives_lease(self):
     """Whether a node may be silent for longer than its lease."""
     return (self.act == STOP and self.target in (AGENT, NODE) and
