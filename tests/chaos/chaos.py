@@ -9,6 +9,7 @@ import argparse
 import contextlib
 import dataclasses
 import datetime
+import errno
 import glob
 import itertools
 import json
@@ -72,6 +73,12 @@ _ENDING_S = 2.0
 _SERVICES = ('daemon', 'etcd')
 # Size limit in bytes of the daemon's files, which simulates a full disk.
 _FULL_BYTES = 512
+# Size of the disk of a state folder, in bytes: a few times the size of a journal
+# with its log.
+_DISK_BYTES = 16 << 20
+# Seconds within which a coordinator that writes to a full disk must say that its
+# state is not durable.
+_NOTICE_FULL_S = 2.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -180,6 +187,38 @@ class LoopbackHost:
 
   def heal(self):
     pass
+
+
+class Disk:
+  """A small disk that can be full: a file system in memory.
+
+  Only root in a mount namespace of its own may create one.
+  """
+
+  def __init__(self, folder):
+    """`folder`: where the disk is mounted."""
+    self._folder = folder
+    self._filler = os.path.join(folder, 'filler')
+    os.makedirs(folder)
+    subprocess.run(['mount', '-t', 'tmpfs', '-o', f'size={_DISK_BYTES},mode=755',
+                    'chaos', folder], check=True)
+
+  def use_up(self):
+    """Writes a file until no space is left."""
+    with open(self._filler, 'ab', buffering=0) as filler:
+      try:
+        while filler.write(bytes(1 << 12)):
+          pass
+      except OSError as error:
+        if error.errno != errno.ENOSPC:
+          raise
+
+  def free(self):
+    with contextlib.suppress(FileNotFoundError):
+      os.remove(self._filler)
+
+  def close(self):
+    subprocess.run(['umount', '--lazy', self._folder], check=True)
 
 
 class Network:
@@ -400,6 +439,11 @@ class Job:
       self._port = free_port.free_port()
       self._endpoints = ','.join(
           f'{host.address}:{self._port}' for host in self._hosts[:plan.nodes])
+    self._disk = None
+    if (plan.state in (faults.FOLDER, faults.HOSTED_FOLDER) and
+        faults.USE_UP in plan.acts):
+      self._disk = Disk(folder + '/state')
+    self._worker_killed = -math.inf  # time of the last kill of a worker
     state, self._etcds = self._state()
     self._daemons = [
         self._program(f'daemon{i}', [
@@ -629,22 +673,28 @@ class Job:
     second cut could last longer than its lease. The journal must have the newest
     state: otherwise a daemon that is killed loses records, which is documented.
     """
+    status = self._status()
+    if status is None:
+      return False
+    rounds = {number for number, _ in self._by_rank().values()}
+    self._used = status['restarts_used']
+    self._time = status['time']
+    return ('not_durable' not in status and
+            len(status['nodes']) == self._plan.nodes and
+            {status['round']} == rounds and status['phase'] == 'running' and
+            all(node['connected'] and node['phase'] == 'running' and
+                {node['round']} == rounds and
+                node['silent_seconds'] < time.monotonic() - self._healed
+                for node in status['nodes']))
+
+  def _status(self):
+    """Returns what `launch status` says about the job; None: nothing."""
     with contextlib.suppress(subprocess.TimeoutExpired, ValueError):
-      status = json.loads(subprocess.run(
+      return json.loads(subprocess.run(
           [_LAUNCH, 'status', '--json', f'--run-id={self._name}',
            f'--endpoint={self._endpoints}'], stdin=subprocess.DEVNULL,
           capture_output=True, timeout=_LONG_S, check=False).stdout)
-      rounds = {number for number, _ in self._by_rank().values()}
-      self._used = status['restarts_used']
-      self._time = status['time']
-      return ('not_durable' not in status and
-              len(status['nodes']) == self._plan.nodes and
-              {status['round']} == rounds and status['phase'] == 'running' and
-              all(node['connected'] and node['phase'] == 'running' and
-                  {node['round']} == rounds and
-                  node['silent_seconds'] < time.monotonic() - self._healed
-                  for node in status['nodes']))
-    return False
+    return None
 
   def _by_rank(self):
     return {rank: (number, pid)
@@ -675,6 +725,9 @@ class Job:
   # -- methods that perform the faults
 
   def _do(self, fault):
+    if fault.target == faults.DISK:
+      self._use_up(fault)
+      return
     if fault.target in (faults.DAEMON, faults.JOURNAL):
       target = self._daemons[fault.node % len(self._daemons)]
     elif fault.target == faults.ETCD:
@@ -706,9 +759,29 @@ class Job:
       self._later(fault.lasts_s, lambda: self._limit(pid, None))
     elif fault.target == faults.WORKER:
       self.groups[-1].killed_ranks.append(rank)
+      self._worker_killed = time.monotonic()
       _send(pid, signal.SIGKILL)
     else:
       self._kill(fault, target, pid)
+
+  def _use_up(self, fault):
+    self._say(str(fault))
+    self._disk.use_up()
+    began = time.monotonic()
+
+    def free():
+      not_durable = (self._status() or {}).get('not_durable')
+      # The end of a round is recorded. In the first group of faults the
+      # journal's log has not been written again from its start, so that each
+      # record needs more space.
+      if (len(self.groups) == 1 and
+          began <= self._worker_killed < time.monotonic() - _NOTICE_FULL_S):
+        self.groups[-1].notices_full = not_durable is not None
+      self._disk.free()
+      self._say('the disk has room again; the status said: ' + (
+          not_durable['reason'] if not_durable else 'all is durable'))
+
+    self._later(fault.lasts_s, free)
 
   def _cut(self, fault):
     self._hosts[fault.node].cut()
@@ -821,6 +894,8 @@ class Job:
     for program in self._programs:
       if program.process is not None:
         program.process.wait(_LONG_S)
+    if self._disk is not None:
+      self._disk.close()
 
   def events(self):
     """Returns the events of all coordinators, with their Unix time."""
@@ -938,7 +1013,7 @@ def _read_options():
 
 
 def enter_network():
-  """Enters new network namespaces, if possible.
+  """Enters a new network namespace and a new mount namespace, if possible.
 
   Returns:
     (the network, the acts that are possible, the reason why not all are).
@@ -946,7 +1021,8 @@ def enter_network():
   why_not = hosts.enter_namespaces(['nsenter'])
   if why_not is None:
     return Network(can_cut=True), faults.ACTS, None
-  acts = tuple(act for act in faults.ACTS if act != faults.CUT)
+  acts = tuple(act for act in faults.ACTS
+               if act not in (faults.CUT, faults.USE_UP))
   return Network(can_cut=False), acts, why_not
 
 
@@ -954,7 +1030,7 @@ def main():
   options = _read_options()
   network, acts, why_not = enter_network()
   if why_not:
-    print(f'No network can be cut: {why_not}')
+    print(f'No network can be cut, and no disk is used up: {why_not}')
   plans = plans_of(options, acts)
   folder = tempfile.mkdtemp(prefix='muster_chaos_')
   results = run(plans, folder, network)

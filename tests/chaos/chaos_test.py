@@ -150,6 +150,11 @@ class Checker(unittest.TestCase):
     story.groups[1].told = [('unknown', '')]
     self.assertEqual(list(checker.complaints(story)), [])
 
+  def test_full_disk_that_is_not_told(self):
+    def change(story):
+      story.groups[0].notices_full = False
+    self.assert_found(change, 'did not tell the full disk')
+
   def test_orphan(self):
     self.assert_found(lambda story: story.left.append('77 (node1/1, gpt)'),
                       '77')
@@ -261,12 +266,20 @@ class Schedule(unittest.TestCase):
     self.assertNotEqual(of(1), of(2))
     self.assertEqual(sum(len(group) for group in of(1)), 50)
 
-  def test_daemon_is_not_killed_while_its_disk_is_full(self):
-    for seed in range(100):
-      for group in faults.schedule(seed, 50, 3, 2, faults.FOLDER,
-                                   longest_stop_s=3.0):
-        targets = {fault.target for fault in group}
-        self.assertFalse({faults.DAEMON, faults.JOURNAL} <= targets)
+  def test_coordinator_is_not_killed_while_its_disk_is_full(self):
+    for state, full in ((faults.FOLDER, {faults.JOURNAL, faults.DISK}),
+                        (faults.HOSTED_FOLDER, {faults.DISK})):
+      filled = set()
+      for seed in range(100):
+        for group in faults.schedule(seed, 50, 3, 2, state, longest_stop_s=3.0):
+          targets = {fault.target for fault in group}
+          if not targets & full:
+            continue
+          filled |= targets & full
+          self.assertNotIn(faults.DAEMON, targets)
+          if state == faults.HOSTED_FOLDER:
+            self.assertFalse(any(fault.ends_node for fault in group))
+      self.assertEqual(filled, full)
 
 
 class Agenda(unittest.TestCase):
@@ -364,6 +377,15 @@ class _LostHost(chaos.Plan):
             ] if self.faults else []
 
 
+class _FullDisk(chaos.Plan):
+  """A worker is killed while the disk of the coordinator's state is full."""
+
+  def schedule(self):
+    return [[faults.Fault(faults.USE_UP, faults.DISK, lasts_s=3.0),
+             faults.Fault(faults.KILL, faults.WORKER, node=1, gap_s=0.1)]
+            ] if self.faults else []
+
+
 class _FailedJob(chaos.Plan):
   """The coordinator is killed, and later a worker of a job that has no
   restarts."""
@@ -384,12 +406,15 @@ class Jobs(unittest.TestCase):
     if faults.CUT in _ACTS:
       plans.append(_LostHost(0, 1, _NODES[faults.HOSTED], faults.HOSTED,
                              _LONGEST_STOP_S))
+    if faults.USE_UP in _ACTS:
+      plans += [_FullDisk(-1, 1, _NODES[state], state, _LONGEST_STOP_S)
+                for state in (faults.FOLDER, faults.HOSTED_FOLDER)]
     with tempfile.TemporaryDirectory(prefix='muster_chaos_') as folder:
       for plan, complaints in chaos.run(plans, folder, _NETWORK):
         with self.subTest(plan=str(plan)):
           self.assertEqual(complaints, [], f'to repeat it: {plan.command()}')
     if _WHY_NOT:
-      self.skipTest(f'all passed, but no network was cut: {_WHY_NOT}')
+      self.skipTest(f'all passed, but no network was cut and no disk full: {_WHY_NOT}')
 
 
 if __name__ == '__main__':

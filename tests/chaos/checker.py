@@ -83,6 +83,9 @@ class Group:
   bound_s: float = 0.0  # limit of silence_s
   recovered: bool = False
   ends_job: bool = False  # whether the job is to end, not to recover
+  # whether the status said that the state is not durable while the disk was
+  # full; None: the disk was not full, or no record had to be written
+  notices_full: Optional[bool] = None
 
   def __str__(self):
     return '[' + '; '.join(str(fault) for fault in self.faults) + ']'
@@ -127,6 +130,8 @@ def complaints(story):
     yield from _told(group)
     if not group.recovered and not group.ends_job:
       yield f'the job did not recover after {group}'
+    if group.notices_full is False:
+      yield f'the status did not tell the full disk after {group}'
     if group.silence_s > group.bound_s:
       yield (f'no progress for {group.silence_s:.1f} s after {group}; the '
              f'limit is {group.bound_s:.1f} s')

@@ -10,9 +10,11 @@ import math
 import random
 import socket
 
-WORKER, NODE, AGENT, GUARDIAN, DAEMON, JOURNAL, ETCD = (
-    'worker', 'node', 'agent', 'guardian', 'daemon', 'journal', 'etcd')
-KILL, STOP, FILL, CUT = ACTS = ('kill', 'stop', 'fill', 'cut')
+WORKER, NODE, AGENT, GUARDIAN, DAEMON, JOURNAL, DISK, ETCD = (
+    'worker', 'node', 'agent', 'guardian', 'daemon', 'journal', 'disk', 'etcd')
+# FILL: a limit on the size of a process's files simulates a full disk. USE_UP: a
+# file takes all the space of a disk.
+KILL, STOP, FILL, CUT, USE_UP = ACTS = ('kill', 'stop', 'fill', 'cut', 'use up')
 # Where the coordinator keeps its state. NONE: nowhere. FOLDER: in a folder.
 # SHARED: in etcd, which two daemons share. HOSTED: nowhere; the coordinator
 # runs inside the process of a node. HOSTED_FOLDER: as HOSTED, but in a folder.
@@ -25,10 +27,12 @@ IN_NODES = (HOSTED, HOSTED_FOLDER)
 _KINDS = ((KILL, WORKER), (KILL, WORKER), (KILL, NODE), (KILL, AGENT),
           (KILL, GUARDIAN), (KILL, DAEMON), (KILL, DAEMON), (STOP, WORKER),
           (STOP, AGENT), (STOP, GUARDIAN), (STOP, NODE), (STOP, DAEMON),
-          (FILL, JOURNAL), (STOP, ETCD), (CUT, NODE), (CUT, NODE))
+          (FILL, JOURNAL), (STOP, ETCD), (CUT, NODE), (CUT, NODE),
+          (USE_UP, DISK))
 # The targets of faults that exist only in some of the STATES (where the
 # coordinator keeps its state), and these states. Other targets always exist.
-_ONLY = {JOURNAL: (FOLDER,), ETCD: (SHARED,), DAEMON: (NONE, FOLDER, SHARED)}
+_ONLY = {JOURNAL: (FOLDER,), DISK: (FOLDER, HOSTED_FOLDER), ETCD: (SHARED,),
+         DAEMON: (NONE, FOLDER, SHARED)}
 _PARTS_OF_NODE = (WORKER, NODE, AGENT, GUARDIAN)
 # The probability that a fault of a node or its processes acts on the node that
 # coordinates the job.
@@ -85,8 +89,10 @@ class Fault:
              GUARDIAN: f'guardian of node{self.node}',
              DAEMON: f'daemon {self.node}',
              ETCD: 'etcd',
-             JOURNAL: "journal's disk"}[self.target]
-    where += ' (it coordinates)' if self.at_host else ''
+             JOURNAL: "journal's disk",
+             DISK: 'the disk of the state folder'}[self.target]
+    if self.at_host and self.target in _PARTS_OF_NODE:
+      where += ' (it coordinates)'
     if self.act == KILL and self.target == WORKER:
       return f'kill {where}'
     until = 'started again after' if self.act == KILL else 'for'
@@ -95,6 +101,10 @@ class Fault:
   @property
   def ends_node(self):
     return self.act == KILL and self.target in (NODE, AGENT, GUARDIAN)
+
+  @property
+  def fills_disk(self):
+    return self.act in (FILL, USE_UP)
 
   @property
   def ends_coordinator(self):
@@ -187,16 +197,18 @@ def schedule(seed, faults, nodes, workers, state, longest_stop_s, acts=ACTS):
         order=rng.randrange(1 << 30),
         at_host=(state in IN_NODES and target in _PARTS_OF_NODE and
                  rng.random() < _AT_HOST))
-    # Do not kill a daemon while its disk is full: the killed daemon would lose
-    # the records that it could not write. This loss is documented and no
-    # defect.
+    # Do not kill a coordinator while its disk is full: the killed coordinator
+    # would lose the records that it could not write. This loss is documented and
+    # no defect. A coordinator inside a node's process does not start with a full
+    # disk, so end no node then.
     with_fill = groups and any(
-        {fault.target, other.target} == {DAEMON, JOURNAL}
-        for other in groups[-1])
+        one.fills_disk and (other.target == DAEMON or
+                            state in IN_NODES and other.ends_node)
+        for pair in groups[-1] for one, other in ((pair, fault), (fault, pair)))
     # A full disk has no effect until the daemon writes. So put the next fault
     # into the group of the full disk, because that fault makes the daemon
     # write.
-    joins = joins or groups and groups[-1][-1].act == FILL
+    joins = joins or groups and groups[-1][-1].fills_disk
     if groups and joins and not with_fill:
       groups[-1].append(fault)
     else:
