@@ -57,10 +57,14 @@ _LEAST_HOSTED = 3
 _STEPS = 1_000_000
 # A time limit: _PATIENCE_S seconds or, if that is longer, _PATIENCE_IN_STARTS
 # times the duration of the job's start (long on a busy machine). Within this
-# time, the log of a job must have a new line, and the processes of a killed
-# program must end. Some faults extend the limit for the log.
+# time, the processes of a killed program must end.
 _PATIENCE_S = 10.0
 _PATIENCE_IN_STARTS = 15
+# The same for the longest time without progress, besides the faults' own length
+# and the documented waits: the job notices a fault, begins a round, and its
+# workers start.
+_SILENCE_S = 5.0
+_SILENCE_IN_STARTS = 3
 # The lease of a node, in seconds.
 _LEASE_S = 10.0
 # Time limit in seconds for each of these: a job's first step and a job's end.
@@ -73,11 +77,11 @@ _ENDING_S = 2.0
 _SERVICES = ('daemon', 'etcd')
 # Size limit in bytes of the daemon's files, which simulates a full disk.
 _FULL_BYTES = 512
-# Size of the disk of a state folder, in bytes: a few times the size of a journal
-# with its log.
+# Size of the disk of a state folder, in bytes: a few times the size of a
+# journal with its log.
 _DISK_BYTES = 16 << 20
-# Seconds within which a coordinator that writes to a full disk must say that its
-# state is not durable.
+# Seconds within which a coordinator that writes to a full disk must say that
+# its state is not durable.
 _NOTICE_FULL_S = 2.0
 
 
@@ -200,8 +204,9 @@ class Disk:
     self._folder = folder
     self._filler = os.path.join(folder, 'filler')
     os.makedirs(folder)
-    subprocess.run(['mount', '-t', 'tmpfs', '-o', f'size={_DISK_BYTES},mode=755',
-                    'chaos', folder], check=True)
+    subprocess.run(['mount', '-t', 'tmpfs', '-o',
+                    f'size={_DISK_BYTES},mode=755', 'chaos', folder],
+                   check=True)
 
   def use_up(self):
     """Writes a file until no space is left."""
@@ -404,6 +409,7 @@ class Job:
     self._plan = plan
     self._hosts = network.hosts
     self._patience_s = _PATIENCE_S
+    self._silence_s = _SILENCE_S
     self._name = f'chaos-{os.getpid()}-{os.path.basename(folder)}'
     self._processes = Processes(self._name)
     self._steps_log = os.path.join(folder, 'steps.jsonl')
@@ -418,7 +424,6 @@ class Job:
     self._used = 0  # number of used restarts in the coordinator's last status
     # the use of time in the coordinator's last status
     self._time = {'interruptions': {}, 'newest_interruptions': []}
-    self._failures = 0
     self._began = time.monotonic()
     self.began = time.time()
     self.lines = []
@@ -485,7 +490,8 @@ class Job:
         f'--rdzv-conf=is_host={is_host}', f'--rdzv-id={self._name}',
         f'--local-addr={host.address}', f'--node-id=node{node}', *state,
         f'--nnodes={plan.nodes}', f'--nproc-per-node={plan.workers}',
-        f'--max-restarts={0 if plan.fails else 100000}', f'--log-dir={self._folder}/logs',
+        f'--max-restarts={0 if plan.fails else 100000}',
+        f'--log-dir={self._folder}/logs',
         '--redirects=1', _GPT, 'train',
         f'--data={os.path.dirname(self._folder)}/text',
         f'--checkpoint-dir={self._folder}/checkpoints',
@@ -507,8 +513,9 @@ class Job:
       for program in self._programs:
         self._start(program)
       self._await('its first step', self._steady, _LONG_S)
-      self._patience_s = max(_PATIENCE_S, _PATIENCE_IN_STARTS *
-                             (time.monotonic() - self._began))
+      start_s = time.monotonic() - self._began
+      self._patience_s = max(_PATIENCE_S, _PATIENCE_IN_STARTS * start_s)
+      self._silence_s = max(_SILENCE_S, _SILENCE_IN_STARTS * start_s)
       for group in self._plan.schedule():
         self._act(group)
       self._await(f'step {until_step}',
@@ -536,8 +543,8 @@ class Job:
       self.groups.append(checker.Group(
           [faults.Fault(faults.KILL, faults.WORKER, worker=local,
                         node=int(node.removeprefix('node')))],
-          time.time(), killed_ranks=[rank], bound_s=self._patience_s,
-          ends_job=True))
+          time.time(), killed_ranks=[rank], ends_job=True,
+          waits={'the end of the job': self._patience_s}))
       for node in self._nodes:
         node.explained = True
       # Stop the other workers until the coordinator knows the failure, so that
@@ -567,22 +574,11 @@ class Job:
     self.groups.append(group)
     self._steps = self._steps[-1:]
     last = self._grown = time.monotonic()
-    group.bound_s = self._patience_s
+    group.waits = self._waits(planned)
     for fault in planned:
       if fault is not planned[0]:
         last += fault.gap_s
-      self._failures += fault.rounds
-      # A fault may stop the job's progress for the time fault.silence_s. The
-      # bound includes this time only if a fault of the group (in `planned`)
-      # stops a worker: a stopped daemon or a full disk stops no worker.
-      if any(other.pauses_workers for other in planned):
-        group.bound_s += fault.silence_s(self._failures)
       self._agenda.at(last, lambda fault=fault: self._do(fault))
-    if (self._plan.state in faults.IN_NODES and
-        any(fault.ends_node or fault.outlives_lease for fault in planned)):
-      # The node that takes over may have to wait until the leases of other lost
-      # nodes have expired. So allow one lease more without progress.
-      group.bound_s += _LEASE_S
     # `enough` is empty while a fault has not ended or a process is missing.
     # Otherwise it has one element: the length that `_steps`, the steps logged
     # since the faults, must reach before the job counts as recovered.
@@ -606,6 +602,31 @@ class Job:
                   for one in self._time['newest_interruptions']
                   if one['round'] >= last]
     group.steps = self._steps[:]
+
+  def _waits(self, planned):
+    """Returns how long each cause may stop the job's progress during a group of
+    faults, in seconds, by its name."""
+    waits = {'the reaction': self._silence_s}
+    # A stopped daemon or a full disk stops no worker.
+    if not any(fault.pauses_workers for fault in planned):
+      return waits
+    begin_s, failures = 0.0, self._used
+    waits['the faults'] = waits['the delays of new rounds'] = 0.0
+    for fault in planned:
+      begin_s += fault.gap_s if fault is not planned[0] else 0
+      waits['the faults'] = max(waits['the faults'],
+                                begin_s + fault.harms_for_s)
+      failures += fault.rounds
+      if fault.rounds:
+        waits['the delays of new rounds'] += faults.backoff_s(failures)
+    lost = [fault for fault in planned
+            if fault.rounds and fault.target != faults.WORKER]
+    if (any(fault.at_host for fault in lost) and
+        len({fault.node for fault in lost}) > 1):
+      # If the coordinator's node is lost together with another one, the next
+      # coordinator may have to wait until the other one's lease has expired.
+      waits['a lease'] = _LEASE_S
+    return waits
 
   def _await(self, what, event, limit_s):
     deadline = time.monotonic() + limit_s
@@ -703,24 +724,44 @@ class Job:
   def _at_host(self, planned):
     """Returns the faults in which those on the coordinating node (at_host) name
     the node that coordinates now."""
-    host = max(range(self._plan.nodes), key=self._clients)
+    host = self._coordinator()
     return [
         dataclasses.replace(
             fault, node=host if fault.at_host else fault.node,
             at_host=fault.at_host or fault.node == host) for fault in planned]
 
+  def _note_host(self, fault):
+    """Marks a fault of the node that coordinates now, after an earlier fault of
+    its group. Returns the fault."""
+    if (self._plan.state not in faults.IN_NODES or fault.at_host or
+        fault.target not in faults.PARTS_OF_NODE or
+        fault.node != self._coordinator()):
+      return fault
+    group = self.groups[-1]
+    noted = dataclasses.replace(fault, at_host=True)
+    group.faults[group.faults.index(fault)] = noted
+    group.waits = self._waits(group.faults)
+    return noted
+
+  def _coordinator(self):
+    """Returns the index of the node that coordinates the job."""
+    return max(range(self._plan.nodes), key=self._clients)
+
   def _clients(self, node):
-    """Returns the number of connections to the coordinator's port of this node.
+    """Returns the number of connections to the coordinator's port of this node;
+    -1: its launch does not run.
 
     A standby has none, or one from an Announcer.
     """
     address = socket.inet_aton(self._hosts[node].address)[::-1].hex().upper()
-    with open(f'/proc/{self._nodes[node].process.pid}/net/tcp',
-              encoding='ascii') as table:
+    with contextlib.suppress(OSError), open(
+        f'/proc/{self._nodes[node].process.pid}/net/tcp',
+        encoding='ascii') as table:
       # The fields of a line of /proc/PID/net/tcp are: number, local address,
       # remote address, state (01: established), …
       return sum(words[1] == f'{address}:{self._port:04X}' and words[3] == '01'
                  for words in map(str.split, table))
+    return -1
 
   # -- methods that perform the faults
 
@@ -728,6 +769,7 @@ class Job:
     if fault.target == faults.DISK:
       self._use_up(fault)
       return
+    fault = self._note_host(fault)
     if fault.target in (faults.DAEMON, faults.JOURNAL):
       target = self._daemons[fault.node % len(self._daemons)]
     elif fault.target == faults.ETCD:
@@ -968,17 +1010,20 @@ def _disturbed(plan, folder, network):
     job.run()
   except Failed as why:
     failed.append(str(why))
-  longest = max(job.groups, key=lambda group: group.silence_s, default=None)
+  longest = max(job.groups, default=None,
+                key=lambda group: group.silence_s - group.bound_s)
   rounds = max((number for group in job.groups
                 for number, _ in group.after.values()), default=1)
   print(f'   {len(job.groups)} groups of faults, {rounds} rounds, '
         f'{len(job.lines)} lines of steps in {time.time() - job.began:.0f} s; '
-        f'the longest silence is {longest.silence_s if longest else 0:.1f} s, '
-        f'after {longest}', flush=True)
+        f'the longest silence for its limit is '
+        f'{longest.silence_s if longest else 0:.1f} s, of '
+        f'{longest.waits if longest else 0}, after {longest}', flush=True)
   return checker.Story(
       began=job.began, groups=job.groups, expected={},
       losses=checker.losses_of(job.lines), exit_codes=job.exit_codes,
-      printed=job.printed, verdict=job.verdict, left=job.left, events=list(job.events())), failed
+      printed=job.printed, verdict=job.verdict, left=job.left,
+      events=list(job.events())), failed
 
 
 def plans_of(options, acts):

@@ -57,12 +57,13 @@ def _story():
   killed = checker.Group(
       [faults.Fault(faults.KILL, faults.WORKER, node=1)], begin=10.0,
       before=before, after=after, killed_ranks=[1],
-      told=[('worker', 'rank 1 on h: killed by SIGKILL (9)')], steps=[5, 4, 5, 6],
-      used_after=1, silence_s=1.0, bound_s=20.0, recovered=True)
+      told=[('worker', 'rank 1 on h: killed by SIGKILL (9)')],
+      steps=[5, 4, 5, 6], used_after=1, silence_s=1.0,
+      waits={'the reaction': 5.0, 'the faults': 1.0}, recovered=True)
   coordinator = checker.Group(
       [faults.Fault(faults.KILL, faults.DAEMON, lasts_s=1.0)], begin=20.0,
       before=after, after=after, steps=[6, 7], used_before=1,
-      used_after=1, silence_s=0.1, bound_s=20.0,
+      used_after=1, silence_s=0.1, waits={'the reaction': 5.0},
       recovered=True)
   losses = {step: f'{1 / step}' for step in range(1, 9)}
   return checker.Story(
@@ -161,8 +162,9 @@ class Checker(unittest.TestCase):
 
   def test_silence(self):
     def change(story):
-      story.groups[0].silence_s = 20.1
-    self.assert_found(change, '20.1 s', 'kill worker 0 of node1')
+      story.groups[0].silence_s = 6.1
+    self.assert_found(change, '6.1 s', 'kill worker 0 of node1',
+                      '6.0 s: the reaction 5.0 s, the faults 1.0 s')
 
   def test_no_recovery(self):
     def change(story):
@@ -414,7 +416,8 @@ class Jobs(unittest.TestCase):
         with self.subTest(plan=str(plan)):
           self.assertEqual(complaints, [], f'to repeat it: {plan.command()}')
     if _WHY_NOT:
-      self.skipTest(f'all passed, but no network was cut and no disk full: {_WHY_NOT}')
+      self.skipTest('all passed, but no network was cut and no disk was full: '
+                    f'{_WHY_NOT}')
 
 
 if __name__ == '__main__':

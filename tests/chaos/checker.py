@@ -80,12 +80,18 @@ class Group:
   told: List[Tuple[str, str]] = dataclasses.field(default_factory=list)
   steps: List[int] = dataclasses.field(default_factory=list)  # in log order
   silence_s: float = 0.0  # longest time without a new line of the log
-  bound_s: float = 0.0  # limit of silence_s
+  # The waits that the documents allow, in seconds, by their names. Their sum is
+  # the limit of silence_s.
+  waits: Dict[str, float] = dataclasses.field(default_factory=dict)
   recovered: bool = False
   ends_job: bool = False  # whether the job is to end, not to recover
   # whether the status said that the state is not durable while the disk was
   # full; None: the disk was not full, or no record had to be written
   notices_full: Optional[bool] = None
+
+  @property
+  def bound_s(self):
+    return sum(self.waits.values())
 
   def __str__(self):
     return '[' + '; '.join(str(fault) for fault in self.faults) + ']'
@@ -134,7 +140,9 @@ def complaints(story):
       yield f'the status did not tell the full disk after {group}'
     if group.silence_s > group.bound_s:
       yield (f'no progress for {group.silence_s:.1f} s after {group}; the '
-             f'limit is {group.bound_s:.1f} s')
+             f'limit is {group.bound_s:.1f} s: ' + ', '.join(
+                 f'{wait} {seconds:.1f} s'
+                 for wait, seconds in group.waits.items()))
   yield from _causes(story)
 
 

@@ -12,8 +12,8 @@ import socket
 
 WORKER, NODE, AGENT, GUARDIAN, DAEMON, JOURNAL, DISK, ETCD = (
     'worker', 'node', 'agent', 'guardian', 'daemon', 'journal', 'disk', 'etcd')
-# FILL: a limit on the size of a process's files simulates a full disk. USE_UP: a
-# file takes all the space of a disk.
+# FILL: a limit on the size of a process's files simulates a full disk. USE_UP:
+# a file takes all the space of a disk.
 KILL, STOP, FILL, CUT, USE_UP = ACTS = ('kill', 'stop', 'fill', 'cut', 'use up')
 # Where the coordinator keeps its state. NONE: nowhere. FOLDER: in a folder.
 # SHARED: in etcd, which two daemons share. HOSTED: nowhere; the coordinator
@@ -33,7 +33,7 @@ _KINDS = ((KILL, WORKER), (KILL, WORKER), (KILL, NODE), (KILL, AGENT),
 # coordinator keeps its state), and these states. Other targets always exist.
 _ONLY = {JOURNAL: (FOLDER,), DISK: (FOLDER, HOSTED_FOLDER), ETCD: (SHARED,),
          DAEMON: (NONE, FOLDER, SHARED)}
-_PARTS_OF_NODE = (WORKER, NODE, AGENT, GUARDIAN)
+PARTS_OF_NODE = (WORKER, NODE, AGENT, GUARDIAN)
 # The probability that a fault of a node or its processes acts on the node that
 # coordinates the job.
 _AT_HOST = 0.3
@@ -91,7 +91,7 @@ class Fault:
              ETCD: 'etcd',
              JOURNAL: "journal's disk",
              DISK: 'the disk of the state folder'}[self.target]
-    if self.at_host and self.target in _PARTS_OF_NODE:
+    if self.at_host and self.target in PARTS_OF_NODE:
       where += ' (it coordinates)'
     if self.act == KILL and self.target == WORKER:
       return f'kill {where}'
@@ -135,22 +135,27 @@ class Fault:
   def pauses_workers(self):
     return self.target in (WORKER, NODE) or self.rounds > 0
 
-  def silence_s(self, failures):
-    """Returns for how long this fault may stop the job's progress, in seconds.
-
-    Args:
-      failures: number of workers' failures in the job so far. Those in a row
-        are followed by a delay.
-    """
-    # The job may be silent until the fault ends. Even if an agent is killed,
-    # its lease is not added to this time: the kernel closes the connections of
-    # a killed process, so the coordinator notices the death at once.
-    silence = self.lasts_s
+  @property
+  def harms_for_s(self):
+    """For how long the fault itself may stop the job's progress, in seconds."""
+    # If an agent is killed, its lease is not added: the kernel closes the
+    # connections of a killed process, so the coordinator notices the death at
+    # once.
     if self.act == CUT and not _SENDS_AGAIN_SOON:
-      silence *= 2
-    if self.rounds and failures > _FREE_FAILURES:
-      silence += min(_MAX_BACKOFF_S, 2.0**(failures - _FREE_FAILURES - 2))
-    return silence
+      return 2 * self.lasts_s
+    return self.lasts_s
+
+
+def backoff_s(failures):
+  """Returns the longest delay of the round that follows a worker's failure, in
+  seconds (RestartBackoff).
+
+  Args:
+    failures: number of the job's failures so far.
+  """
+  if failures <= _FREE_FAILURES:
+    return 0.0
+  return min(_MAX_BACKOFF_S, 2.0**(failures - _FREE_FAILURES - 2))
 
 
 def _sends_again_soon():
@@ -195,12 +200,12 @@ def schedule(seed, faults, nodes, workers, state, longest_stop_s, acts=ACTS):
         gap_s=_log_uniform(rng, *_GAP_S),
         lasts_s=_log_uniform(rng, shortest_s, longest_s),
         order=rng.randrange(1 << 30),
-        at_host=(state in IN_NODES and target in _PARTS_OF_NODE and
+        at_host=(state in IN_NODES and target in PARTS_OF_NODE and
                  rng.random() < _AT_HOST))
     # Do not kill a coordinator while its disk is full: the killed coordinator
-    # would lose the records that it could not write. This loss is documented and
-    # no defect. A coordinator inside a node's process does not start with a full
-    # disk, so end no node then.
+    # would lose the records that it could not write. This loss is documented
+    # and no defect. A coordinator inside a node's process does not start with a
+    # full disk, so end no node then.
     with_fill = groups and any(
         one.fills_disk and (other.target == DAEMON or
                             state in IN_NODES and other.ends_node)
