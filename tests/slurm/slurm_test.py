@@ -6,6 +6,7 @@ import glob
 import os
 import random
 import re
+import signal
 import socket
 import sys
 import tempfile
@@ -332,6 +333,37 @@ class SlurmTest(unittest.TestCase):
                   job.output())
     self.assertEqual({w['run'] for w in workers(job)}, {job.id})
     self.assertEqual({w['round'] for w in workers(job)}, {'1', '2'})
+
+  def kill_worker(self, job, round_number):
+    """Kills a worker of a job of three nodes, once all run in this round."""
+    job.wait_for(f'round={round_number} ', 3)
+    os.kill(int(next(worker['pid'] for worker in workers(job)
+                     if worker['round'] == str(round_number))),
+            signal.SIGKILL)
+
+  def test_with_its_state_a_requeued_job_keeps_its_rounds_and_budget(self):
+    state = os.path.join(self.folder, 'state-requeue')
+    # The batch script still runs after the step has ended, so that Slurm can
+    # requeue the job.
+    job = self.slurm.sbatch(
+        f'{_LAUNCH} --slurm --state-dir={state} --max-restarts=1 '
+        f'{_WORKER} forever\n'
+        'code=$?; [ -n "$SLURM_RESTART_COUNT" ] || exec tail -f /dev/null\n'
+        'exit $code\n',
+        '--nodes=3', '--requeue', '--open-mode=append')
+    self.kill_worker(job, 1)
+    job.wait_for('round=2 ', 3)
+    # End all processes of the step at once, as a failure of its nodes does.
+    # `scontrol requeue` alone would send SIGTERM first, which is a preemption.
+    self.slurm.run('scancel', '--signal=KILL', f'{job.id}.0')
+    self.slurm.run('scontrol', 'requeue', job.id)
+    self.slurm.start_now(job)
+    self.kill_worker(job, 3)
+    self.assertEqual(job.wait(), ('FAILED', 137), job.output())
+    self.assertIn(f'goes on with job {job.id} of {state}: round 2',
+                  job.output())
+    self.assertIn('3 rounds, 1 of 1 restart used', job.output())
+    self.assertEqual({w['run'] for w in workers(job)}, {job.id})
 
   def caught_by_both(self, job, code=75):
     self.assertEqual(job.wait(60), ('FAILED', code), job.output())

@@ -3,7 +3,7 @@
 # first argument says.
 echo "up rank=$RANK of=$WORLD_SIZE group=$GROUP_RANK node=$SLURMD_NODENAME" \
   "run=$MUSTER_RUN_ID at=$MUSTER_COORDINATOR round=$MUSTER_ROUND" \
-  "job=$SLURM_JOB_ID ."
+  "job=$SLURM_JOB_ID pid=$$ ."
 
 wait_for_ever() {
   exec tail -f /dev/null
