@@ -354,6 +354,27 @@ class Takeover(unittest.TestCase):
       self.do_step(name)
     self.assert_job_succeeds()
 
+  def test_if_all_known_standbys_are_lost_the_others_wait_for_one(self):
+    # The nodes know three standbys, on b, c and d.
+    self.start_job('abcdefghi', '--nnodes=9')
+    for name in 'abcd':
+      self.nodes[name].send(signal.SIGSTOP)
+    for name in 'abcd':
+      self.kill_node(name)
+    others = dict(self.nodes)
+    for name, node in others.items():
+      node.wait_for('lost the coordinator at')
+      self.do_step(name)
+    self.start_node('b', '--nnodes=9')
+    for node in others.values():
+      self.assertEqual(node.wait_for(_MOVED).group(1), '127.0.0.2')
+    for name in 'acd':
+      self.start_node(name, '--nnodes=9')
+    self.wait_for_round()
+    for name in self.nodes:
+      self.do_step(name)
+    self.assert_job_succeeds()
+
   def test_a_host_that_is_drained_leaves_the_job_to_the_others(self):
     self.start_job('abc', '--nnodes=2:3')
     self.command('drain', 'b', 'a')
