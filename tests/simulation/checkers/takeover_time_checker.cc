@@ -18,8 +18,9 @@ using std::chrono::seconds;
 
 // Time limit for the election of a new coordinator by undisturbed nodes. A
 // majority of nodes must be at one standby at the same time. Each node stays at
-// a standby for 2 to 4 s, then tries the next one. The limit allows three
-// visits of 4 s to each of up to four standbys.
+// a standby for 5 to 10 s, then tries the next one; meanwhile standbys that
+// reach each other send their nodes to one of them. The limit allows one visit
+// of 10 s to each of up to four standbys, and 8 s for the election.
 constexpr Duration kMeeting = seconds(48);
 
 class TakeoverTimeChecker : public Checker {
