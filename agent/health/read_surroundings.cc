@@ -15,6 +15,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "agent/health/gpu_devices.h"
 #include "agent/health/small_file.h"
 #include "base/bounded_file.h"
 #include "base/owned_fd.h"
@@ -158,12 +159,7 @@ bool RedirectsPeers(const std::string& configuration) {
 GpuSurroundings ReadSurroundings(
     const std::string& root, const std::vector<std::string>& pci_addresses) {
   GpuSurroundings facts;
-  for (const std::string& name : ListFolder(root + "/dev")) {
-    if (absl::StartsWith(name, "nvidia") && name.size() > 6 &&
-        absl::ascii_isdigit(name[6])) {
-      ++facts.visible_devices;
-    }
-  }
+  facts.visible_devices = CountGpuDevices(root + "/dev");
   if (pci_addresses.empty()) return facts;
   const auto log = ReadKernelLog(root + "/dev/kmsg");
   facts.kernel_log_read = log.has_value();

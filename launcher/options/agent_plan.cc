@@ -228,6 +228,7 @@ absl::StatusOr<agent::AgentOptions> PlanAgent(const RunOptions& options,
   agent.run_id = meeting.run_id;
   agent.node = PlanNodeIdentity(options, facts);
   agent.node.slots = slots->count;
+  agent.node.gpus = GpuNames(*slots, facts);
   agent.place_key = facts.place_key;
   agent.spec = options.spec;
   agent.spec.command = JobCommand(options);

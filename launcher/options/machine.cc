@@ -21,6 +21,7 @@
 #include "agent/binding/cpu_list.h"
 #include "agent/binding/read_layout.h"
 #include "agent/gpus/nvml.h"
+#include "agent/health/gpu_devices.h"
 #include "base/check.h"
 #include "base/environment_value.h"
 #include "base/net/socket_address.h"
@@ -129,6 +130,7 @@ MachineFacts ReadMachineFacts(std::map<std::string, std::string> environment) {
   facts.allowed_cpus = agent::AllowedCpus();
   const int allowed = static_cast<int>(facts.allowed_cpus.size());
   facts.cores = std::min(std::max(1, allowed), QuotaCores());
+  facts.gpu_devices = agent::CountGpuDevices("/dev");
   facts.pid = getpid();
   facts.incarnation = Random<uint64_t>();
   facts.uuid = RandomUuid();

@@ -33,6 +33,9 @@ struct MachineFacts {
   std::vector<std::string> gpus;
   // PCI bus address of each GPU in `gpus`; empty: not known.
   std::vector<std::string> gpu_addresses;
+  // Number of NVIDIA's device files, /dev/nvidia0 and so on. Known without
+  // NVIDIA's library.
+  int gpu_devices = 0;
   // The logical CPUs that this process may run on, ascending.
   std::vector<int> allowed_cpus;
   // sockets, cores and NUMA nodes; read only if workers are bound to CPUs

@@ -11,6 +11,7 @@
 #include "base/counted.h"
 #include "base/environment_value.h"
 #include "launcher/options/option_values.h"
+#include "rendezvous/protocol/report.h"
 
 namespace muster::launcher {
 namespace {
@@ -149,6 +150,27 @@ absl::StatusOr<WorkerSlots> PlanWorkerSlots(const RunOptions& options,
   slots.gpus_needed = slots.count;
   slots.gpu_of_local_rank.assign(gpus.begin(), gpus.begin() + slots.count);
   return slots;
+}
+
+std::vector<std::string> GpuNames(const WorkerSlots& slots,
+                                  const MachineFacts& facts) {
+  const auto count = static_cast<size_t>(slots.count);
+  std::vector<std::string> gpus = slots.gpu_of_local_rank;
+  const auto visible =
+      EnvironmentValue(facts.environment, "CUDA_VISIBLE_DEVICES");
+  if (gpus.empty() && facts.gpus.size() >= count) gpus = facts.gpus;
+  if (gpus.empty() && visible.has_value()) gpus = Split(*visible);
+  if (gpus.empty() && slots.count <= facts.gpu_devices) {
+    for (size_t i = 0; i < count; ++i) gpus.push_back(absl::StrCat(i));
+  }
+  if (gpus.size() < count) return {};
+  gpus.resize(std::min(count, static_cast<size_t>(rendezvous::kMaxGpuNames)));
+  for (std::string& gpu : gpus) {
+    // The coordinator refuses longer names and control characters.
+    gpu.resize(std::min(gpu.size(), rendezvous::kMaxGpuNameBytes));
+    std::ranges::replace_if(gpu, absl::ascii_iscntrl, '?');
+  }
+  return gpus;
 }
 
 absl::StatusOr<agent::BindingPlan> PlanNodeBinding(const RunOptions& options,

@@ -33,6 +33,12 @@ bool NeedsGpus(const RunOptions& options);
 absl::StatusOr<WorkerSlots> PlanWorkerSlots(const RunOptions& options,
                                             const MachineFacts& facts);
 
+// Returns the GPU of each worker for messages (NodeIdentity::gpus): the GPU
+// that the plan gives to it, or else the one that a worker usually chooses,
+// the GPU with the number of its local rank. Empty: unknown. Pure.
+std::vector<std::string> GpuNames(const WorkerSlots& slots,
+                                  const MachineFacts& facts);
+
 // Returns the CPUs to which each worker is bound with --numa-binding. The
 // binding considers the GPUs of --gpus, or else all visible GPUs, in CUDA's
 // numbering. InvalidArgument: a worker's GPU has no usable cores, or there are

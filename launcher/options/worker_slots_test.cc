@@ -5,6 +5,7 @@
 
 #include "agent/binding/layouts.h"
 #include "launcher/options/agent_plan.h"
+#include "rendezvous/protocol/report.h"
 
 namespace muster::launcher {
 namespace {
@@ -12,6 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 class VirtualLocalRank : public ::testing::Test {
  protected:
@@ -64,6 +66,55 @@ TEST_F(VirtualLocalRank, RealOnesShareTheNodesVariable) {
   options_.local_ranks = LocalRanks::kReal;
   facts_.environment["CUDA_VISIBLE_DEVICES"] = "3,5";
   EXPECT_THAT(Gpus("2"), IsEmpty());
+}
+
+class GpuNamesTest : public ::testing::Test {
+ protected:
+  std::vector<std::string> Names() { return GpuNames(slots_, facts_); }
+
+  WorkerSlots slots_{.count = 2};
+  MachineFacts facts_;
+};
+
+TEST_F(GpuNamesTest, ArePlannedOnesFirst) {
+  slots_.gpu_of_local_rank = {"MIG-1", "MIG-2"};
+  facts_.gpus = {"0", "1"};
+  EXPECT_THAT(Names(), ElementsAre("MIG-1", "MIG-2"));
+}
+
+TEST_F(GpuNamesTest, AreTheFirstOnesThatTheDriverLists) {
+  facts_.gpus = {"3", "5", "6"};
+  facts_.environment["CUDA_VISIBLE_DEVICES"] = "7,8";
+  EXPECT_THAT(Names(), ElementsAre("3", "5"));
+  facts_.gpus = {"3"};
+  EXPECT_THAT(Names(), ElementsAre("7", "8"));
+}
+
+TEST_F(GpuNamesTest, AreTheEntriesOfTheVariable) {
+  facts_.environment["CUDA_VISIBLE_DEVICES"] = "4, GPU-ab,2";
+  facts_.gpu_devices = 8;
+  EXPECT_THAT(Names(), ElementsAre("4", "GPU-ab"));
+  facts_.environment["CUDA_VISIBLE_DEVICES"] = "4";
+  EXPECT_THAT(Names(), IsEmpty()) << "GPU 0 is hidden";
+}
+
+TEST_F(GpuNamesTest, AreTheLocalRanksIfTheMachineHasSoManyDeviceFiles) {
+  facts_.gpu_devices = 2;
+  EXPECT_THAT(Names(), ElementsAre("0", "1"));
+  facts_.gpu_devices = 1;
+  EXPECT_THAT(Names(), IsEmpty());
+}
+
+TEST_F(GpuNamesTest, AreBounded) {
+  facts_.environment["CUDA_VISIBLE_DEVICES"] =
+      "a\nb," + std::string(rendezvous::kMaxGpuNameBytes + 1, '1');
+  EXPECT_THAT(
+      Names(),
+      ElementsAre("a?b", std::string(rendezvous::kMaxGpuNameBytes, '1')));
+  slots_.count = rendezvous::kMaxGpuNames + 1;
+  facts_.environment.clear();
+  facts_.gpu_devices = slots_.count;
+  EXPECT_THAT(Names(), SizeIs(rendezvous::kMaxGpuNames));
 }
 
 const Meeting kHere = {.endpoints = {{"here", 1}}, .run_id = "none"};

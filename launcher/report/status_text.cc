@@ -204,6 +204,7 @@ std::vector<std::string> SlowRankLines(const rendezvous::JobStatus& job) {
     lines.push_back("rank " + std::to_string(slow.rank) + " (" +
                     Name(slow.host) + ", local rank " +
                     std::to_string(slow.local_rank) +
+                    (slow.gpu.empty() ? "" : ", GPU " + Name(slow.gpu)) +
                     "): " + rendezvous::PhaseText(slow.phase) + ", " + ratio +
                     " x " + rendezvous::ComparedText(slow.phase) +
                     (slow.is_persistent ? "" : ", for now"));

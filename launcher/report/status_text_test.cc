@@ -69,6 +69,7 @@ TEST(StatusTableTest, SlowRanksAreNamedWithTheirPhaseAndTheGain) {
                      .node_id = "n1",
                      .host = "host-b",
                      .local_rank = 1,
+                     .gpu = "5",
                      .phase = rendezvous::SlowPhase::kCompute,
                      .ratio = 1.419,
                      .is_persistent = true},
@@ -78,8 +79,8 @@ TEST(StatusTableTest, SlowRanksAreNamedWithTheirPhaseAndTheGain) {
                      .ratio = 1.2}};
   job.slow_ranks_gain = 0.224;
   const std::string table = StatusTable(job, {});
-  EXPECT_THAT(table, HasSubstr("slow ranks   rank 2 (host-b, local rank 1): "
-                               "compute, 1.42 x the median\n"));
+  EXPECT_THAT(table, HasSubstr("slow ranks   rank 2 (host-b, local rank 1, "
+                               "GPU 5): compute, 1.42 x the median\n"));
   EXPECT_THAT(table, HasSubstr("rank 3 (host-c, local rank 0): data, 1.20 x "
                                "the median, for now\n"));
   EXPECT_THAT(table, HasSubstr("without them a step is 22 % shorter\n"));
@@ -102,6 +103,7 @@ TEST(StatusJsonTest, HasTheSlowRanks) {
                      .node_id = "n1",
                      .host = "host-b",
                      .local_rank = 1,
+                     .gpu = "0",
                      .phase = rendezvous::SlowPhase::kData,
                      .ratio = 1.5,
                      .is_persistent = true}};
@@ -116,6 +118,10 @@ TEST(StatusJsonTest, HasTheSlowRanks) {
   EXPECT_EQ(json["slow_ranks"][0]["phase"], "data");
   EXPECT_EQ(json["slow_ranks"][0]["ratio"], 1.5);
   EXPECT_EQ(json["slow_ranks"][0]["persistent"], true);
+  EXPECT_EQ(json["slow_ranks"][0]["gpu"], "0");
+  job.slow_ranks[0].gpu.clear();
+  EXPECT_TRUE(
+      nlohmann::json::parse(StatusJson(job))["slow_ranks"][0]["gpu"].is_null());
 }
 
 TEST(StatusTableTest, AJournalThatFailsIsShown) {

@@ -265,6 +265,7 @@ RecordedState StateOf(const Json& json) {
   if (settings != nullptr && settings->is_object()) {
     for (const auto& [name, value] : settings->items()) {
       if (state.settings.size() == kMaxSettings) break;
+                                  .gpu = Text(one, "gpu", kMaxNameBytes),
       state.settings.emplace_back(agent::BoundedLine(name, kMaxNameBytes),
                                   ValueText(value));
     }

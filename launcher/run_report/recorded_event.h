@@ -59,6 +59,7 @@ struct RecordedVerdict {
 struct RecordedSlowRank {
   int rank = 0;
   std::string host;
+  std::string gpu;  // empty: unknown
   // the part of a step in which the rank is slow: "compute", "data" or
   // "network"
   std::string phase;

@@ -51,7 +51,8 @@ rendezvous::JobStatus SomeJob() {
                       .why = "hung",
                       .nodes = 2,
                       .lost_s = 5}};
-  job.slow_ranks = {{.rank = 3, .host = "n2.example", .ratio = 1.5}};
+  job.slow_ranks = {
+      {.rank = 3, .host = "n2.example", .gpu = "5", .ratio = 1.5}};
   job.verdict = rendezvous::Verdict{
       .outcome = rendezvous::Outcome::kFailed, .exit_code = 3, .reason = "why"};
   job.verdict->time = job.time;
@@ -91,6 +92,7 @@ TEST(RecordedEvent, StateIsReadAsItWasWritten) {
   EXPECT_EQ(state.time.newest[0].pause_s(), 2.5);
   ASSERT_EQ(state.slow_ranks.size(), 1u);
   EXPECT_EQ(state.slow_ranks[0].rank, 3);
+  EXPECT_EQ(state.slow_ranks[0].gpu, "5");
   EXPECT_EQ(state.slow_ranks[0].ratio, 1.5);
   ASSERT_TRUE(state.verdict.has_value());
   EXPECT_EQ(state.verdict->outcome, "failed");

@@ -716,8 +716,9 @@ void Page::Health() {
   if (!report_.slow_ranks.empty()) {
     Add("<p>Slow in the newest state:");
     for (const RecordedSlowRank& slow : report_.slow_ranks) {
-      Add(" rank ", slow.rank, " on ", Name(slow.host), " (", Name(slow.phase),
-          ", ", NumberText(slow.ratio),
+      Add(" rank ", slow.rank, " on ", Name(slow.host), " (");
+      if (!slow.gpu.empty()) Add("GPU ", Name(slow.gpu), ", ");
+      Add(Name(slow.phase), ", ", NumberText(slow.ratio),
           slow.phase == "network" ? " of the other links);"
                                   : " of the median);");
     }

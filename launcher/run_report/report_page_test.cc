@@ -126,7 +126,8 @@ RunReport Hostile() {
   report.interruptions[0].incident->host = kHostile;
   report.time->newest = {{.round = 1, .host = kHostile, .why = kHostile}};
   report.node_times[0].node_id = report.node_times[0].host = kHostile;
-  report.slow_ranks = {{.rank = 1, .host = kHostile, .phase = kHostile}};
+  report.slow_ranks = {
+      {.rank = 1, .host = kHostile, .gpu = kHostile, .phase = kHostile}};
   const ReportNote note{
       .time = kBegin, .kind = kHostile, .node = kHostile, .reason = kHostile};
   report.health = report.stragglers = report.notes = {note};

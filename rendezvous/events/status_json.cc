@@ -131,6 +131,7 @@ Json ToJson(const Verdict& verdict) {
                {"seconds", ToSeconds(verdict.lasted)},
                {"time", ToJson(verdict.time)}};
   if (verdict.cause) {
+      {"gpus", node.gpus},
     json["cause"] = {{"host", verdict.cause->host},
                      {"node_id", verdict.cause->node_id},
                      {"rank", verdict.cause->rank},
@@ -180,6 +181,7 @@ Json ToJson(const JobStatus& job) {
       {"age_seconds", ToSeconds(job.age)},
       {"phase_age_seconds", ToSeconds(job.phase_age)},
       {"preemption", job.preemption ? ToJson(*job.preemption) : Json()},
+                    {"gpu", slow.gpu.empty() ? Json() : Json(slow.gpu)},
       {"time", ToJson(job.time)},
       {"verdict", job.verdict ? ToJson(*job.verdict) : Json()}};
   json["slow_ranks"] = ToJson(job.slow_ranks);

@@ -107,6 +107,10 @@ std::optional<std::string> Unsound(const Report& report) {
     return absl::StrCat(node.topology.size(), " topology keys; at most ",
                         kMaxTopologyKeys);
   }
+  if (std::ssize(node.gpus) > kMaxGpuNames) {
+    return absl::StrCat(node.gpus.size(), " names of GPUs; at most ",
+                        kMaxGpuNames);
+  }
   if (report.round < 0) {
     return absl::StrCat("a report of round ", report.round, "; 0 or more");
   }

@@ -58,6 +58,9 @@ TEST(Admission, BoundsTheNumbers) {
   report.node.topology.resize(17);
   EXPECT_THAT(Unsound(report), Optional(HasSubstr("17 topology keys")));
   report = Sound();
+  report.node.gpus.resize(kMaxGpuNames + 1);
+  EXPECT_THAT(Unsound(report), Optional(HasSubstr("257 names of GPUs")));
+  report = Sound();
   report.addresses.resize(kMaxNodeAddresses + 1);
   EXPECT_EQ(Unsound(report), std::nullopt);
   report.addresses.resize(kMaxNodeAddresses + 2);

@@ -433,7 +433,7 @@ JobStatus SummaryOf(const JobState& state, Instant now) {
       state.stragglers.round() == state.round) {
     for (const SlowRank& slow : state.stragglers.slow()) {
       if (std::ssize(status.slow_ranks) == kMaxSlowRanks) break;
-      status.slow_ranks.push_back(Located(state.world, slow));
+      status.slow_ranks.push_back(Located(state, slow));
     }
     status.slow_ranks_gain = state.stragglers.gain();
   }

@@ -477,6 +477,7 @@ void Job::TakeOver(Node& node, const Report& report) {
   const bool was_ready = node.ready();
   state_.nodes.Update(node, [&](Node& n) {
     n.identity.address = report.node.address;
+    n.identity.gpus = report.node.gpus;
     n.phase = report.phase;
     n.round = report.round;
     n.health = report.health;
@@ -642,7 +643,7 @@ void Job::WatchStragglers() {
     }
   }
   for (const auto& change : watch.Evaluate(state_.now, samples)) {
-    const SlowRank slow = Located(state_.world, change.rank);
+    const SlowRank slow = Located(state_, change.rank);
     outbox_.Note("straggler", slow.node_id,
                  change.recovered ? RecoveryText(slow)
                                   : StragglerText(slow, watch.gain()));
@@ -667,7 +668,7 @@ void Job::EvictStraggler() {
   }
   for (const SlowRank& rank : state_.stragglers.slow()) {
     if (!rank.is_persistent) continue;
-    const SlowRank slow = Located(state_.world, rank);
+    const SlowRank slow = Located(state_, rank);
     Node* const node = state_.nodes.Find(slow.node_id);
     if (node == nullptr) continue;
     LeaveOut(*node, absl::StrCat("rank ", slow.rank,

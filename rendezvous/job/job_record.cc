@@ -11,7 +11,11 @@ namespace muster::rendezvous {
 namespace {
 
 JobRecord::Member MemberOf(const Node& node) {
-  return {.identity = node.identity,
+  NodeIdentity identity = node.identity;
+  // Each report names the GPUs again, so the record, whose size is limited,
+  // need not contain them.
+  identity.gpus.clear();
+  return {.identity = std::move(identity),
           .place_key = node.place_key,
           .peer = node.peer,
           .phase = node.phase,

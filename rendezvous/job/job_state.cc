@@ -71,6 +71,14 @@ std::string DoubtAbout(const JobState& state, const Failure& failure) {
                       "waited for whom");
 }
 
+// Returns the slow rank with its place, such as "rank 3 (host, local rank 1,
+// GPU 0)". Leaves out an unknown GPU.
+std::string PlacedName(const SlowRank& slow) {
+  return absl::StrCat("rank ", slow.rank, " (", slow.host, ", local rank ",
+                      slow.local_rank, slow.gpu.empty() ? "" : ", GPU ",
+                      slow.gpu, ")");
+}
+
 }  // namespace
 
 Duration TimeToLearn(const JobSpec& spec) {
@@ -241,13 +249,17 @@ std::optional<Instant> StartLimit(const JobState& state) {
   return limit;
 }
 
-SlowRank Located(const World& world, SlowRank slow) {
-  for (const World::Member& member : world.members) {
+SlowRank Located(const JobState& state, SlowRank slow) {
+  for (const World::Member& member : state.world.members) {
     const int local_rank = slow.rank - member.first_rank;
     if (local_rank < 0 || local_rank >= member.slots) continue;
     slow.node_id = member.node_id;
     slow.host = member.host;
     slow.local_rank = local_rank;
+    const Node* const node = state.nodes.Find(member.node_id);
+    if (node != nullptr && local_rank < std::ssize(node->identity.gpus)) {
+      slow.gpu = node->identity.gpus[local_rank];
+    }
     break;
   }
   return slow;
@@ -256,17 +268,15 @@ SlowRank Located(const World& world, SlowRank slow) {
 std::string StragglerText(const SlowRank& slow, double gain) {
   if (slow.phase == SlowPhase::kNetwork) {
     return absl::StrFormat(
-        "rank %d (%s, local rank %d) has a slow network: it limits the "
-        "transfers from and to the node %.1f times as long as those between "
-        "other nodes",
-        slow.rank, slow.host, slow.local_rank, slow.ratio);
+        "%s has a slow network: it limits the transfers from and to the node "
+        "%.1f times as long as those between other nodes",
+        PlacedName(slow), slow.ratio);
   }
   const std::string work = slow.phase == SlowPhase::kData
                                ? "waits for its data: its own time is "
                                : "is slow: its own work takes ";
-  std::string text = absl::StrFormat(
-      "rank %d (%s, local rank %d) %s%.2f times the median of the ranks",
-      slow.rank, slow.host, slow.local_rank, work, slow.ratio);
+  std::string text = absl::StrFormat("%s %s%.2f times the median of the ranks",
+                                     PlacedName(slow), work, slow.ratio);
   if (gain >= kLeastGain) {
     absl::StrAppendFormat(
         &text, "; without slow ranks a step would be %.0f %% shorter",
@@ -276,10 +286,9 @@ std::string StragglerText(const SlowRank& slow, double gain) {
 }
 
 std::string RecoveryText(const SlowRank& slow) {
-  return absl::StrFormat(
-      "%srank %d (%s, local rank %d) is as quick as the others again",
-      slow.phase == SlowPhase::kNetwork ? "the network of " : "", slow.rank,
-      slow.host, slow.local_rank);
+  return absl::StrCat(
+      slow.phase == SlowPhase::kNetwork ? "the network of " : "",
+      PlacedName(slow), " is as quick as the others again");
 }
 
 int UsableNodes(const JobState& state) {

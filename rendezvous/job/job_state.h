@@ -269,9 +269,9 @@ Duration TimeToLearn(const JobSpec& spec);
 // Maximum number of nodes that a text lists before it is cut.
 inline constexpr size_t kMaxNamedNodes = 8;
 
-// Returns `slow` with its node id, host and local rank filled in from `world`.
-// O(n).
-SlowRank Located(const World& world, SlowRank slow);
+// Returns `slow` with its node id, host and local rank filled in from the
+// world, and with its GPU if its node has told it. O(n).
+SlowRank Located(const JobState& state, SlowRank slow);
 // Texts for the event log. StragglerText: a rank has become persistently slow.
 // RecoveryText: a rank is as quick as the others again. `gain`: the fraction by
 // which a step would become shorter without the slow ranks

@@ -71,6 +71,26 @@ TEST_F(JobStraggler, IsNamedWithItsPlaceAndShownUntilItRecovers) {
   EXPECT_EQ(job_.phase(), JobPhase::kRunning);
 }
 
+TEST_F(JobStraggler, IsNamedWithItsGpuIfItsNodeTellsIt) {
+  job_.agent("a").report.node.gpus = {"0", "1"};
+  job_.agent("b").report.node.gpus = {"4"};
+  job_.ReplaceCoordinator();
+  job_.Reconnect("a");
+  job_.Reconnect("b");
+  Train(25, milliseconds(600));
+  ASSERT_EQ(job_.status().slow_ranks.size(), 1u);
+  EXPECT_EQ(job_.status().slow_ranks[0].gpu, "") << "b names one GPU only";
+  job_.agent("b").report.node.gpus = {"4", "MIG-4f5a"};
+  job_.ReplaceCoordinator();
+  job_.Reconnect("a");
+  job_.Reconnect("b");
+  Train(25, milliseconds(600));
+  EXPECT_THAT(job_.Decided("straggler"),
+              HasSubstr("rank 3 (b, local rank 1, GPU MIG-4f5a) is slow"));
+  ASSERT_EQ(job_.status().slow_ranks.size(), 1u);
+  EXPECT_EQ(job_.status().slow_ranks[0].gpu, "MIG-4f5a");
+}
+
 TEST_F(JobStraggler, StaysWithoutTheWishToEvictIt) {
   job_.Join("c");
   Train(30, milliseconds(600));

@@ -49,6 +49,7 @@ struct SlowRank {
   std::string node_id;
   std::string host;
   int local_rank = 0;
+  std::string gpu;  // the rank's GPU (NodeIdentity::gpus); empty: unknown
   SlowPhase phase = SlowPhase::kCompute;
   // How much slower the rank is: a value of the rank, divided by a value for
   // comparison.

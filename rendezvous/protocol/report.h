@@ -41,6 +41,11 @@ inline constexpr size_t kMaxAddressBytes = 64;
 // Maximum length in bytes of NodeIdentity::binding, a text about CPUs.
 inline constexpr size_t kMaxBindingBytes = 200;
 
+// Limits of NodeIdentity::gpus: the number of entries, and the length in bytes
+// of each. The longest usual entry is the id of a MIG instance, 40 bytes.
+inline constexpr int kMaxGpuNames = 256;
+inline constexpr size_t kMaxGpuNameBytes = 64;
+
 // Maximum length in bytes of Report::place_key, an agent's secret.
 inline constexpr size_t kMaxPlaceKeyBytes = 64;
 
@@ -68,6 +73,10 @@ struct NodeIdentity {
   std::vector<std::string> topology;
   std::string role = "default";
   std::string binding;  // CPUs of the workers, as text; empty: unbound
+  // The GPU of each worker, indexed by its local rank, in the notation of
+  // CUDA_VISIBLE_DEVICES. Contains only the first kMaxGpuNames workers. Empty:
+  // unknown.
+  std::vector<std::string> gpus;
 };
 
 enum class NodePhase {

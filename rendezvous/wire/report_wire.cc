@@ -385,6 +385,10 @@ void ToWire(const NodeIdentity& node, v1::NodeIdentity* wire) {
   for (const std::string& key : node.topology) wire->add_topology(key);
   wire->set_role(node.role);
   wire->set_binding(node.binding);
+  const size_t gpus = std::min<size_t>(node.gpus.size(), kMaxGpuNames);
+  for (size_t i = 0; i < gpus; ++i) {
+    wire->add_gpus(node.gpus[i].substr(0, kMaxGpuNameBytes));
+  }
 }
 
 void FromWire(const v1::NodeIdentity& wire, BoundedReader* reader,
@@ -418,6 +422,13 @@ void FromWire(const v1::NodeIdentity& wire, BoundedReader* reader,
                &node->role);
   reader->Text("binding", wire.binding(), kMaxBindingBytes, TextKind::kName,
                &node->binding);
+  if (reader->Count("gpus", wire.gpus_size(), kMaxGpuNames)) {
+    node->gpus.resize(wire.gpus_size());
+    for (int i = 0; i < wire.gpus_size(); ++i) {
+      reader->Text("gpus", wire.gpus(i), kMaxGpuNameBytes, TextKind::kName,
+                   &node->gpus[i]);
+    }
+  }
 }
 
 void ToWire(const Place& place, v1::Place* wire) {

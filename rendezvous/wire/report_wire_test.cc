@@ -183,6 +183,16 @@ TEST(ReportWireTest, RefusesWhatIsBeyondBoundsNamingTheField) {
        }},
       {"node.binding",
        [](v1::Report* r) { r->mutable_node()->set_binding("node: 0\n1"); }},
+      {"node.gpus",
+       [](v1::Report* r) {
+         for (int i = 0; i <= kMaxGpuNames; ++i)
+           r->mutable_node()->add_gpus("");
+       }},
+      {"node.gpus",
+       [](v1::Report* r) {
+         r->mutable_node()->add_gpus(std::string(kMaxGpuNameBytes + 1, '1'));
+       }},
+      {"node.gpus", [](v1::Report* r) { r->mutable_node()->add_gpus("0\n1"); }},
       {"spec is missing", [](v1::Report* r) { r->clear_spec(); }},
       {"spec.max_nodes",
        [](v1::Report* r) { r->mutable_spec()->set_max_nodes(-1); }},

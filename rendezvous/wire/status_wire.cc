@@ -94,6 +94,7 @@ void ToWire(const SlowRank& slow, v1::SlowRank* wire) {
   wire->set_node_id(slow.node_id);
   wire->set_host(slow.host);
   wire->set_local_rank(slow.local_rank);
+  wire->set_gpu(slow.gpu);
   switch (slow.phase) {
     case SlowPhase::kCompute:
       wire->set_phase(v1::SlowRank::COMPUTE);
@@ -117,6 +118,8 @@ void FromWire(const v1::SlowRank& wire, BoundedReader* reader, SlowRank* slow) {
                &slow->host);
   reader->Integer("local_rank", wire.local_rank(), 0, kMaxSlots - 1,
                   &slow->local_rank);
+  reader->Text("gpu", wire.gpu(), kMaxGpuNameBytes, TextKind::kName,
+               &slow->gpu);
   switch (wire.phase()) {
     case v1::SlowRank::COMPUTE:
       slow->phase = SlowPhase::kCompute;

@@ -646,7 +646,8 @@ function lossText(job) {
 
 function slowRanksText(job) {
   const ranks = job.slow_ranks.map((slow) =>
-    `${slow.rank} (${slow.host}, local rank ${slow.local_rank}): ` +
+    `${slow.rank} (${slow.host}, local rank ${slow.local_rank}` +
+    (slow.gpu ? `, GPU ${slow.gpu}): ` : '): ') +
     `${slow.phase}, ${slow.ratio.toFixed(2)} × ` +
     (slow.phase === 'network' ? 'the other links' : 'the median') +
     (slow.persistent ? '' : ', for now'));

@@ -51,6 +51,7 @@ NodeIdentity FullNode() {
   node.topology = {"row1", "rack2"};
   node.role = "trainer";
   node.binding = "node: 0-15 | 16-31";
+  node.gpus = {"0", "MIG-4f5a"};
   return node;
 }
 
@@ -342,6 +343,7 @@ JobStatus FullStatus() {
                         .local_rank = 1,
                         .phase = SlowPhase::kData,
                         .ratio = 1.5,
+                        .gpu = "MIG-4f5a",
                         .is_persistent = true},
                        {.rank = 4,
                         .node_id = "n3",
@@ -349,6 +351,7 @@ JobStatus FullStatus() {
                         .local_rank = 2,
                         .phase = SlowPhase::kNetwork,
                         .ratio = 2.5,
+                        .gpu = "2",
                         .is_persistent = true}};
   status.slow_ranks_gain = 0.25;
   status.standbys = {"10.0.0.8:29400", "[fd00::9]:1234"};
