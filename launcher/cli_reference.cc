@@ -343,7 +343,9 @@ the time of all nodes. Lost to an early end of a round is the time from it to th
 step that is new: stopping, recovering, starting, initialising and recomputing, and the
 stall before a hang; the mean over the nodes. The causes are a failed `worker`, a `hang`, a
 lost `node`, a change of the nodes (`change`), and `unknown`: an earlier coordinator knew it. `launch status --json` has all of it, for
-the job (`time`) and for each node (`seconds`), as of the nodes' last reports.
+the job (`time`) and for each node (`seconds`), as of the nodes' last reports. `time.by_node`
+has the losses by the host that is blamed for them (an empty `host`: none is), for the 64
+hosts with the largest; `time.other_nodes` is the sum of the others.
 
 A coordinator that is started again with its state goes on with these numbers. One
 without it, or one that has taken over from a lost `launch`, knows the time of the nodes

@@ -53,25 +53,46 @@ std::string CauseText(LossCause cause, const std::string& host) {
   return "";
 }
 
-// Sums the lost time of `incidents` by cause and host, and formats the largest
-// sums.
-std::string Largest(const std::vector<Incident>& incidents) {
-  std::map<std::string, double> lost;
-  for (const Incident& incident : incidents) {
-    lost[CauseText(incident.cause, incident.host)] += incident.pause_s();
+// Sums the incidents of `time` by cause and host, and formats the longest
+// pauses and the sum of the others.
+std::string Largest(const JobTime& time) {
+  std::map<std::string, JobTime::Sum> losses;
+  const auto add = [&](LossCause cause, const std::string& host,
+                       JobTime::Sum more) {
+    if (more.incidents == 0) return;
+    JobTime::Sum& sum = losses[CauseText(cause, host)];
+    sum.incidents += more.incidents;
+    sum.pause_s += more.pause_s;
+  };
+  for (const JobTime::HostLosses& host : time.by_host) {
+    for (size_t i = 0; i < rendezvous::kLossCauses; ++i) {
+      add(static_cast<LossCause>(i), host.host, host.by_cause[i]);
+    }
   }
-  std::vector<std::pair<std::string, double>> sorted(lost.begin(), lost.end());
-  std::ranges::stable_sort(
-      sorted, [](const auto& a, const auto& b) { return a.second > b.second; });
-  const size_t named = std::min(sorted.size(), kMaxNamed);
-  const size_t others = sorted.size() - named;
-  sorted.resize(named);
-  std::string text =
-      absl::StrJoin(sorted, ", ", [](std::string* out, const auto& one) {
-        absl::StrAppend(out, one.first, " ", Seconds(one.second));
-      });
-  if (others > 0) absl::StrAppend(&text, ", and ", others, " more");
-  return text;
+  // An older version of Muster tells only the hosts of the newest incidents.
+  if (time.by_host.empty()) {
+    for (const Incident& one : time.newest) {
+      add(one.cause, one.host, {.incidents = 1, .pause_s = one.pause_s()});
+    }
+  }
+  std::vector<std::pair<std::string, JobTime::Sum>> sorted(losses.begin(),
+                                                           losses.end());
+  std::ranges::stable_sort(sorted, [](const auto& a, const auto& b) {
+    return a.second.pause_s > b.second.pause_s;
+  });
+  if (sorted.size() > kMaxNamed) sorted.resize(kMaxNamed);
+  JobTime::Sum others = time.losses();
+  std::vector<std::string> parts;
+  for (const auto& [cause, sum] : sorted) {
+    parts.push_back(absl::StrCat(cause, " ", Seconds(sum.pause_s)));
+    others.incidents -= sum.incidents;
+    others.pause_s -= sum.pause_s;
+  }
+  if (!parts.empty() && others.incidents > 0) {
+    parts.push_back(
+        absl::StrCat("others ", Seconds(std::max(others.pause_s, 0.0))));
+  }
+  return absl::StrJoin(parts, ", ");
 }
 
 }  // namespace
@@ -86,7 +107,7 @@ std::string TimeLine(const JobTime& time) {
   absl::StrAppend(
       &text, "; ", Seconds(losses.pause_s), " lost to ",
       Counted(losses.incidents, are_failures ? "failure" : "interruption"));
-  const std::string largest = Largest(time.newest);
+  const std::string largest = Largest(time);
   if (!largest.empty()) absl::StrAppend(&text, ": ", largest);
   return text;
 }

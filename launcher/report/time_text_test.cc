@@ -1,5 +1,7 @@
 #include "launcher/report/time_text.h"
 
+#include <algorithm>
+
 #include "gtest/gtest.h"
 
 namespace muster::launcher {
@@ -25,6 +27,20 @@ void Lose(LossCause cause, const std::string& host, double pause_s,
   sum.pause_s += pause_s;
 }
 
+// Gives `time` the losses of each host, as newer versions of Muster tell them.
+void SumByHost(JobTime* time) {
+  for (const rendezvous::Incident& incident : time->newest) {
+    auto host = std::ranges::find(time->by_host, incident.host,
+                                  &JobTime::HostLosses::host);
+    if (host == time->by_host.end()) {
+      host = time->by_host.insert(host, {.host = incident.host});
+    }
+    JobTime::Sum& sum = host->by_cause[static_cast<size_t>(incident.cause)];
+    ++sum.incidents;
+    sum.pause_s += incident.pause_s();
+  }
+}
+
 TEST(TimeText, AJobWithoutLossesHasAShare) {
   EXPECT_EQ(TimeLine(Time(973, 27)), "97.3 % productive");
   EXPECT_EQ(TimeLine({}), "0.0 % productive");
@@ -42,7 +58,25 @@ TEST(TimeText, LossesAreNamedByCauseAndHostTheLargestFirst) {
   Lose(LossCause::kUnknown, "", 20, &time);
   EXPECT_EQ(TimeLine(time),
             "90.0 % productive; 32.0s lost to 5 failures: unknown to this "
-            "coordinator 20.0s, worker on h2 7.1s, node h3 4.0s, and 1 more");
+            "coordinator 20.0s, worker on h2 7.1s, node h3 4.0s, others "
+            "0.90s");
+}
+
+TEST(TimeText, LossesOfOldIncidentsAreNamedAsWell) {
+  JobTime time = Time(90, 10);
+  Lose(LossCause::kWorker, "h2", 3, &time);
+  Lose(LossCause::kHang, "h2", 1, &time);
+  SumByHost(&time);
+  time.newest.clear();
+  EXPECT_EQ(TimeLine(time),
+            "90.0 % productive; 4.0s lost to 2 failures: worker on h2 3.0s, "
+            "hang on h2 1.0s");
+  // Losses of hosts that the list does not contain.
+  Lose(LossCause::kNode, "h3", 0.5, &time);
+  time.newest.clear();
+  EXPECT_EQ(TimeLine(time),
+            "90.0 % productive; 4.5s lost to 3 failures: worker on h2 3.0s, "
+            "hang on h2 1.0s, others 0.50s");
 }
 
 TEST(TimeText, AChangeOfTheNodesIsNoFailure) {

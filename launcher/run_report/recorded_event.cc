@@ -20,6 +20,8 @@ constexpr size_t kMaxTextBytes = 2048;
 constexpr size_t kMaxNodes = 1024;
 constexpr size_t kMaxIncidents = 64;
 constexpr size_t kMaxSlowRanks = 64;
+// Upper limit of each number of interruptions, so that sums do not overflow.
+constexpr int kMaxCounted = 1'000'000;
 constexpr size_t kMaxSettings = 40;
 // Upper bound, in seconds, of the times and durations that Seconds reads: 3,000
 // years. Larger values are reduced to this bound.
@@ -157,16 +159,30 @@ rendezvous::LossCause LossCauseOf(const std::string& text) {
   return rendezvous::LossCause::kUnknown;
 }
 
+std::array<rendezvous::JobTime::Sum, rendezvous::kLossCauses> LossesOf(
+    const Json* json) {
+  std::array<rendezvous::JobTime::Sum, rendezvous::kLossCauses> by_cause = {};
+  if (json == nullptr) return by_cause;
+  for (size_t i = 0; i < rendezvous::kLossCauses; ++i) {
+    const auto cause = static_cast<rendezvous::LossCause>(i);
+    const Json* const sum = Find(*json, std::string(NameOf(cause)).c_str());
+    if (sum == nullptr) continue;
+    by_cause[i] = {.incidents = std::min(Count(*sum, "count"), kMaxCounted),
+                   .pause_s = Seconds(*sum, "lost_seconds")};
+  }
+  return by_cause;
+}
+
 rendezvous::JobTime TimeOf(const Json& json) {
   rendezvous::JobTime time;
   time.spent_s = ActivitiesOf(Find(json, "node_seconds"));
-  if (const Json* const sums = Find(json, "interruptions")) {
-    for (size_t i = 0; i < rendezvous::kLossCauses; ++i) {
-      const auto cause = static_cast<rendezvous::LossCause>(i);
-      const Json* const sum = Find(*sums, std::string(NameOf(cause)).c_str());
-      if (sum == nullptr) continue;
-      time.by_cause[i] = {.incidents = Count(*sum, "count"),
-                          .pause_s = Seconds(*sum, "lost_seconds")};
+  time.by_cause = LossesOf(Find(json, "interruptions"));
+  const Json* const by_node = Find(json, "by_node");
+  if (by_node != nullptr && by_node->is_array()) {
+    for (const Json& one : *by_node) {
+      if (time.by_host.size() == rendezvous::kMaxLossHosts) break;
+      time.by_host.push_back({.host = Text(one, "host", kMaxNameBytes),
+                              .by_cause = LossesOf(Find(one, "causes"))});
     }
   }
   const Json* const newest = Find(json, "newest_interruptions");
@@ -249,6 +265,7 @@ RecordedState StateOf(const Json& json) {
       if (state.slow_ranks.size() == kMaxSlowRanks) break;
       state.slow_ranks.push_back({.rank = Count(one, "rank"),
                                   .host = Text(one, "host", kMaxNameBytes),
+                                  .gpu = Text(one, "gpu", kMaxNameBytes),
                                   .phase = Text(one, "phase", kMaxNameBytes),
                                   .ratio = Number(one, "ratio").value_or(0)});
     }
@@ -265,7 +282,6 @@ RecordedState StateOf(const Json& json) {
   if (settings != nullptr && settings->is_object()) {
     for (const auto& [name, value] : settings->items()) {
       if (state.settings.size() == kMaxSettings) break;
-                                  .gpu = Text(one, "gpu", kMaxNameBytes),
       state.settings.emplace_back(agent::BoundedLine(name, kMaxNameBytes),
                                   ValueText(value));
     }

@@ -51,6 +51,8 @@ rendezvous::JobStatus SomeJob() {
                       .why = "hung",
                       .nodes = 2,
                       .lost_s = 5}};
+  job.time.by_host = {{.host = "h"}};
+  job.time.by_host[0].by_cause[1] = {.incidents = 1, .pause_s = 2.5};
   job.slow_ranks = {
       {.rank = 3, .host = "n2.example", .gpu = "5", .ratio = 1.5}};
   job.verdict = rendezvous::Verdict{
@@ -90,6 +92,10 @@ TEST(RecordedEvent, StateIsReadAsItWasWritten) {
   EXPECT_EQ(state.time.newest[0].host, "h");
   EXPECT_EQ(state.time.newest[0].why, "hung");
   EXPECT_EQ(state.time.newest[0].pause_s(), 2.5);
+  ASSERT_EQ(state.time.by_host.size(), 1u);
+  EXPECT_EQ(state.time.by_host[0].host, "h");
+  EXPECT_EQ(state.time.by_host[0].by_cause[1].incidents, 1);
+  EXPECT_EQ(state.time.by_host[0].total().pause_s, 2.5);
   ASSERT_EQ(state.slow_ranks.size(), 1u);
   EXPECT_EQ(state.slow_ranks[0].rank, 3);
   EXPECT_EQ(state.slow_ranks[0].gpu, "5");

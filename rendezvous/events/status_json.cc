@@ -42,10 +42,27 @@ Json ToJson(const WorkerProgress& said, std::optional<int> first_rank) {
       {"deadline_seconds", watched ? Json(ToSeconds(said.deadline)) : Json()}};
 }
 
+Json ToJson(const JobTime::HostLosses& losses) {
+  const JobTime::Sum total = losses.total();
+  Json json = {{"host", losses.host},
+               {"count", total.incidents},
+               {"lost_seconds", total.pause_s},
+               {"causes", Json::object()}};
+  for (size_t i = 0; i < kLossCauses; ++i) {
+    const JobTime::Sum& sum = losses.by_cause[i];
+    if (sum.incidents == 0) continue;
+    json["causes"][NameOf(static_cast<LossCause>(i))] = {
+        {"count", sum.incidents}, {"lost_seconds", sum.pause_s}};
+  }
+  return json;
+}
+
 Json ToJson(const JobTime& time) {
   Json json = {{"productive_ratio", time.ratio()},
                {"node_seconds", Json::object()},
                {"interruptions", Json::object()},
+               {"by_node", Json::array()},
+               {"other_nodes", Json::object()},
                {"newest_interruptions", Json::array()}};
   for (size_t i = 0; i < kActivities; ++i) {
     json["node_seconds"][NameOf(static_cast<Activity>(i))] = time.spent_s[i];
@@ -55,6 +72,12 @@ Json ToJson(const JobTime& time) {
         {"count", time.by_cause[i].incidents},
         {"lost_seconds", time.by_cause[i].pause_s}};
   }
+  for (const JobTime::HostLosses& losses : time.by_host) {
+    json["by_node"].push_back(ToJson(losses));
+  }
+  const JobTime::Sum others = time.other_hosts();
+  json["other_nodes"] = {{"count", others.incidents},
+                         {"lost_seconds", others.pause_s}};
   for (const Incident& incident : time.newest) {
     json["newest_interruptions"].push_back(
         {{"round", incident.round},
@@ -108,6 +131,7 @@ Json ToJson(const NodeStatus& status, std::optional<int> first_rank) {
       {"slots", node.slots},
       {"topology", node.topology},
       {"binding", node.binding},
+      {"gpus", node.gpus},
       {"group_rank", OrNull(status.group_rank)},
       {"phase", PhaseText(status.phase)},
       {"round", status.round},
@@ -131,7 +155,6 @@ Json ToJson(const Verdict& verdict) {
                {"seconds", ToSeconds(verdict.lasted)},
                {"time", ToJson(verdict.time)}};
   if (verdict.cause) {
-      {"gpus", node.gpus},
     json["cause"] = {{"host", verdict.cause->host},
                      {"node_id", verdict.cause->node_id},
                      {"rank", verdict.cause->rank},
@@ -158,6 +181,7 @@ Json ToJson(const std::vector<SlowRank>& ranks) {
                     {"node_id", slow.node_id},
                     {"host", slow.host},
                     {"local_rank", slow.local_rank},
+                    {"gpu", slow.gpu.empty() ? Json() : Json(slow.gpu)},
                     {"phase", PhaseText(slow.phase)},
                     {"ratio", Number(slow.ratio)},
                     {"persistent", slow.is_persistent}});
@@ -181,7 +205,6 @@ Json ToJson(const JobStatus& job) {
       {"age_seconds", ToSeconds(job.age)},
       {"phase_age_seconds", ToSeconds(job.phase_age)},
       {"preemption", job.preemption ? ToJson(*job.preemption) : Json()},
-                    {"gpu", slow.gpu.empty() ? Json() : Json(slow.gpu)},
       {"time", ToJson(job.time)},
       {"verdict", job.verdict ? ToJson(*job.verdict) : Json()}};
   json["slow_ranks"] = ToJson(job.slow_ranks);

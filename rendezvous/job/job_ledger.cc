@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
+#include <utility>
 
 namespace muster::rendezvous {
 namespace {
@@ -21,16 +23,54 @@ void Add(const Incident& incident, int sign,
   sum.pause_s += sign * incident.pause_s();
 }
 
+double PauseOf(const JobTime::HostLosses& losses) {
+  return losses.total().pause_s;
+}
+
+// Returns the hosts with the longest pauses, at most kMaxLossHosts, longest
+// first. Of hosts with the same pause, the first one in `losses` precedes.
+// Leaves out hosts without incidents.
+std::vector<JobTime::HostLosses> Largest(
+    std::vector<JobTime::HostLosses> losses) {
+  std::erase_if(losses, [](const JobTime::HostLosses& host) {
+    return host.total().incidents <= 0;
+  });
+  std::ranges::stable_sort(losses, std::greater<>(), &PauseOf);
+  if (losses.size() > kMaxLossHosts) losses.resize(kMaxLossHosts);
+  return losses;
+}
+
+// Returns the element of `losses` for `host`, and appends it if needed.
+JobTime::HostLosses& Of(const std::string& host,
+                        std::vector<JobTime::HostLosses>& losses) {
+  const auto found =
+      std::ranges::find(losses, host, &JobTime::HostLosses::host);
+  if (found != losses.end()) return *found;
+  return losses.emplace_back(JobTime::HostLosses{.host = host});
+}
+
 }  // namespace
 
-JobLedger::JobLedger(const JobTime& time) : older_(time.by_cause) {
+JobLedger::JobLedger(const JobTime& time)
+    : older_(time.by_cause), older_by_host_(time.by_host) {
   for (size_t i = 0; i < kActivities; ++i) {
     spent_us_[i] = std::round(time.spent_s[i] * kMicroseconds);
   }
   for (const Incident& incident : time.newest) {
     rendezvous::Add(incident, -1, older_);
+    const auto losses = std::ranges::find(older_by_host_, incident.host,
+                                          &JobTime::HostLosses::host);
+    if (losses != older_by_host_.end()) {
+      rendezvous::Add(incident, -1, losses->by_cause);
+    }
     newest_[incident.round] = {.is_counted = true, .incident = incident};
   }
+}
+
+void JobLedger::Age(const Incident& incident) {
+  rendezvous::Add(incident, 1, older_);
+  rendezvous::Add(incident, 1, Of(incident.host, older_by_host_).by_cause);
+  older_by_host_ = Largest(std::move(older_by_host_));
 }
 
 JobLedger::Entry* JobLedger::EntryOf(int round) {
@@ -40,7 +80,7 @@ JobLedger::Entry* JobLedger::EntryOf(int round) {
     const auto oldest = newest_.begin();
     if (round < oldest->first) return nullptr;
     if (oldest->second.is_counted) {
-      rendezvous::Add(oldest->second.incident, 1, older_);
+      Age(oldest->second.incident);
     }
     newest_.erase(oldest);
   }
@@ -88,6 +128,7 @@ void JobLedger::Count(int round, LossCause cause, const std::string& host,
 
 JobTime JobLedger::Read(int round) const {
   JobTime time{.by_cause = older_};
+  std::vector<JobTime::HostLosses> by_host = older_by_host_;
   for (size_t i = 0; i < kActivities; ++i) {
     time.spent_s[i] = spent_us_[i] / kMicroseconds;
   }
@@ -95,7 +136,10 @@ JobTime JobLedger::Read(int round) const {
     if (!entry.is_counted && of_round >= round) continue;
     time.newest.push_back(entry.incident);
     rendezvous::Add(entry.incident, 1, time.by_cause);
+    rendezvous::Add(entry.incident, 1,
+                    Of(entry.incident.host, by_host).by_cause);
   }
+  time.by_host = Largest(std::move(by_host));
   return time;
 }
 

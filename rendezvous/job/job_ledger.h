@@ -42,6 +42,8 @@ class JobLedger {
     bool is_counted = false;
     Incident incident;
   };
+  // Adds an incident to the sums of the older rounds.
+  void Age(const Incident& incident);
   // Returns the entry of the round, and creates it if needed. Null: the round
   // is too old (not among the kMaxIncidents newest ones).
   Entry* EntryOf(int round);
@@ -56,6 +58,9 @@ class JobLedger {
   // Sums for the older rounds, which are no longer in `newest_`, by LossCause.
   // Includes only the rounds that Count has recorded.
   std::array<JobTime::Sum, kLossCauses> older_ = {};
+  // The part of `older_` of each blamed host; at most kMaxLossHosts. If there
+  // are more hosts, the one with the shortest pause is removed.
+  std::vector<JobTime::HostLosses> older_by_host_;
 };
 
 }  // namespace muster::rendezvous

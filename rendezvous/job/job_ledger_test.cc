@@ -121,6 +121,74 @@ TEST(JobLedger, OldIncidentsStayInTheSums) {
   EXPECT_EQ(ledger.Read(21).losses().incidents, 20);
 }
 
+// Lets the round end early because of a worker on `host`, and one node lose
+// `lost_s` seconds by that.
+void Fail(int round, const std::string& host, int lost_s, JobLedger* ledger) {
+  ledger->Count(round, LossCause::kWorker, host, "failed");
+  ledger->Tell({}, Time(0, {Lost(round, lost_s)}));
+}
+
+TEST(JobLedger, EachHostHasItsLosses) {
+  JobLedger ledger;
+  for (int round = 1; round <= 40; round += 2) {
+    Fail(round, "h1", 1, &ledger);
+    Fail(round + 1, "h2", 2, &ledger);
+  }
+  ledger.Count(41, LossCause::kHang, "h2", "hung");
+  ledger.Tell({}, Time(0, {Lost(41, 5)}));
+  ledger.Count(42, LossCause::kChange, "", "drained");
+  const JobTime time = ledger.Read(43);
+  ASSERT_THAT(time.by_host, SizeIs(3));
+  EXPECT_EQ(time.by_host[0].host, "h2");
+  EXPECT_EQ(time.by_host[0].total().incidents, 21);
+  EXPECT_DOUBLE_EQ(time.by_host[0].total().pause_s, 45);
+  const JobTime::Sum hangs =
+      time.by_host[0].by_cause[static_cast<size_t>(LossCause::kHang)];
+  EXPECT_EQ(hangs.incidents, 1);
+  EXPECT_DOUBLE_EQ(hangs.pause_s, 5);
+  EXPECT_EQ(time.by_host[1].host, "h1");
+  EXPECT_DOUBLE_EQ(time.by_host[1].total().pause_s, 20);
+  EXPECT_EQ(time.by_host[2].host, "");
+  EXPECT_EQ(time.by_host[2].total().incidents, 1);
+  EXPECT_EQ(time.other_hosts().incidents, 0);
+  EXPECT_EQ(time.other_hosts().pause_s, 0);
+}
+
+TEST(JobLedger, HostsWithSmallLossesAreSummedAsOthers) {
+  JobLedger ledger;
+  const int hosts = static_cast<int>(kMaxLossHosts) + 36;
+  for (int i = 1; i <= hosts; ++i) {
+    Fail(i, "h" + std::to_string(i), i, &ledger);
+  }
+  const JobTime time = ledger.Read(hosts + 1);
+  ASSERT_THAT(time.by_host, SizeIs(kMaxLossHosts));
+  EXPECT_EQ(time.by_host.front().host, "h100");
+  EXPECT_EQ(time.by_host.back().host, "h37");
+  EXPECT_EQ(time.other_hosts().incidents, 36);
+  EXPECT_DOUBLE_EQ(time.other_hosts().pause_s, 36 * 37 / 2);
+  EXPECT_EQ(time.losses().incidents, hosts);
+}
+
+TEST(JobLedger, ANewCoordinatorKnowsTheLossesOfTheHosts) {
+  JobLedger ledger;
+  for (int round = 1; round <= 20; ++round) Fail(round, "h1", 1, &ledger);
+  Fail(21, "h2", 7, &ledger);
+  JobLedger next(ledger.Without({}, 22));
+  JobTime time = next.Read(22);
+  ASSERT_THAT(time.by_host, SizeIs(2));
+  EXPECT_EQ(time.by_host[0].host, "h1");
+  EXPECT_EQ(time.by_host[0].total().incidents, 20);
+  EXPECT_NEAR(time.by_host[0].total().pause_s, 20, 1e-9);
+  EXPECT_EQ(time.by_host[1].host, "h2");
+  EXPECT_NEAR(time.by_host[1].total().pause_s, 7, 1e-9);
+  // Of a record whose hosts are cut, the newest rounds count once.
+  JobTime cut = ledger.Without({}, 22);
+  cut.by_host.pop_back();
+  time = JobLedger(cut).Read(22);
+  ASSERT_THAT(time.by_host, SizeIs(2));
+  EXPECT_NEAR(time.by_host[1].total().pause_s, 7, 1e-9);
+}
+
 TEST(JobLedger, ANewCoordinatorGoesOnWithTheSums) {
   JobLedger ledger;
   NodeTime gone;

@@ -1,8 +1,21 @@
 #include "rendezvous/protocol/time_ledger.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace muster::rendezvous {
+namespace {
+
+JobTime::Sum SumOf(const std::array<JobTime::Sum, kLossCauses>& by_cause) {
+  JobTime::Sum all;
+  for (const JobTime::Sum& sum : by_cause) {
+    all.incidents += sum.incidents;
+    all.pause_s += sum.pause_s;
+  }
+  return all;
+}
+
+}  // namespace
 
 std::string_view NameOf(Activity activity) {
   switch (activity) {
@@ -76,13 +89,21 @@ double JobTime::ratio() const {
   return all > 0 ? productive_s() / all : 0;
 }
 
-JobTime::Sum JobTime::losses() const {
-  Sum all;
-  for (const Sum& sum : by_cause) {
-    all.incidents += sum.incidents;
-    all.pause_s += sum.pause_s;
+JobTime::Sum JobTime::losses() const { return SumOf(by_cause); }
+
+JobTime::Sum JobTime::HostLosses::total() const { return SumOf(by_cause); }
+
+JobTime::Sum JobTime::other_hosts() const {
+  Sum rest = losses();
+  for (const HostLosses& host : by_host) {
+    const Sum sum = host.total();
+    rest.incidents -= sum.incidents;
+    rest.pause_s -= sum.pause_s;
   }
-  return all;
+  // Without incidents, the difference of the pauses is a rounding error.
+  if (rest.incidents <= 0) return {};
+  rest.pause_s = std::max(rest.pause_s, 0.0);
+  return rest;
 }
 
 }  // namespace muster::rendezvous

@@ -98,6 +98,16 @@ struct JobTime {
   std::array<Sum, kLossCauses> by_cause = {};
   // The newest incidents, oldest first; at most kMaxIncidents.
   std::vector<Incident> newest;
+  // The incidents for which one host is blamed.
+  struct HostLosses {
+    std::string host;  // empty: the incidents for which no host is blamed
+    std::array<Sum, kLossCauses> by_cause = {};
+
+    Sum total() const;
+  };
+  // The part of `by_cause` of each host: those with the longest pauses, longest
+  // first; at most kMaxLossHosts.
+  std::vector<HostLosses> by_host;
 
   double total_s() const;
   // The time in seconds that counts as progress: kProductive plus kRunning.
@@ -110,8 +120,11 @@ struct JobTime {
   // The number of rounds that ended early (incidents) and the sum of their
   // pauses, over all causes.
   Sum losses() const;
+  // The part of losses() that `by_host` does not contain.
+  Sum other_hosts() const;
 };
 inline constexpr size_t kMaxIncidents = 16;
+inline constexpr size_t kMaxLossHosts = 64;
 
 }  // namespace muster::rendezvous
 

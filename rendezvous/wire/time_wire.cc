@@ -19,6 +19,10 @@ constexpr Duration kMaxOfNode = std::chrono::hours(24 * 365 * 100);
 // more activities than this one.
 constexpr int kMaxActivities = 64;
 
+// Upper limit of each number of incidents, so that the sums of JobTime do not
+// overflow.
+constexpr int kMaxOfCause = 1'000'000;
+
 void Time(const char* field, int64_t wire, BoundedReader* reader,
           Duration* time) {
   // Do not use BoundedReader::Span, which refuses a duration of more than one
@@ -30,6 +34,36 @@ void Time(const char* field, int64_t wire, BoundedReader* reader,
 
 double Seconds(double wire) {
   return wire > 0 && std::isfinite(wire) ? wire : 0;
+}
+
+using Sums = std::array<JobTime::Sum, kLossCauses>;
+using WireSums = google::protobuf::RepeatedPtrField<v1::JobTime::Sum>;
+
+void ToWire(const Sums& by_cause, WireSums* wire) {
+  for (const JobTime::Sum& sum : by_cause) {
+    v1::JobTime::Sum* const one = wire->Add();
+    one->set_incidents(sum.incidents);
+    one->set_pause_s(sum.pause_s);
+  }
+}
+
+void FromWire(const WireSums& wire, BoundedReader* reader, Sums* by_cause) {
+  if (!reader->Count("by_cause", wire.size(), kLossCauses)) return;
+  for (int i = 0; i < wire.size(); ++i) {
+    BoundedReader::Within within(reader, "by_cause", i);
+    JobTime::Sum& sum = (*by_cause)[static_cast<size_t>(i)];
+    reader->Integer("incidents", wire[i].incidents(), 0, kAnyInt32,
+                    &sum.incidents);
+    sum.incidents = std::min(sum.incidents, kMaxOfCause);
+    sum.pause_s = Seconds(wire[i].pause_s());
+  }
+}
+
+void FromWire(const v1::JobTime::HostLosses& wire, BoundedReader* reader,
+              JobTime::HostLosses* losses) {
+  reader->Text("host", wire.host(), kMaxNameBytes, TextKind::kName,
+               &losses->host);
+  FromWire(wire.by_cause(), reader, &losses->by_cause);
 }
 
 }  // namespace
@@ -63,10 +97,11 @@ void FromWire(const v1::NodeTime& wire, BoundedReader* reader, NodeTime* time) {
 
 void ToWire(const JobTime& time, v1::JobTime* wire) {
   for (const double spent : time.spent_s) wire->add_spent_s(spent);
-  for (const JobTime::Sum& sum : time.by_cause) {
-    v1::JobTime::Sum* const one = wire->add_by_cause();
-    one->set_incidents(sum.incidents);
-    one->set_pause_s(sum.pause_s);
+  ToWire(time.by_cause, wire->mutable_by_cause());
+  for (const JobTime::HostLosses& losses : time.by_host) {
+    v1::JobTime::HostLosses* const one = wire->add_by_host();
+    one->set_host(losses.host);
+    ToWire(losses.by_cause, one->mutable_by_cause());
   }
   for (const Incident& incident : time.newest) {
     v1::JobTime::Incident* const one = wire->add_newest();
@@ -86,13 +121,12 @@ void FromWire(const v1::JobTime& wire, BoundedReader* reader, JobTime* time) {
       time->spent_s[i] = Seconds(wire.spent_s(static_cast<int>(i)));
     }
   }
-  if (reader->Count("by_cause", wire.by_cause_size(), kLossCauses)) {
-    for (int i = 0; i < wire.by_cause_size(); ++i) {
-      BoundedReader::Within within(reader, "by_cause", i);
-      JobTime::Sum& sum = time->by_cause[static_cast<size_t>(i)];
-      reader->Integer("incidents", wire.by_cause(i).incidents(), 0, kAnyInt32,
-                      &sum.incidents);
-      sum.pause_s = Seconds(wire.by_cause(i).pause_s());
+  FromWire(wire.by_cause(), reader, &time->by_cause);
+  if (reader->Count("by_host", wire.by_host_size(), kMaxLossHosts)) {
+    time->by_host.resize(wire.by_host_size());
+    for (int i = 0; i < wire.by_host_size(); ++i) {
+      BoundedReader::Within within(reader, "by_host", i);
+      FromWire(wire.by_host(i), reader, &time->by_host[i]);
     }
   }
   if (!reader->Count("newest", wire.newest_size(), kMaxIncidents)) return;

@@ -127,6 +127,8 @@ JobTime FullJobTime() {
                   .why = "rank 5 hung",
                   .nodes = 2,
                   .lost_s = 3.5}};
+  time.by_host = {{.host = "h3"}};
+  time.by_host[0].by_cause.fill({.incidents = 3, .pause_s = 1.25});
   return time;
 }
 
@@ -341,17 +343,17 @@ JobStatus FullStatus() {
                         .node_id = "n2",
                         .host = "h2",
                         .local_rank = 1,
+                        .gpu = "MIG-4f5a",
                         .phase = SlowPhase::kData,
                         .ratio = 1.5,
-                        .gpu = "MIG-4f5a",
                         .is_persistent = true},
                        {.rank = 4,
                         .node_id = "n3",
                         .host = "h3",
                         .local_rank = 2,
+                        .gpu = "2",
                         .phase = SlowPhase::kNetwork,
                         .ratio = 2.5,
-                        .gpu = "2",
                         .is_persistent = true}};
   status.slow_ranks_gain = 0.25;
   status.standbys = {"10.0.0.8:29400", "[fd00::9]:1234"};

@@ -100,6 +100,36 @@ class Time(unittest.TestCase):
         return
       self.assertLess(time.monotonic(), deadline, spent)
 
+  def read_clocks(self):
+    """Reads the time of each node, in seconds: how much its ledger contains,
+    and the earliest and latest instant at which the node can have reported
+    that. Waits until the coordinator has a report of each node."""
+    deadline = time.monotonic() + process.LONGEST_S
+    while True:
+      earliest = time.monotonic()
+      job = self.status()
+      latest = time.monotonic()
+      clocks = {node['node_id']: (sum(node['seconds'].values()),
+                                  earliest - node['silent_seconds'],
+                                  latest - node['silent_seconds'])
+                for node in job['nodes'] if node['connected']}
+      if len(clocks) == 2 and all(clock[0] > 0 for clock in clocks.values()):
+        break
+      self.assertLess(latest, deadline, job['nodes'])
+    # The job's ledger is the sum of those of its nodes.
+    self.assertAlmostEqual(sum(job['time']['node_seconds'].values()),
+                           sum(clock[0] for clock in clocks.values()), places=2)
+    return clocks
+
+  def assert_no_time_is_missing(self, before, after):
+    """Asserts that the ledger of each node has grown as its clock has."""
+    for name, (spent, earliest, latest) in after.items():
+      spent_before, earliest_before, latest_before = before[name]
+      grown = spent - spent_before
+      slack = 0.1 + 0.01 * grown
+      self.assertGreater(grown, earliest - latest_before - slack, name)
+      self.assertLess(grown, latest - earliest_before + slack, name)
+
   def test_a_failure_and_a_new_coordinator(self):
     daemon = self.start_daemon()
     began = time.monotonic()
@@ -108,6 +138,7 @@ class Time(unittest.TestCase):
     self.wait_for_starts(1)
     # Until a worker reports progress, the worker's time counts as running.
     self.wait_for_time('running', 1)
+    clocks = self.read_clocks()
     self.say('STEP=1')
     self.say('STEP=2')
     self.wait_for_time('productive', 1)
@@ -123,6 +154,7 @@ class Time(unittest.TestCase):
     self.wait_for_time('recomputing', 1)
     self.say('STEP=2', times=2)
     self.say('STEP=3')
+    self.assert_no_time_is_missing(clocks, self.read_clocks())
     for name in self.nodes:
       self.write(name, 'exit 0')
     for node in self.nodes.values():
@@ -147,6 +179,13 @@ class Time(unittest.TestCase):
     self.assertGreaterEqual(interruption['lost_node_seconds'],
                             spent['recomputing'])
     self.assertEqual(verdict['time']['interruptions']['worker']['count'], 1)
+    # The new coordinator knows from the record whose worker failed.
+    host, = verdict['time']['by_node']
+    self.assertEqual(host['host'], interruption['host'])
+    self.assertEqual(host['causes'], {'worker': {
+        'count': 1, 'lost_seconds': interruption['lost_seconds']}})
+    self.assertEqual(verdict['time']['other_nodes'],
+                     {'count': 0, 'lost_seconds': 0})
 
 
 if __name__ == '__main__':
