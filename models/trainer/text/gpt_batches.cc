@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "trainer_sdk/data/random_windows.h"
+#include "trainer_sdk/rank_time/rank_time.h"
 
 namespace muster::models {
 namespace {
@@ -52,6 +53,8 @@ absl::StatusOr<GptMicroBatch> GptBatches::Draw(uint64_t seed, int64_t step,
                                                int64_t micro_batch,
                                                int64_t begin,
                                                int64_t end) const {
+  // Reading the text may wait for a disk or a network file system.
+  const DataWait wait;
   GptMicroBatch drawn;
   std::vector<int32_t> window(static_cast<size_t>(context_ + 1));
   for (const int64_t at :

@@ -1,11 +1,15 @@
 #include "models/trainer/text/gpt_batches.h"
 
+#include <chrono>
 #include <memory>
 #include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "base/monotonic_clock.h"
 #include "gtest/gtest.h"
+#include "trainer_sdk/rank_time/rank_time.h"
 
 namespace muster::models {
 namespace {
@@ -41,6 +45,32 @@ TEST(GptBatchesTest, TheLastTenthIsForValidationAlone) {
       EXPECT_GE(token, 180);
     }
   }
+}
+
+// Tokens whose reads take at least `kRead`, as those of a slow disk do.
+class SlowTokens : public TokensInMemory {
+ public:
+  static constexpr std::chrono::milliseconds kRead{2};
+
+  SlowTokens() : TokensInMemory(std::vector<int32_t>(200)) {}
+  absl::Status Read(int64_t begin, std::span<int32_t> out) const override {
+    const Instant end = MonotonicNow() + kRead;
+    while (MonotonicNow() < end) {
+    }
+    return TokensInMemory::Read(begin, out);
+  }
+};
+
+TEST(GptBatchesTest, TheTimeOfTheReadsIsAWaitForData) {
+  const GptBatches batches(std::make_shared<SlowTokens>(), 7, 3, 8);
+  // RankTime measures from the first collective on.
+  RankTime& time = RankTime::Process();
+  time.Enter(MonotonicNow());
+  time.Exit(MonotonicNow());
+  ASSERT_TRUE(batches.Training(5, 1).ok());
+  const RankTimes times = *time.Read(MonotonicNow());
+  EXPECT_GE(times.data, 3 * SlowTokens::kRead);
+  EXPECT_LE(times.data, times.own);
 }
 
 TEST(GptBatchesTest, StepAndMicroBatchChooseTheWindows) {
