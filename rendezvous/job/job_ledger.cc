@@ -29,12 +29,8 @@ double PauseOf(const JobTime::HostLosses& losses) {
 
 // Returns the hosts with the longest pauses, at most kMaxLossHosts, longest
 // first. Of hosts with the same pause, the first one in `losses` precedes.
-// Leaves out hosts without incidents.
 std::vector<JobTime::HostLosses> Largest(
     std::vector<JobTime::HostLosses> losses) {
-  std::erase_if(losses, [](const JobTime::HostLosses& host) {
-    return host.total().incidents <= 0;
-  });
   std::ranges::stable_sort(losses, std::greater<>(), &PauseOf);
   if (losses.size() > kMaxLossHosts) losses.resize(kMaxLossHosts);
   return losses;

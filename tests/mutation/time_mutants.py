@@ -66,7 +66,6 @@ ALL = [Mutant(*mutant) for mutant in (
      'if is_counted', FALSE),
     ('losses of hosts are kept for ever', _JOB, 'Largest',
      'if kMaxLossHosts', DROP),
-    ('hosts without losses are listed', _JOB, 'Largest', 'do erase_if', DROP),
     ('the newest losses of a host count twice', _JOB, 'JobLedger::JobLedger',
      'if losses', FALSE),
     ('the losses of a host are forgotten', _JOB, 'JobLedger::Age', 'do Of',
