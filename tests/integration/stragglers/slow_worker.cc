@@ -10,7 +10,9 @@
 // The second argument is the number of elements that are reduced; the default
 // is 1. The third argument is optional and names the checkpoint, a file with a
 // step number. With it, the training saves each step that is a multiple of
-// kCheckpointEvery, continues after the saved step, and reports its steps.
+// kCheckpointEvery, continues after the saved step, and reports its steps. If
+// the fourth argument is "stop", the training also saves its last step when it
+// is asked to stop (SIGTERM), and then ends with exit code 0.
 
 #include <chrono>
 #include <cstdint>
@@ -27,6 +29,7 @@
 #include "trainer_sdk/process_group/process_group.h"
 #include "trainer_sdk/rank_time/rank_time.h"
 #include "trainer_sdk/session/session.h"
+#include "trainer_sdk/session/stop_request.h"
 #include "trainer_sdk/transports/session_world.h"
 
 namespace muster {
@@ -81,14 +84,19 @@ int Fail(const absl::Status& status) {
   return 1;
 }
 
+// What the training does when it is asked to stop: ends at once, or after a
+// checkpoint.
+enum class AtStop { kDies, kSaves };
+
 int Train(Session& session, const std::string& orders, size_t elements,
-          const std::string& checkpoint) {
+          const std::string& checkpoint, AtStop at_stop) {
+  if (at_stop == AtStop::kSaves) StopRequest::Listen();
   auto world = NewWorld(session);
   if (!world.ok()) return Fail(world.status());
-  std::printf("trains\n");
-  std::fflush(stdout);
   std::vector<float> ends(elements);
   int64_t step = Resume(checkpoint);
+  std::printf("begins after step %lld\ntrains\n", static_cast<long long>(step));
+  std::fflush(stdout);
   while (ends[0] == 0) {
     const Order order = Read(orders);
     const bool is_slow = session.rank() == order.rank;
@@ -109,6 +117,14 @@ int Train(Session& session, const std::string& orders, size_t elements,
     if (session.rank() == 0 && step % kCheckpointEvery == 0) {
       Save(checkpoint, step);
     }
+    if (at_stop == AtStop::kDies) continue;
+    const absl::StatusOr<bool> stops = StopRequest::AskedAnyone(**world);
+    if (!stops.ok()) return Fail(stops.status());
+    if (!*stops) continue;
+    if (session.rank() == 0) Save(checkpoint, step);
+    std::printf("stops after step %lld\n", static_cast<long long>(step));
+    std::fflush(stdout);
+    return 0;
   }
   return 0;
 }
@@ -122,5 +138,8 @@ int main(int argc, char** argv) {
   const int elements = argc > 2 ? std::atoi(argv[2]) : 1;
   if (elements < 1) return 2;
   return muster::Train(**session, argv[1], static_cast<size_t>(elements),
-                       argc > 3 ? argv[3] : "");
+                       argc > 3 ? argv[3] : "",
+                       argc > 4 && std::string(argv[4]) == "stop"
+                           ? muster::AtStop::kSaves
+                           : muster::AtStop::kDies);
 }

@@ -4,6 +4,7 @@ and that it is not named any more once it is as quick as they are."""
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -22,6 +23,7 @@ _DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
 _WORKER = os.path.realpath('tests/integration/stragglers/slow_worker')
 _PLUGIN = os.path.realpath(
     'trainer_sdk/nccl_profiler/libmuster_nccl_profiler.so')
+_FAKE_NVML = os.path.realpath('agent/gpus/libfake_nvml.so')
 # Maximum time in seconds that a test waits for an event. It is long because
 # Muster finds a slow rank much later on a busy machine than on a quiet one.
 process.LONGEST_S = 240
@@ -38,18 +40,21 @@ class Stragglers(unittest.TestCase):
                                    '--event-log=' + self.events])
     daemon.wait_for('listening on')
 
-  def start(self, name, argv):
-    started = process.Process(name, argv)
+  def start(self, name, argv, env=None):
+    started = process.Process(name, argv, env)
     self.addCleanup(started.end)
     return started
 
-  def start_node(self, name, *flags):
+  def start_node(self, name, *flags, more=()):
+    """Starts a node. `more`: further arguments of the worker."""
+    # The fake library shows two GPUs.
     return self.start(name, [
-        _LAUNCH, *flags, '--nnodes=2', '--nproc-per-node=2',
+        _LAUNCH, *flags, '--nnodes=2', '--nproc-per-node=gpu',
         '--rdzv-endpoint=' + self.endpoint, '--rdzv-id=job',
         '--rdzv-conf=is_host=0,keep_alive_interval=1', '--node-id=' + name,
         '--local-addr=127.0.0.1', '--no-python', _WORKER,
-        os.path.join(self.folder, 'word')])
+        os.path.join(self.folder, 'word'), *more], {
+            'MUSTER_NVML_LIBRARY': _FAKE_NVML, 'FAKE_NVML_GPUS': '2'})
 
   def say(self, word):
     path = os.path.join(self.folder, 'word')
@@ -75,14 +80,16 @@ class Stragglers(unittest.TestCase):
       node.wait_for('trains\n', 2)
     watch = self.start('watch', [_LAUNCH, 'watch', 'job',
                                  '--endpoint=' + self.endpoint])
-    watch.wait_for(r' straggler .*: rank 2 \(.*, local rank 0\) is slow: its '
-                   r'own work takes \d.\d\d times the median of the ranks')
+    watch.wait_for(r' straggler .*: rank 2 \(.*, local rank 0, GPU 0\) is '
+                   r'slow: its own work takes \d.\d\d times the median of ')
     slow = json.loads(self.status('--json'))['slow_ranks']
     self.assertEqual([(one['rank'], one['node_id'], one['local_rank'],
-                       one['phase'], one['persistent']) for one in slow],
-                     [(2, 'b', 0, 'compute', True)])
-    self.assertRegex(self.status(),
-                     r'slow ranks +rank 2 \(.*, local rank 0\): compute, ')
+                       one['gpu'], one['phase'], one['persistent'])
+                      for one in slow],
+                     [(2, 'b', 0, '0', 'compute', True)])
+    self.assertRegex(
+        self.status(),
+        r'slow ranks +rank 2 \(.*, local rank 0, GPU 0\): compute, ')
     self.say('even')
     watch.wait_for(r'rank 2 \(.*\) is as quick as the others again')
     self.say('data')
@@ -106,6 +113,32 @@ class Stragglers(unittest.TestCase):
     self.say('end')
     for node in (nodes[0], spare):
       self.assertEqual(node.exit_code(), 0, node.output)
+
+  def test_an_eviction_loses_no_step_of_a_training_that_saves(self):
+    self.say('compute')
+    more = ('1', os.path.join(self.folder, 'checkpoint'), 'stop')
+    nodes = [self.start_node(name, '--evict-stragglers', more=more)
+             for name in ('a', 'b')]
+    for node in nodes:
+      node.wait_for('trains\n', 2)
+    spare = self.start_node('c', '--evict-stragglers', more=more)
+    spare.wait_for('trains\n', 2)
+    nodes[0].wait_for('trains\n', 4)
+    # All ranks have stopped after the same step, and this step is saved.
+    self.assertEqual(nodes[1].exit_code(), 0, nodes[1].output)
+    last = {int(step) for node in nodes
+            for step in re.findall(r'stops after step (\d+)', node.output)}
+    self.assertEqual(len(last), 1, last)
+    # The next round begins there: it repeats no step.
+    begun = re.findall(r'begins after step (\d+)',
+                       nodes[0].output + spare.output)
+    self.assertEqual([int(step) for step in begun], [0, 0] + 4 * list(last))
+    self.assertGreater(min(last), 0)
+    self.say('end')
+    for node in (nodes[0], spare):
+      self.assertEqual(node.exit_code(), 0, node.output)
+    time = json.loads(self.status('--json'))['verdict']['time']
+    self.assertEqual(time['node_seconds']['recomputing'], 0)
 
   def launch_showing_the_plugin(self, **variables):
     """Runs an installed `launch`: the plug-in is in the folder lib beside the
