@@ -398,6 +398,23 @@ class Quota:
       os.rmdir(self._group)
 
 
+def why_no_quota():
+  """Returns why the processor time of a process cannot be limited; '': it
+  can."""
+  with subprocess.Popen(['cat'], stdin=subprocess.PIPE) as process:
+    quota = None
+    try:
+      quota = Quota(process.pid, 0.5)
+    except chaos.Failed as why:
+      return str(why)
+    finally:
+      process.stdin.close()
+      process.wait(_LONG_S)
+      if quota:
+        quota.close()
+  return ''
+
+
 class Job:
   """Runs one plan. `story` has what was seen."""
 

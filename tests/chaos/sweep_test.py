@@ -177,12 +177,15 @@ class Jobs(unittest.TestCase):
       raise unittest.SkipTest(_WHY_NOT)
     folder = tempfile.mkdtemp(prefix='sweep_test')
     cls.addClassCleanup(shutil.rmtree, folder)
+    faults = [sweep.NONE, sweep.DATA, sweep.WORKER, sweep.AGENT, sweep.PAUSE]
+    cls.no_quota = sweep.why_no_quota()
+    if not cls.no_quota:
+      faults.append(sweep.PROCESSOR)
     with futures.ThreadPoolExecutor(2) as executor:
       cls.runs = {
           fault: executor.submit(sweep.run, sweep.plan_of(seed, fault),
                                  f'{folder}/{fault}', _NETWORK)
-          for seed, fault in enumerate((sweep.NONE, sweep.DATA, sweep.WORKER,
-                                        sweep.AGENT, sweep.PAUSE))}
+          for seed, fault in enumerate(faults)}
 
   def check(self, fault):
     story, wrong = self.runs[fault].result()
@@ -193,6 +196,11 @@ class Jobs(unittest.TestCase):
 
   def test_slow_data(self):
     self.check(sweep.DATA)
+
+  def test_slow_processor(self):
+    if self.no_quota:
+      self.skipTest(self.no_quota)
+    self.check(sweep.PROCESSOR)
 
   def test_killed_worker(self):
     self.check(sweep.WORKER)
