@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "rendezvous/metrics/job_metrics.h"
-#include "rendezvous/protocol/state_names.h"
+#include "rendezvous/protocol/job_status.h"
 
 namespace muster::agent {
 namespace {

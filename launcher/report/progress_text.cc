@@ -6,7 +6,6 @@
 #include <tuple>
 
 #include "launcher/report/text_layout.h"
-#include "rendezvous/protocol/job_progress.h"
 
 namespace muster::launcher {
 namespace {

@@ -6,7 +6,6 @@
 
 #include "launcher/report/text_layout.h"
 #include "rendezvous/protocol/job_status.h"
-#include "rendezvous/protocol/state_names.h"
 
 namespace muster::launcher {
 

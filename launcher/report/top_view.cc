@@ -9,7 +9,6 @@
 
 #include "launcher/report/progress_text.h"
 #include "launcher/report/text_layout.h"
-#include "rendezvous/protocol/state_names.h"
 
 namespace muster::launcher {
 namespace {

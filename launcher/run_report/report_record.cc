@@ -12,7 +12,6 @@
 #include "base/counted.h"
 #include "rendezvous/events/event_log.h"
 #include "rendezvous/protocol/job_status.h"
-#include "rendezvous/protocol/state_names.h"
 
 namespace muster::launcher {
 namespace {

@@ -16,7 +16,6 @@
 #include "rendezvous/events/status_json.h"
 #include "rendezvous/protocol/inquiry.h"
 #include "rendezvous/protocol/output_tail.h"
-#include "rendezvous/protocol/state_names.h"
 
 namespace muster::rendezvous {
 namespace {

@@ -4,7 +4,6 @@
 #include <set>
 
 #include "base/time.h"
-#include "rendezvous/protocol/job_progress.h"
 
 namespace muster::rendezvous {
 

@@ -5,9 +5,7 @@
 #include <optional>
 
 #include "rendezvous/events/shown_command.h"
-#include "rendezvous/protocol/job_progress.h"
 #include "rendezvous/protocol/signal_names.h"
-#include "rendezvous/protocol/state_names.h"
 #include "rendezvous/version.h"
 
 namespace muster::rendezvous {

@@ -20,7 +20,6 @@
 #include "rendezvous/job/world.h"
 #include "rendezvous/network_check/network_check.h"
 #include "rendezvous/protocol/directive.h"
-#include "rendezvous/protocol/duration_histogram.h"
 #include "rendezvous/protocol/job_spec.h"
 #include "rendezvous/protocol/job_status.h"
 #include "rendezvous/stragglers/straggler_watch.h"

@@ -7,7 +7,6 @@
 #include <string>
 #include <tuple>
 
-#include "rendezvous/protocol/state_names.h"
 #include "rendezvous/version.h"
 
 namespace muster::rendezvous {

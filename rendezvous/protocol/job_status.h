@@ -1,12 +1,14 @@
 #ifndef MUSTER_RENDEZVOUS_PROTOCOL_JOB_STATUS_H_
 #define MUSTER_RENDEZVOUS_PROTOCOL_JOB_STATUS_H_
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "rendezvous/protocol/duration_histogram.h"
+#include "base/time.h"
 #include "rendezvous/protocol/job_spec.h"
 #include "rendezvous/protocol/node_fault.h"
 #include "rendezvous/protocol/progress.h"
@@ -15,6 +17,25 @@
 #include "rendezvous/protocol/verdict.h"
 
 namespace muster::rendezvous {
+
+// Counts durations in fixed buckets, as a histogram of Prometheus. Pure.
+struct DurationHistogram {
+  // Upper bounds of the buckets in seconds, inclusive.
+  static constexpr std::array<double, 13> kBounds = {
+      0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800};
+
+  // Number of durations in each bucket; the last one has no upper bound.
+  std::array<int64_t, kBounds.size() + 1> counts = {};
+  double sum_s = 0;  // sum of all durations in seconds
+
+  void Add(Duration duration) {
+    const double seconds = ToSeconds(duration);
+    ++counts[std::lower_bound(kBounds.begin(), kBounds.end(), seconds) -
+             kBounds.begin()];
+    sum_s += seconds;
+  }
+  bool operator==(const DurationHistogram&) const = default;
+};
 
 enum class JobPhase { kGathering, kRunning, kStopping, kFinished };
 
@@ -135,6 +156,44 @@ struct MissedDecisions {
   std::vector<Decision> decisions;  // oldest first
   int dropped = 0;  // number of missed decisions that are too old to be kept
 };
+
+// The lower-case names of phases, health and outcomes, as shown in tables, JSON
+// and traces. Pure.
+const char* PhaseText(JobPhase phase);   // a job's: "gathering", "running", ...
+const char* PhaseText(NodePhase phase);  // "idle", "running", ...
+const char* HealthText(Health health);   // "healthy", "unchecked", "unhealthy"
+const char* PhaseText(SlowPhase phase);  // "compute", "data", "network"
+// Returns what SlowRank::ratio compares the slow rank with: "the median" or
+// "the other links".
+const char* ComparedText(SlowPhase phase);
+const char* HostStateText(HostState state);  // "healthy", "quarantined", ...
+const char* OutcomeText(Outcome outcome);    // "succeeded", "timed out", ...
+
+// The progress of a whole job, computed from the progress that its workers
+// report. Both functions are pure.
+
+// One rank with its host and the newest progress that the rank has reported.
+struct RankProgress {
+  int rank = 0;
+  std::string host;
+  WorkerProgress said;
+};
+// The ranks of the current round that have reported progress, in the order of
+// their rank.
+std::vector<RankProgress> RanksOf(const JobStatus& job);
+
+struct ProgressSummary {
+  int reporting = 0;                  // number of ranks that have reported
+  std::optional<int64_t> least_step;  // smallest step that a rank reported
+  std::optional<int64_t> median_step;
+  std::optional<int64_t> max_step;
+  int slowest_rank = -1;       // lowest rank whose step is least_step; -1: none
+  std::optional<double> loss;  // mean of the ranks' losses
+  double tokens_per_s = 0;     // sum over the ranks that report a rate
+  int most_silent_rank = -1;
+  Duration longest_silence = Duration::zero();
+};
+ProgressSummary Summarize(const std::vector<RankProgress>& ranks);
 
 }  // namespace muster::rendezvous
 

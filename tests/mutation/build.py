@@ -104,7 +104,7 @@ _SUITES = (
            ('base/bounded_file.cc', 'base/net/socket_address.cc',
             'base/poll.cc', 'base/process_secrets.cc',
             'rendezvous/endpoint/endpoint.cc',
-            'rendezvous/protocol/job_progress.cc',
+            'rendezvous/protocol/job_status.cc',
             'rendezvous/tls/principal.cc', 'rendezvous/tls/tls_names.cc',
             'rendezvous/tls/token_identity.cc', 'rendezvous/tls/x509.cc',
             'rendezvous/token/token.cc'),
@@ -125,9 +125,8 @@ _SUITES = (
             'rendezvous/events/shown_command.cc',
             'rendezvous/events/status_json.cc',
             'rendezvous/job/blame.cc', 'rendezvous/job/membership.cc',
-            'rendezvous/protocol/job_progress.cc',
+            'rendezvous/protocol/job_status.cc',
             'rendezvous/protocol/signal_names.cc',
-            'rendezvous/protocol/state_names.cc',
             'rendezvous/protocol/time_ledger.cc',
             'rendezvous/quarantine/node_memory.cc'), []),
     _Suite('tests of the election', ('rendezvous/etcd/leadership*.cc',), (),
@@ -168,7 +167,7 @@ _SIMULATION = ('rendezvous/job/*.cc', 'rendezvous/takeover/*.cc', 'agent/lifecyc
                'rendezvous/stragglers/straggler_watch.cc', *_QUARANTINE,
                *_NETWORK_CHECK,
                'tests/simulation/*.cc', 'tests/simulation/checkers/*.cc',
-               'rendezvous/protocol/state_names.cc')
+               'rendezvous/protocol/job_status.cc')
 
 Program = collections.namedtuple('Program', 'name sources libraries arguments')
 

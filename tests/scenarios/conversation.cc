@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "rendezvous/protocol/job_status.h"
 #include "rendezvous/protocol/signal_names.h"
-#include "rendezvous/protocol/state_names.h"
 
 namespace muster {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "rendezvous/protocol/state_names.h"
+#include "rendezvous/protocol/job_status.h"
 
 namespace muster::simulation {
 namespace {

@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
-#include "rendezvous/protocol/state_names.h"
+#include "rendezvous/protocol/job_status.h"
 
 namespace muster::simulation {
 namespace {

@@ -1,7 +1,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "rendezvous/protocol/state_names.h"
+#include "rendezvous/protocol/job_status.h"
 #include "tests/simulation/checkers/checkers.h"
 
 namespace muster::simulation {
