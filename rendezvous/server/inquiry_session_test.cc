@@ -1,4 +1,4 @@
-#include "rendezvous/server/open_inquiry.h"
+#include "rendezvous/server/inquiry_session.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
