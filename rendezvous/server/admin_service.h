@@ -5,8 +5,8 @@
 #include <string>
 
 #include "rendezvous/server/caller_check.h"
-#include "rendezvous/server/connection_events.h"
 #include "rendezvous/server/coordinator.h"
+#include "rendezvous/server/listener.h"
 
 namespace grpc {
 template <class Response>
