@@ -14,7 +14,6 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
-#include "rendezvous/etcd/etcd_keys.h"
 
 namespace muster::rendezvous {
 namespace {
