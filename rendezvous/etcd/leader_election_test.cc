@@ -1,4 +1,4 @@
-#include "rendezvous/etcd/trouble_filter.h"
+#include "rendezvous/etcd/leader_election.h"
 
 #include <chrono>
 #include <string>
