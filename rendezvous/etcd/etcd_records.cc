@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
-#include "rendezvous/journal/record_store.h"
 
 namespace muster::rendezvous {
 namespace {

@@ -11,7 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "rendezvous/etcd/etcd_client.h"
-#include "rendezvous/journal/journal_backend.h"
+#include "rendezvous/journal/record_store.h"
 
 namespace muster::rendezvous {
 

@@ -13,7 +13,6 @@
 #include "absl/status/statusor.h"
 #include "base/file_queue.h"
 #include "base/time.h"
-#include "rendezvous/journal/journal_backend.h"
 #include "rendezvous/journal/pending_records.h"
 #include "rendezvous/journal/record_store.h"
 

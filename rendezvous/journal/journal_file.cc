@@ -19,7 +19,6 @@
 #include "base/log_folder.h"
 #include "base/owned_fd.h"
 #include "rendezvous/journal/journal_copy.h"
-#include "rendezvous/journal/record_store.h"
 
 namespace muster::rendezvous {
 namespace {

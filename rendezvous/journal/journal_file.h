@@ -9,8 +9,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "rendezvous/journal/journal_backend.h"
 #include "rendezvous/journal/pending_records.h"
+#include "rendezvous/journal/record_store.h"
 
 struct sqlite3;
 struct sqlite3_stmt;
