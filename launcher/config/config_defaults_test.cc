@@ -1,4 +1,4 @@
-#include "launcher/config/file_and_cluster.h"
+#include "launcher/config/config_defaults.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
