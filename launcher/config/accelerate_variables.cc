@@ -1,10 +1,10 @@
 #include "launcher/config/accelerate_variables.h"
 
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "launcher/config/python_text.h"
 
 namespace muster::launcher {
 namespace {
@@ -136,6 +136,18 @@ constexpr Rule kFp8[] = {
 
 bool IsMap(const YamlValue* value) {
   return value != nullptr && value->kind == YamlValue::Kind::kMap;
+}
+
+std::string Lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+std::string Upper(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return std::toupper(c); });
+  return text;
 }
 
 class Writer {

@@ -51,6 +51,12 @@ absl::StatusOr<YamlValue> ParseYaml(const std::string& text);
 // …); nullopt for any other value.
 std::optional<bool> ReadYamlTruth(const YamlValue& value);
 
+// The text that Python's str() returns for a value that yaml.safe_load has
+// read: "None" for null, "True" for yes, "0.1" for 0.10, and a list in Python's
+// notation. The text of any other scalar is returned unchanged. Unlike in
+// Python, every map gives "{}".
+std::string PythonText(const YamlValue& value);
+
 }  // namespace muster::launcher
 
 #endif  // MUSTER_LAUNCHER_CONFIG_YAML_VALUE_H_
