@@ -20,7 +20,6 @@
 #include "base/timespec.h"
 #include "launcher/options/flag_table.h"
 #include "launcher/slurm/job_result.h"
-#include "launcher/slurm/signal_retries.h"
 #include "launcher/slurm/slurm_steps.h"
 #include "launcher/slurm/srun_command.h"
 #include "launcher/ssh/agent_process.h"
