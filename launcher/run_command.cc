@@ -13,7 +13,6 @@
 #include "launcher/agent_session.h"
 #include "launcher/bootstrap.h"
 #include "launcher/embedded_coordinator.h"
-#include "launcher/host_coordinator.h"
 #include "launcher/launch_plan.h"
 #include "launcher/local_token.h"
 #include "launcher/options/agent_plan.h"
