@@ -13,7 +13,7 @@
 #include "base/bounded_file.h"
 #include "base/net/connect.h"
 #include "base/poll.h"
-#include "rendezvous/tls/tls_names.h"
+#include "rendezvous/tls/principal.h"
 #include "rendezvous/tls/token_identity.h"
 #include "rendezvous/tls/x509.h"
 

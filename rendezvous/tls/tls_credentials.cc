@@ -18,7 +18,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "rendezvous/grpc/grpc_setup.h"
-#include "rendezvous/tls/tls_names.h"
 
 namespace muster::rendezvous {
 namespace {

@@ -26,7 +26,7 @@ namespace muster::rendezvous {
 // existing connections continue.
 
 // The coordinator's credentials. Any certificate of the authorities is
-// accepted; PeerPrincipal and CheckClaim (tls_names.h) decide which calls a
+// accepted; PeerPrincipal and CheckClaim (principal.h) decide which calls a
 // certificate permits.
 std::shared_ptr<grpc::ServerCredentials> TlsServer(const TlsFiles& files);
 std::shared_ptr<grpc::ServerCredentials> TlsServer(

@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "base/bounded_file.h"
-#include "rendezvous/tls/tls_names.h"
+#include "rendezvous/tls/principal.h"
 #include "rendezvous/tls/x509.h"
 
 namespace muster::rendezvous {

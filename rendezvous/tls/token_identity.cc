@@ -21,7 +21,6 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "base/check.h"
-#include "rendezvous/tls/tls_names.h"
 #include "rendezvous/tls/x509.h"
 #include "rendezvous/token/token.h"
 

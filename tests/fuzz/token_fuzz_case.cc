@@ -32,7 +32,6 @@
 #include "base/owned_fd.h"
 #include "base/write_all.h"
 #include "rendezvous/tls/principal.h"
-#include "rendezvous/tls/tls_names.h"
 #include "rendezvous/tls/token_identity.h"
 #include "rendezvous/tls/x509.h"
 #include "rendezvous/token/token.h"
