@@ -20,7 +20,6 @@
 #include "launcher/doctor/doctor_command.h"
 #include "launcher/doctor/doctor_job_flags.h"
 #include "launcher/frontend/frontend.h"
-#include "launcher/frontend/own_line.h"
 #include "launcher/init_process.h"
 #include "launcher/inspect_command.h"
 #include "launcher/launch_help.h"

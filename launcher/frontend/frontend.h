@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "launcher/options/flag.h"
 
 namespace muster::launcher {
 
@@ -40,6 +41,20 @@ struct OwnLine {
   bool asks_help = false;
   std::string help;  // if asks_help is true: the help text to print
 };
+
+// Translates a command line in the syntax of `called.frontend` (torchrun,
+// deepspeed) to the syntax of `launch`; a line for `launch` is returned
+// unchanged. Reads DeepSpeed's host file if the frontend is kDeepSpeed.
+//
+// If a translated line names a program to run, the line begins with a flag.
+// Therefore `launch` does not take the program's name for one of its
+// subcommands.
+absl::StatusOr<OwnLine> ReadOwnLine(const CalledAs& called,
+                                    const std::vector<Flag>& flags);
+
+// Rewrites an error of `launch` with the flag names of the called launcher.
+absl::Status WithFrontendFlagNames(Frontend frontend,
+                                   const absl::Status& error);
 
 }  // namespace muster::launcher
 
