@@ -11,7 +11,7 @@
 #include "agent/binding/binding_plan.h"
 #include "agent/framework_env/framework_command.h"
 #include "agent/logs/log_paths.h"
-#include "agent/preemption/requeue_command.h"
+#include "agent/preemption/requeue_job.h"
 #include "agent/workers/worker_command.h"
 #include "base/environment_value.h"
 #include "base/fnv_hash.h"
