@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "agent/gpus/job_files.h"
 #include "agent/guardian/left_behind.h"
-#include "agent/terminal/terminal_modes.h"
+#include "agent/terminal/terminal.h"
 #include "agent/workers/worker_spec.h"
 
 namespace muster::agent {

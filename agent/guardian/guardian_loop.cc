@@ -38,7 +38,7 @@
 #include "agent/guardian/start_retry.h"
 #include "agent/guardian/wire.h"
 #include "agent/lifecycle/guardian_watch.h"
-#include "agent/terminal/terminal_modes.h"
+#include "agent/terminal/terminal.h"
 #include "base/channel_key.h"
 #include "base/monotonic_clock.h"
 #include "base/subprocess.h"

@@ -74,7 +74,7 @@ struct JobFilesCommand {
 };
 // Command from the agent to the guardian: restore the terminal's modes when the
 // agent has ended. `modes`: the modes before the agent changed them (see
-// terminal_modes.h). The guardian restores them only if no other program has
+// terminal.h). The guardian restores them only if no other program has
 // changed the modes since. The terminal's descriptor is sent with the message.
 // If `modes` is empty, no descriptor is sent, and the guardian leaves the
 // terminal as it is. Replaces an earlier TerminalCommand.

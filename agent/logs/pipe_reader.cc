@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <string_view>
 
-#include "agent/terminal/pty_pair.h"
+#include "agent/terminal/terminal.h"
 #include "base/log_folder.h"
 #include "base/monotonic_clock.h"
 

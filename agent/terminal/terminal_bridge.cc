@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-#include "agent/terminal/pty_pair.h"
+#include "agent/terminal/terminal.h"
 #include "base/monotonic_clock.h"
 #include "base/poll.h"
 

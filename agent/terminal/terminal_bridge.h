@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "agent/terminal/terminal_modes.h"
+#include "agent/terminal/terminal.h"
 #include "base/owned_fd.h"
 
 namespace muster::agent {

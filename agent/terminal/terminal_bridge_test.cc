@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "agent/terminal/pty_pair.h"
+#include "agent/terminal/terminal.h"
 #include "base/owned_fd.h"
 
 namespace muster::agent {

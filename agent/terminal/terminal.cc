@@ -1,6 +1,10 @@
-#include "agent/terminal/terminal_modes.h"
+#include "agent/terminal/terminal.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <termios.h>
 
 #include <algorithm>
 #include <cstring>
@@ -59,6 +63,39 @@ std::optional<TerminalModes> DecodeModes(std::string_view bytes) {
   if (bytes.size() != sizeof modes) return std::nullopt;
   std::memcpy(&modes, bytes.data(), sizeof modes);
   return modes;
+}
+
+std::optional<PtyPair> OpenPty(int like) {
+  termios modes = {};
+  if (tcgetattr(like, &modes) != 0) return std::nullopt;
+  PtyPair pty;
+  pty.master = OwnedFd(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
+  const int master = pty.master.get();
+  if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0) {
+    return std::nullopt;
+  }
+  char path[128];
+  if (ptsname_r(master, path, sizeof path) != 0) return std::nullopt;
+  pty.slave = OwnedFd(open(path, O_RDWR | O_NOCTTY | O_CLOEXEC));
+  // Output processing is off, so that the worker's log file gets the bytes as
+  // the worker wrote them. The user's terminal processes them later.
+  modes.c_oflag &= ~static_cast<tcflag_t>(OPOST);
+  if (!pty.slave.open() || tcsetattr(pty.slave.get(), TCSANOW, &modes) != 0 ||
+      fcntl(master, F_SETFL, O_NONBLOCK) != 0) {
+    return std::nullopt;
+  }
+  if (const auto size = ReadWindowSize(like)) SetWindowSize(master, *size);
+  return pty;
+}
+
+std::optional<winsize> ReadWindowSize(int fd) {
+  winsize size = {};
+  if (ioctl(fd, TIOCGWINSZ, &size) != 0) return std::nullopt;
+  return size;
+}
+
+void SetWindowSize(int fd, const winsize& size) {
+  ioctl(fd, TIOCSWINSZ, &size);
 }
 
 }  // namespace muster::agent
