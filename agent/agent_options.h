@@ -13,7 +13,7 @@
 #include "agent/logs/log_plan.h"
 #include "agent/preemption/preemption_options.h"
 #include "agent/progress/hang_policy.h"
-#include "agent/store/store_path.h"
+#include "agent/store/store_plan.h"
 #include "agent/workers/worker_environment.h"
 #include "agent/workers/worker_input.h"
 #include "rendezvous/protocol/job_spec.h"

@@ -12,7 +12,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "agent/ports/port_reservation.h"
-#include "agent/store/store_path.h"
 #include "agent/store/store_plan.h"
 #include "base/net/socket_address.h"
 #include "base/net/tls_stream.h"

@@ -10,6 +10,14 @@
 
 namespace muster::agent {
 
+// The path of the connections from a node's workers to the round's store.
+enum class StorePath {
+  kDirect,  // one connection per worker to the node of rank 0
+  // one connection per node: its agent relays its workers' requests
+  // (--local-store)
+  kThroughAgent,
+};
+
 // The way in which this node serves the store of one round.
 struct StorePlan {
   // The addresses to listen on, in the order of preference: the server uses

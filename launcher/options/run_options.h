@@ -14,7 +14,7 @@
 #include "agent/logs/log_plan.h"
 #include "agent/preemption/preemption_options.h"
 #include "agent/progress/hang_policy.h"
-#include "agent/store/store_path.h"
+#include "agent/store/store_plan.h"
 #include "agent/workers/framework_variables.h"
 #include "agent/workers/worker_input.h"
 #include "launcher/options/defaults.h"
