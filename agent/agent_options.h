@@ -12,7 +12,6 @@
 #include "agent/lifecycle/agent_policy.h"
 #include "agent/logs/log_plan.h"
 #include "agent/preemption/preemption_options.h"
-#include "agent/progress/hang_policy.h"
 #include "agent/store/store_plan.h"
 #include "agent/workers/worker_environment.h"
 #include "agent/workers/worker_input.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/progress/hang_policy.h"
+#include "agent/lifecycle/agent_policy.h"
 #include "agent/progress/progress_message.h"
 #include "base/time.h"
 #include "rendezvous/protocol/progress.h"

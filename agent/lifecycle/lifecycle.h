@@ -14,7 +14,6 @@
 #include "agent/lifecycle/lifecycle_step.h"
 #include "agent/lifecycle/nccl_id_offer.h"
 #include "agent/lifecycle/node_ledger.h"
-#include "agent/progress/hang_policy.h"
 #include "base/time.h"
 
 namespace muster::agent {
