@@ -13,11 +13,11 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "agent/framework_env/framework_command.h"
 #include "agent/framework_env/peer_exchange.h"
 #include "agent/framework_env/peer_variables.h"
 #include "agent/guardian/exec_program.h"
 #include "agent/ports/port_reservation.h"
+#include "agent/workers/worker_command.h"
 #include "base/environment_value.h"
 #include "base/file_size_signal.h"
 #include "base/monotonic_clock.h"

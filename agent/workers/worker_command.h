@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "agent/workers/framework_variables.h"
 
 namespace muster::agent {
 
@@ -33,6 +34,20 @@ struct CommandRequest {
 // InvalidArgument: no program, or contradictory options.
 absl::StatusOr<std::vector<std::string>> WorkerCommand(
     const CommandRequest& request);
+
+// Arguments of a framework process: the first one, and the names of frameworks
+// in the second one.
+inline constexpr char kFrameworkArgument[] = "--framework-process";
+inline constexpr char kTensorFlowWord[] = "tf";
+inline constexpr char kJaxWord[] = "jax";
+
+// The command line that starts `command` through a framework process: this
+// program, which prepares the worker for TensorFlow or JAX and then executes
+// `command` (agent/framework_env/framework_process.h). If none of
+// `framework_envs` needs a framework process, the result is `command`. Pure.
+std::vector<std::string> WithFrameworkProcess(
+    const std::vector<FrameworkEnv>& framework_envs,
+    std::vector<std::string> command);
 
 }  // namespace muster::agent
 

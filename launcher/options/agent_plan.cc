@@ -9,7 +9,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/binding/binding_plan.h"
-#include "agent/framework_env/framework_command.h"
 #include "agent/logs/log_paths.h"
 #include "agent/preemption/requeue_job.h"
 #include "agent/workers/worker_command.h"
