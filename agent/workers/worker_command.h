@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "agent/workers/framework_variables.h"
+#include "agent/workers/worker_environment.h"
 
 namespace muster::agent {
 

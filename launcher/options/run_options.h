@@ -15,7 +15,7 @@
 #include "agent/logs/log_plan.h"
 #include "agent/preemption/preemption_options.h"
 #include "agent/store/store_plan.h"
-#include "agent/workers/framework_variables.h"
+#include "agent/workers/worker_environment.h"
 #include "agent/workers/worker_input.h"
 #include "launcher/options/defaults.h"
 #include "launcher/options/flag.h"
