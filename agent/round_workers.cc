@@ -17,7 +17,7 @@
 #include "agent/failures/describe_exit.h"
 #include "agent/failures/error_file.h"
 #include "agent/failures/round_records.h"
-#include "agent/logs/line_prefix.h"
+#include "agent/logs/log_plan.h"
 #include "agent/workers/worker_environment.h"
 #include "agent/workers/worker_input.h"
 #include "base/environment_value.h"
