@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/commands/tool_run.h"
-#include "agent/failures/bounded_text.h"
+#include "agent/logs/terminal_text.h"
 #include "rendezvous/protocol/failure.h"
 
 namespace muster::agent {

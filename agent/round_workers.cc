@@ -13,11 +13,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "agent/failures/bounded_text.h"
 #include "agent/failures/describe_exit.h"
 #include "agent/failures/error_file.h"
 #include "agent/failures/round_records.h"
 #include "agent/logs/log_plan.h"
+#include "agent/logs/terminal_text.h"
 #include "agent/workers/worker_environment.h"
 #include "agent/workers/worker_input.h"
 #include "base/environment_value.h"

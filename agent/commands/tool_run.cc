@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "agent/failures/bounded_text.h"
+#include "agent/logs/terminal_text.h"
 #include "base/monotonic_clock.h"
 #include "base/owned_fd.h"
 #include "base/poll.h"

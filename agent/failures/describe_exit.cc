@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "agent/failures/bounded_text.h"
+#include "agent/logs/terminal_text.h"
 #include "rendezvous/protocol/signal_names.h"
 
 namespace muster::agent {

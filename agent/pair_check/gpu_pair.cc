@@ -10,7 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "agent/commands/child_program.h"
-#include "agent/failures/bounded_text.h"
+#include "agent/logs/terminal_text.h"
 #include "base/monotonic_clock.h"
 #include "base/poll.h"
 #include "nccl/nccl_library.h"

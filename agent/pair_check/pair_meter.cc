@@ -15,7 +15,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "agent/failures/bounded_text.h"
+#include "agent/logs/terminal_text.h"
 #include "agent/pair_check/measure_connection.h"
 #include "base/monotonic_clock.h"
 #include "rendezvous/network_check/network_check.h"

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "agent/failures/bounded_text.h"
+#include "agent/logs/terminal_text.h"
 
 namespace muster::agent {
 namespace {

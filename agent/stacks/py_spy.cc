@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/commands/tool_run.h"
-#include "agent/failures/bounded_text.h"
+#include "agent/logs/terminal_text.h"
 #include "base/environment_value.h"
 #include "base/monotonic_clock.h"
 #include "base/own_program.h"

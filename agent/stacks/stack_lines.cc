@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "agent/failures/bounded_text.h"
+#include "agent/logs/terminal_text.h"
 #include "rendezvous/protocol/failure.h"
 
 namespace muster::agent {

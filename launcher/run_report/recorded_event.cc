@@ -8,7 +8,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "agent/failures/bounded_text.h"
+#include "agent/logs/terminal_text.h"
 
 namespace muster::launcher {
 namespace {

@@ -21,7 +21,6 @@
 #include <utility>
 #include <vector>
 
-#include "agent/failures/bounded_text.h"
 #include "agent/failures/error_file.h"
 #include "agent/failures/round_records.h"
 #include "agent/guardian/descendants.h"
