@@ -2,23 +2,74 @@
 #define MUSTER_AGENT_AGENT_OPTIONS_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "agent/gpus/job_files.h"
-#include "agent/health/health_options.h"
 #include "agent/lifecycle/agent_policy.h"
 #include "agent/logs/log_plan.h"
-#include "agent/preemption/preemption_options.h"
 #include "agent/store/store_plan.h"
 #include "agent/workers/worker_environment.h"
 #include "agent/workers/worker_input.h"
+#include "base/time.h"
+#include "rendezvous/endpoint/endpoint.h"
 #include "rendezvous/protocol/job_spec.h"
 #include "rendezvous/protocol/report.h"
 
 namespace muster::agent {
+
+// The options about a node's health: the checks that the node must pass before
+// each round, and the addresses and files of its probes, metrics and dashboard.
+struct HealthOptions {
+  std::string command;  // health check of the user, run by `sh -c`; empty: none
+  // health checks of Muster: gpu, disk, memory, shm
+  std::vector<std::string> checks;
+  Duration timeout = std::chrono::seconds(60);
+  Duration interval = std::chrono::seconds(30);
+  // Addresses at which HTTP servers listen; nullopt: no server. The server at
+  // probe_listen answers the probes, the server at metrics_listen both the
+  // metrics and the probes.
+  std::optional<rendezvous::Endpoint> probe_listen;
+  std::optional<rendezvous::Endpoint> metrics_listen;
+  // The file for node_exporter's textfile collector; empty: none.
+  std::string metrics_textfile;
+  // Whether each worker has metrics of its own.
+  bool metrics_ranks = false;
+  // The folder of the files that tell dcgm-exporter the job of each GPU
+  // (agent/gpus/job_files.h); empty: none.
+  std::string job_mapping_dir;
+  // Address of the dashboard; nullopt: none.
+  std::optional<rendezvous::Endpoint> dashboard_listen;
+  int gpus_needed = 0;  // GPUs that this node's workers need; 0: unknown
+
+  bool Asked() const { return !command.empty() || !checks.empty(); }
+
+  bool operator==(const HealthOptions&) const = default;
+};
+
+// Whether a preempted job is put back into its cluster's queue.
+enum class Requeue { kNo, kYes };
+
+// The configured behaviour at a preemption.
+struct PreemptionOptions {
+  std::vector<int> signals;  // signals that announce a preemption
+  // signal that the workers get at a preemption; 0: none
+  int worker_signal = 15;
+  Duration grace = std::chrono::seconds(120);
+  std::string command;  // command run by `sh -c` on each node; empty: none
+  Requeue requeue = Requeue::kNo;
+
+  bool operator==(const PreemptionOptions&) const = default;
+};
+
+// The signals that workers ignore until they install a handler; bit n - 1 is
+// signal n. Slurm sends the signals of a preemption to every process of a step.
+// These signals must not kill a worker during its grace period.
+uint64_t IgnoredByWorkers(const PreemptionOptions& options);
 
 // The configuration of an agent, from the options of `launch` or `agent`.
 struct AgentOptions {

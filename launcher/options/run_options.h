@@ -9,11 +9,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "agent/agent_options.h"
 #include "agent/binding/binding_plan.h"
-#include "agent/health/health_options.h"
 #include "agent/lifecycle/agent_policy.h"
 #include "agent/logs/log_plan.h"
-#include "agent/preemption/preemption_options.h"
 #include "agent/store/store_plan.h"
 #include "agent/workers/worker_environment.h"
 #include "agent/workers/worker_input.h"

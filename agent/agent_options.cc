@@ -1,4 +1,4 @@
-#include "agent/preemption/preemption_options.h"
+#include "agent/agent_options.h"
 
 #include <csignal>
 
