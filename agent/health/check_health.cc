@@ -3,9 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "agent/health/examine_environment.h"
-#include "agent/health/examine_gpus.h"
-#include "agent/health/examine_host.h"
+#include "agent/health/examine_node.h"
 #include "agent/health/read_host.h"
 #include "agent/health/read_node.h"
 #include "agent/health/read_surroundings.h"

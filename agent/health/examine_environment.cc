@@ -1,4 +1,4 @@
-#include "agent/health/examine_environment.h"
+// Findings about the environment variables of CUDA, NCCL and Gloo.
 
 #include <algorithm>
 
@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "agent/health/examine_node.h"
 #include "agent/health/nccl_variables.h"
 #include "agent/health/small_file.h"
 #include "agent/health/wording.h"

@@ -1,4 +1,5 @@
-#include "agent/health/examine_gpus.h"
+// Findings about a node's GPUs, their links, and the versions of driver and
+// libraries.
 
 #include <algorithm>
 #include <functional>
@@ -7,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "agent/gpus/xid.h"
+#include "agent/health/examine_node.h"
 #include "agent/health/wording.h"
 
 namespace muster::agent {

@@ -1,4 +1,5 @@
-#include "agent/health/examine_host.h"
+// Findings about a node's network, coordinator, cores, memory, limits and
+// disks.
 
 #include <algorithm>
 #include <cmath>
@@ -6,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "agent/health/examine_node.h"
 #include "agent/health/wording.h"
 #include "base/loopback.h"
 

@@ -1,9 +1,5 @@
 #include "agent/health/examine_node.h"
 
-#include "agent/health/examine_environment.h"
-#include "agent/health/examine_gpus.h"
-#include "agent/health/examine_host.h"
-
 namespace muster::agent {
 
 std::vector<Finding> ExamineNode(const NodeFacts& facts) {
