@@ -11,6 +11,7 @@
 namespace muster::agent {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // Replaces scontrol by a shell script whose text each test chooses.
@@ -84,9 +85,6 @@ TEST_F(RequeueJobTest, SaysThatThereIsNoSlurm) {
   EXPECT_THAT(std::string(missing.message()), HasSubstr("no such program"));
   EXPECT_FALSE(RequeueJob({}).ok());
 }
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 TEST(RequeueCommand, NamesTheJob) {
   EXPECT_THAT(RequeueCommand({{"SLURM_JOB_ID", "4711"}}).value(),
