@@ -101,8 +101,6 @@ TEST(WorkerCommandTest, RunPathGivesTheScriptItsNameAndArguments) {
   unlink(script.c_str());
 }
 
-using ::testing::ElementsAre;
-
 TEST(WithFrameworkProcessTest, OnlyThoseThatMustMeet) {
   EXPECT_THAT(WithFrameworkProcess({}, {"a", "b"}), ElementsAre("a", "b"));
   EXPECT_THAT(WithFrameworkProcess(
