@@ -6,11 +6,17 @@
 namespace muster::agent {
 namespace {
 
-using ::testing::_;
+using ::testing::AllOf;
 using ::testing::Contains;
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Key;
 using ::testing::Not;
 using ::testing::Pair;
+using ::testing::StartsWith;
+using ::testing::UnorderedElementsAre;
+using ::testing::_;
 
 using Variables = std::map<std::string, std::string>;
 
@@ -251,17 +257,6 @@ TEST(WithheldFromWorkersTest, TheSecretAndTheInitSystemsChannels) {
   EXPECT_THAT(WithheldFromWorkers(), Contains("MUSTER_TOKEN"));
   EXPECT_THAT(WithheldFromWorkers(), Contains("NOTIFY_SOCKET"));
 }
-
-using ::testing::AllOf;
-using ::testing::Contains;
-using ::testing::Each;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Key;
-using ::testing::Not;
-using ::testing::Pair;
-using ::testing::StartsWith;
-using ::testing::UnorderedElementsAre;
 
 // The third of the four workers on the second of two nodes.
 constexpr WorkerPlace kPlace = {.rank = 6,
