@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/health/examine_node.h"
-#include "agent/health/read_host.h"
 #include "agent/health/read_node.h"
 #include "agent/health/read_surroundings.h"
 #include "base/monotonic_clock.h"

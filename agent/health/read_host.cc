@@ -1,4 +1,4 @@
-#include "agent/health/read_host.h"
+// Reads the facts about a host: cores, memory, limits, clock and disks.
 
 #include <fcntl.h>
 #include <sched.h>
@@ -19,6 +19,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "agent/health/read_node.h"
 #include "agent/health/small_file.h"
 #include "agent/health/within.h"
 #include "base/bounded_file.h"

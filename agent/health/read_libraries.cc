@@ -1,4 +1,4 @@
-#include "agent/health/read_libraries.h"
+// Reads the versions of driver and libraries.
 
 #include <dlfcn.h>
 #include <unistd.h>
@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "agent/health/read_node.h"
 #include "agent/health/small_file.h"
 #include "base/bounded_file.h"
 #include "base/environment_value.h"

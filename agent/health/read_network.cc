@@ -1,4 +1,4 @@
-#include "agent/health/read_network.h"
+// Reads the facts about a host's network.
 
 #include <ifaddrs.h>
 #include <net/if.h>
@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "agent/health/read_node.h"
 #include "agent/health/small_file.h"
 #include "agent/health/within.h"
 #include "base/net/resolve.h"

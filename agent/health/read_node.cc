@@ -1,8 +1,6 @@
 #include "agent/health/read_node.h"
 
 #include "agent/gpus/read_gpu_facts.h"
-#include "agent/health/read_host.h"
-#include "agent/health/read_network.h"
 #include "agent/health/read_surroundings.h"
 #include "agent/health/within.h"
 #include "rendezvous/version.h"

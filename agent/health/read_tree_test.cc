@@ -7,9 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "agent/health/read_host.h"
-#include "agent/health/read_libraries.h"
-#include "agent/health/read_network.h"
+#include "agent/health/read_node.h"
 #include "agent/health/read_surroundings.h"
 #include "agent/health/small_file.h"
 #include "base/monotonic_clock.h"
