@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 #include "base/monotonic_clock.h"
-#include "base/timespec.h"
+#include "base/time.h"
 
 namespace muster {
 namespace {

@@ -2,6 +2,7 @@
 #define MUSTER_BASE_TIME_H_
 
 #include <chrono>
+#include <ctime>
 
 namespace muster {
 
@@ -21,6 +22,13 @@ using Instant = std::chrono::time_point<MonotonicTag, Duration>;
 
 inline double ToSeconds(Duration d) {
   return std::chrono::duration<double>(d).count();
+}
+
+// Converts a duration, which must not be negative, to the type that system
+// calls take.
+inline timespec ToTimespec(Duration d) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(d);
+  return {.tv_sec = seconds.count(), .tv_nsec = (d - seconds).count()};
 }
 
 }  // namespace muster

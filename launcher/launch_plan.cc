@@ -13,7 +13,7 @@
 #include "base/ignored_signals.h"
 #include "base/monotonic_clock.h"
 #include "base/net/resolve.h"
-#include "base/timespec.h"
+#include "base/time.h"
 #include "launcher/options/agent_plan.h"
 #include "rendezvous/protocol/signal_names.h"
 #include "rendezvous/protocol/verdict.h"

@@ -30,7 +30,7 @@
 #include "base/owned_fd.h"
 #include "base/poll.h"
 #include "base/subprocess.h"
-#include "base/timespec.h"
+#include "base/time.h"
 
 namespace muster::agent {
 namespace {

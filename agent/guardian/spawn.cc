@@ -20,7 +20,7 @@
 #include "agent/binding/cpu_list.h"
 #include "agent/guardian/wire_fields.h"
 #include "base/subprocess.h"
-#include "base/timespec.h"
+#include "base/time.h"
 
 namespace muster::agent {
 

@@ -17,7 +17,7 @@
 #include "base/monotonic_clock.h"
 #include "base/own_program.h"
 #include "base/subprocess.h"
-#include "base/timespec.h"
+#include "base/time.h"
 #include "launcher/options/flag_table.h"
 #include "launcher/slurm/job_result.h"
 #include "launcher/slurm/slurm_steps.h"

@@ -8,7 +8,7 @@
 #include <climits>
 #include <cstdint>
 
-#include "base/timespec.h"
+#include "base/time.h"
 
 namespace muster {
 

@@ -19,7 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/monotonic_clock.h"
-#include "base/timespec.h"
+#include "base/time.h"
 
 namespace muster {
 namespace {
