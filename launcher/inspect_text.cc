@@ -8,7 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "base/counted.h"
+#include "base/message_text.h"
 #include "launcher/report/text_layout.h"
 
 namespace muster::launcher {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/counted.h"
+#include "base/message_text.h"
 #include "rendezvous/job/job_record.h"
 
 namespace muster::launcher {

@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/message_text.h"
 #include "base/monotonic_clock.h"
-#include "base/rank_ranges.h"
 #include "store/client/store_channel.h"
 #include "store/wire/request.h"
 

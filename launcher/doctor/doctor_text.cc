@@ -7,7 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "agent/health/wording.h"
-#include "base/counted.h"
+#include "base/message_text.h"
 #include "launcher/report/text_layout.h"
 
 namespace muster::launcher {

@@ -8,8 +8,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "base/counted.h"
 #include "base/environment_value.h"
+#include "base/message_text.h"
 #include "launcher/options/option_values.h"
 #include "rendezvous/protocol/report.h"
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "base/counted.h"
+#include "base/message_text.h"
 #include "launcher/report/progress_text.h"
 #include "launcher/report/text_layout.h"
 #include "launcher/report/time_text.h"

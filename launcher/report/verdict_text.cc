@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/counted.h"
+#include "base/message_text.h"
 #include "launcher/report/status_text.h"
 #include "launcher/report/text_layout.h"
 #include "launcher/report/time_text.h"

@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
-#include "base/counted.h"
+#include "base/message_text.h"
 #include "launcher/report/text_layout.h"
 #include "launcher/report/time_text.h"
 #include "launcher/report/verdict_text.h"

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "base/counted.h"
+#include "base/message_text.h"
 #include "rendezvous/events/event_log.h"
 #include "rendezvous/protocol/job_status.h"
 

@@ -7,8 +7,8 @@
 #include <sstream>
 
 #include "absl/strings/str_cat.h"
-#include "base/counted.h"
 #include "base/fnv_hash.h"
+#include "base/message_text.h"
 #include "models/trainer/training_flags.h"
 #include "trainer_sdk/pipeline/schedule/generators.h"
 #include "trainer_sdk/pipeline/schedule/schedule_csv.h"

@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "base/counted.h"
 #include "base/file_size_signal.h"
 #include "base/ignored_signals.h"
+#include "base/message_text.h"
 #include "base/monotonic_clock.h"
 #include "base/owned_fd.h"
 #include "base/poll.h"

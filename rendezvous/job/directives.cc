@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "base/counted.h"
+#include "base/message_text.h"
 
 namespace muster::rendezvous {
 namespace {

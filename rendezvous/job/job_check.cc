@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "base/counted.h"
+#include "base/message_text.h"
 #include "rendezvous/job/job.h"
 
 namespace muster::rendezvous {

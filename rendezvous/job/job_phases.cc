@@ -12,7 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
-#include "base/counted.h"
+#include "base/message_text.h"
 #include "rendezvous/job/constituency.h"
 #include "rendezvous/job/job.h"
 #include "rendezvous/job/rank_assignment.h"

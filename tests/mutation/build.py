@@ -156,7 +156,7 @@ _SUITES = (
             'trainer_sdk/flight_recorder/flight_messages*.cc',
             'trainer_sdk/flight_recorder/flight_moment*.cc',
             'trainer_sdk/flight_recorder/flight_running*.cc'),
-           ('base/rank_ranges.cc', 'trainer_sdk/process_group/element.cc',
+           ('base/message_text.cc', 'trainer_sdk/process_group/element.cc',
             'trainer_sdk/process_group/operation.cc',
             'trainer_sdk/process_group/operations.cc',
             'trainer_sdk/process_group/signature.cc'), []),

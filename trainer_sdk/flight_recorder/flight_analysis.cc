@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "base/rank_ranges.h"
+#include "base/message_text.h"
 #include "trainer_sdk/flight_recorder/flight_log.h"
 #include "trainer_sdk/flight_recorder/flight_moment.h"
 #include "trainer_sdk/process_group/signature.h"

@@ -8,8 +8,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "base/message_text.h"
 #include "base/monotonic_clock.h"
-#include "base/rank_ranges.h"
 #include "trainer_sdk/process_group/formation.h"
 #include "trainer_sdk/store/call_within.h"
 

@@ -1,7 +1,7 @@
 #include "trainer_sdk/nccl/stream_watch.h"
 
 #include "absl/strings/str_cat.h"
-#include "base/seconds_text.h"
+#include "base/message_text.h"
 
 namespace muster {
 

@@ -6,8 +6,8 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "base/message_text.h"
 #include "base/monotonic_clock.h"
-#include "base/rank_ranges.h"
 #include "trainer_sdk/process_group/failure_record.h"
 #include "trainer_sdk/store/call_within.h"
 

@@ -4,8 +4,8 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "base/message_text.h"
 #include "base/monotonic_clock.h"
-#include "base/rank_ranges.h"
 
 namespace muster {
 namespace {

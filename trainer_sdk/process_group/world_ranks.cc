@@ -6,7 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "base/rank_ranges.h"
+#include "base/message_text.h"
 
 namespace muster {
 namespace {

@@ -6,8 +6,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/message_text.h"
 #include "base/monotonic_clock.h"
-#include "base/rank_ranges.h"
 
 namespace muster {
 namespace {

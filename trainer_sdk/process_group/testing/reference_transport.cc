@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/message_text.h"
 #include "base/monotonic_clock.h"
-#include "base/rank_ranges.h"
 #include "trainer_sdk/process_group/element.h"
 #include "trainer_sdk/process_group/operation.h"
 #include "trainer_sdk/process_group/operations.h"

@@ -1,6 +1,8 @@
-#include "base/rank_ranges.h"
+#include "base/message_text.h"
 
+#include <cmath>
 #include <cstddef>
+#include <cstdio>
 
 #include "absl/strings/str_cat.h"
 
@@ -10,6 +12,14 @@ namespace {
 constexpr int kShownRanges = 8;
 
 }  // namespace
+
+std::string SecondsText(Duration length) {
+  const double seconds = ToSeconds(length);
+  char text[64];
+  std::snprintf(text, sizeof(text),
+                std::fabs(seconds) < 100 ? "%.3g s" : "%.0f s", seconds);
+  return text;
+}
 
 std::string RankRanges(const std::vector<int>& ranks) {
   if (ranks.empty()) return "no rank";
