@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/log_folder.h"
+#include "base/folder.h"
 
 namespace muster {
 namespace {

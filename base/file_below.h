@@ -27,7 +27,7 @@ namespace muster {
 // read, but openat(2), renameat(2) and similar calls accept it as their folder.
 //    PermissionDenied  a link, folder or file belongs to another user, or the
 //                      system denies access
-//    other codes       those of PathStatus (base/log_folder.h)
+//    other codes       those of PathStatus (base/folder.h)
 absl::StatusOr<OwnedFd> OpenFolderBelow(const std::string& root,
                                         const std::string& path);
 

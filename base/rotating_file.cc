@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "base/file_below.h"
-#include "base/log_folder.h"
+#include "base/folder.h"
 
 namespace muster {
 namespace {

@@ -13,18 +13,17 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/bounded_file.h"
-#include "base/log_folder.h"
+#include "base/folder.h"
 #include "base/monotonic_clock.h"
 #include "base/net/resolve.h"
 #include "base/net/socket_address.h"
 #include "base/poll.h"
-#include "base/user_folder.h"
 #include "base/write_all.h"
 
 namespace muster::launcher {
 namespace {
 
-// Name of the folder for tokens inside a user's folder (base/user_folder.h).
+// Name of the folder for tokens inside a user's folder (base/folder.h).
 // The folder for tokens is separate because the user's folder may hold the logs
 // of many jobs.
 constexpr char kFolder[] = "/tokens";

@@ -23,7 +23,7 @@ namespace muster::launcher {
 // from this folder when the user's last session ends.
 inline constexpr char kMemoryFolder[] = "/dev/shm";
 
-// The folders in which a user's folder (base/user_folder.h) may hold tokens, in
+// The folders in which a user's folder (base/folder.h) may hold tokens, in
 // the order in which a coordinator tries them: /tmp, the user's runtime folder,
 // TMPDIR, kMemoryFolder. /tmp is first because XDG_RUNTIME_DIR and TMPDIR may
 // differ between a job and the user's login shell.

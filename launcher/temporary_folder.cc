@@ -7,8 +7,7 @@
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
-#include "base/log_folder.h"
-#include "base/user_folder.h"
+#include "base/folder.h"
 
 namespace muster::launcher {
 namespace {

@@ -10,7 +10,7 @@ namespace muster::launcher {
 // Creates the folder of a job's temporary files with mode 0700 and returns its
 // path. The path is `directory` (".../muster_<uid>/NAME"). If another user has
 // taken the name muster_<uid>, the folder NAME is created in another folder of
-// this user (base/user_folder.h). InvalidArgument: the folder cannot be
+// this user (base/folder.h). InvalidArgument: the folder cannot be
 // created; the message has the path, errno's text and what to do.
 absl::StatusOr<std::string> MakeTemporaryFolder(const std::string& directory);
 

@@ -19,7 +19,7 @@
 #include <utility>
 
 #include "agent/logs/pipe_reader.h"
-#include "base/log_folder.h"
+#include "base/folder.h"
 #include "base/monotonic_clock.h"
 
 namespace muster::agent {

@@ -7,7 +7,7 @@
 
 #include "agent/logs/log_paths.h"
 #include "base/file_below.h"
-#include "base/log_folder.h"
+#include "base/folder.h"
 #include "base/owned_fd.h"
 
 namespace muster::agent {

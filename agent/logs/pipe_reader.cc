@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "agent/terminal/terminal.h"
-#include "base/log_folder.h"
+#include "base/folder.h"
 #include "base/monotonic_clock.h"
 
 namespace muster::agent {

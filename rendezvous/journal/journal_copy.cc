@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "base/log_folder.h"
+#include "base/folder.h"
 #include "base/owned_fd.h"
 #include "base/write_all.h"
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "base/log_folder.h"
+#include "base/folder.h"
 #include "base/owned_fd.h"
 #include "rendezvous/journal/journal_copy.h"
 

@@ -24,7 +24,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "base/log_folder.h"
+#include "base/folder.h"
 #include "base/monotonic_clock.h"
 #include "base/owned_fd.h"
 
