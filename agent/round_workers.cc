@@ -22,7 +22,6 @@
 #include "agent/workers/worker_input.h"
 #include "base/environment_value.h"
 #include "base/file_below.h"
-#include "base/file_size_signal.h"
 #include "base/ignored_signals.h"
 #include "base/owned_fd.h"
 #include "base/time.h"

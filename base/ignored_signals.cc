@@ -1,9 +1,17 @@
 #include "base/ignored_signals.h"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <csignal>
 
 namespace muster {
+namespace {
+
+bool changed = false;
+bool was_ignored = false;
+
+}  // namespace
 
 bool IsIgnored(int signal) {
   if (signal == SIGPIPE || signal == SIGXFSZ || signal == SIGCHLD) return false;
@@ -24,6 +32,18 @@ uint64_t IgnoredSignals() {
     if (IsIgnored(signal)) ignored |= uint64_t{1} << (signal - 1);
   }
   return ignored;
+}
+
+void IgnoreFileSizeSignal() {
+  const auto before = signal(SIGXFSZ, SIG_IGN);
+  if (!changed) was_ignored = before == SIG_IGN;
+  changed = true;
+}
+
+bool FileSizeSignalWasIgnored() { return was_ignored; }
+
+void RestoreFileSizeSignal() {
+  if (changed && !was_ignored) signal(SIGXFSZ, SIG_DFL);
 }
 
 }  // namespace muster

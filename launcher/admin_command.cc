@@ -19,7 +19,7 @@
 #include "absl/strings/str_format.h"
 #include "agent/logs/terminal_text.h"
 #include "base/exec_pointers.h"
-#include "base/file_size_signal.h"
+#include "base/ignored_signals.h"
 #include "base/own_program.h"
 #include "base/resource_room.h"
 #include "base/unix_time.h"

@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/exec_pointers.h"
-#include "base/file_size_signal.h"
+#include "base/ignored_signals.h"
 #include "base/own_program.h"
 #include "launcher/bench_plan.h"
 #include "launcher/options/flag_table.h"

@@ -12,7 +12,7 @@
 #include "agent/logs/log_relay.h"
 #include "agent/logs/log_router.h"
 #include "agent/nccl_id/nccl_id_process.h"
-#include "base/file_size_signal.h"
+#include "base/ignored_signals.h"
 #include "base/monotonic_clock.h"
 #include "base/process_secrets.h"
 #include "base/resource_room.h"

@@ -19,7 +19,7 @@
 #include "agent/ports/port_reservation.h"
 #include "agent/workers/worker_command.h"
 #include "base/environment_value.h"
-#include "base/file_size_signal.h"
+#include "base/ignored_signals.h"
 #include "base/monotonic_clock.h"
 #include "base/subprocess.h"
 

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/file_size_signal.h"
 #include "base/ignored_signals.h"
 #include "base/monotonic_clock.h"
 #include "base/own_program.h"

@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "base/file_size_signal.h"
 #include "base/ignored_signals.h"
 #include "base/message_text.h"
 #include "base/monotonic_clock.h"
