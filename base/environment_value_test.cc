@@ -1,6 +1,7 @@
 #include "base/environment_value.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 
@@ -30,6 +31,18 @@ TEST(EnvironmentValueTest, EnvironmentOfThisProcessIsRead) {
   ASSERT_EQ(unsetenv("MUSTER_PROBE"), 0);
   EXPECT_EQ(ReadEnvironment().count("MUSTER_PROBE"), 0u);
   EXPECT_EQ(EnvironmentVariable("MUSTER_PROBE"), "");
+}
+
+TEST(SearchPath, WithoutPathTheSystemsDefaultHoldsTheShell) {
+  const std::string path = SearchPath({{"HOME", "/root"}});
+  EXPECT_EQ(path, DefaultSearchPath());
+  EXPECT_EQ(access((path.substr(0, path.find(':')) + "/sh").c_str(), X_OK), 0)
+      << path;
+}
+
+TEST(SearchPath, IsPathEvenIfThatIsEmpty) {
+  EXPECT_EQ(SearchPath({{"PATH", "/opt/bin:/bin"}}), "/opt/bin:/bin");
+  EXPECT_EQ(SearchPath({{"PATH", ""}}), "");
 }
 
 }  // namespace

@@ -7,9 +7,9 @@
 #include <cerrno>
 #include <string_view>
 
+#include "base/environment_value.h"
 #include "base/exec_pointers.h"
 #include "base/owned_fd.h"
-#include "base/search_path.h"
 
 namespace muster::agent {
 const char* FindInEnvironment(const std::vector<std::string>& environment,

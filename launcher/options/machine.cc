@@ -26,7 +26,6 @@
 #include "base/environment_value.h"
 #include "base/net/socket_address.h"
 #include "base/owned_fd.h"
-#include "base/search_path.h"
 #include "launcher/options/worker_slots.h"
 
 namespace muster::launcher {

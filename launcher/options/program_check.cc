@@ -9,7 +9,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/environment_value.h"
-#include "base/search_path.h"
 #include "launcher/options/option_values.h"
 
 namespace muster::launcher {
