@@ -19,7 +19,7 @@ namespace muster::launcher {
 // Takes the token out of the environment, prepares the process, runs `main` and
 // returns the exit code. Preparation: descriptors 0 to 2 are opened, the limits
 // of the process are read, and other processes of the user are kept from
-// reading this one (base/process_secrets.h).
+// reading this one (base/secrets.h).
 //
 // An agent also starts its own program file as a helper process, for example to
 // make an NCCL id. If `argv` names such a helper, runs the helper instead of

@@ -25,7 +25,7 @@
 #include "base/net/tls_stream.h"
 #include "base/owned_fd.h"
 #include "base/poll.h"
-#include "base/same_secret.h"
+#include "base/secrets.h"
 
 namespace muster::agent {
 namespace {

@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "absl/strings/str_cat.h"
-#include "base/same_secret.h"
+#include "base/secrets.h"
 
 namespace muster::rendezvous {
 namespace {

@@ -16,8 +16,7 @@
 #include "absl/strings/strip.h"
 #include "base/bounded_file.h"
 #include "base/owned_fd.h"
-#include "base/process_secrets.h"
-#include "base/same_secret.h"
+#include "base/secrets.h"
 
 namespace muster::rendezvous {
 namespace {

@@ -102,7 +102,7 @@ _SUITES = (
            ('rendezvous/dashboard/dashboard_access*.cc',
             'rendezvous/dashboard/job_history*.cc'),
            ('base/bounded_file.cc', 'base/net/socket_address.cc',
-            'base/poll.cc', 'base/process_secrets.cc',
+            'base/poll.cc', 'base/secrets.cc',
             'rendezvous/endpoint/endpoint.cc',
             'rendezvous/protocol/job_status.cc',
             'rendezvous/tls/principal.cc',

@@ -1,4 +1,4 @@
-#include "base/process_secrets.h"
+#include "base/secrets.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "base/process_secrets.h"
+#include "base/secrets.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
