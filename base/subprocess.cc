@@ -17,7 +17,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
-#include "base/exec_pointers.h"
 #include "base/monotonic_clock.h"
 #include "base/poll.h"
 

@@ -15,6 +15,19 @@
 
 namespace muster {
 
+// Returns argv or envp for exec and posix_spawn: a pointer to each word, then a
+// null pointer. The result refers to `words`, which exec does not change.
+// Allocates, so a process with threads must call it before fork.
+inline std::vector<char*> ExecPointers(const std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
+  for (const std::string& word : words) {
+    pointers.push_back(const_cast<char*>(word.c_str()));
+  }
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
 // A program to be started as a child of this process.
 struct SubprocessPlan {
   // Value in `descriptors`: the child inherits this process's descriptor with

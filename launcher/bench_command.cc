@@ -10,9 +10,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "base/exec_pointers.h"
 #include "base/ignored_signals.h"
 #include "base/own_program.h"
+#include "base/subprocess.h"
 #include "launcher/bench_plan.h"
 #include "launcher/options/flag_table.h"
 #include "launcher/options/run_options.h"

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "base/environment_value.h"
-#include "base/exec_pointers.h"
 #include "base/owned_fd.h"
+#include "base/subprocess.h"
 
 namespace muster::agent {
 const char* FindInEnvironment(const std::vector<std::string>& environment,
