@@ -7,7 +7,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "base/own_program.h"
+#include "base/subprocess.h"
 
 namespace muster {
 namespace {

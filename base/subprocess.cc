@@ -11,9 +11,11 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <string_view>
+#include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
@@ -140,6 +142,11 @@ bool HasEnded(pid_t pid) {
 }
 
 }  // namespace
+
+std::string OwnProgram() {
+  std::error_code unreadable;
+  return std::filesystem::read_symlink("/proc/self/exe", unreadable).string();
+}
 
 absl::StatusOr<pid_t> StartSubprocess(const SubprocessPlan& plan) {
   MUSTER_CHECK(plan.descriptors.size() <= kMaxDescriptors);

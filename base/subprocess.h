@@ -15,6 +15,10 @@
 
 namespace muster {
 
+// The path of this process's executable with symbolic links resolved; empty if
+// /proc cannot be read.
+std::string OwnProgram();
+
 // Returns argv or envp for exec and posix_spawn: a pointer to each word, then a
 // null pointer. The result refers to `words`, which exec does not change.
 // Allocates, so a process with threads must call it before fork.

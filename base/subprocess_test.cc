@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -277,6 +278,14 @@ TEST_F(AwaitSubprocessTest, EndsWhenCancelled) {
 TEST(ExitCodeOfTest, SignalIsAddedTo128) {
   EXPECT_EQ(ExitCodeOf(3 << 8), 3);
   EXPECT_EQ(ExitCodeOf(SIGKILL), 128 + SIGKILL);
+}
+
+TEST(OwnProgramTest, IsTheFileThatRuns) {
+  struct stat running, named;
+  ASSERT_EQ(stat("/proc/self/exe", &running), 0);
+  ASSERT_EQ(OwnProgram().substr(0, 1), "/");
+  ASSERT_EQ(stat(OwnProgram().c_str(), &named), 0);
+  EXPECT_EQ(named.st_ino, running.st_ino);
 }
 
 }  // namespace

@@ -19,7 +19,6 @@
 #include "absl/strings/str_format.h"
 #include "agent/logs/terminal_text.h"
 #include "base/ignored_signals.h"
-#include "base/own_program.h"
 #include "base/resource_room.h"
 #include "base/subprocess.h"
 #include "base/unix_time.h"

@@ -11,7 +11,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/ignored_signals.h"
-#include "base/own_program.h"
 #include "base/subprocess.h"
 #include "launcher/bench_plan.h"
 #include "launcher/options/flag_table.h"

@@ -13,7 +13,7 @@
 #include "agent/logs/terminal_text.h"
 #include "base/environment_value.h"
 #include "base/monotonic_clock.h"
-#include "base/own_program.h"
+#include "base/subprocess.h"
 
 namespace muster::agent {
 namespace {

@@ -14,7 +14,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/ignored_signals.h"
 #include "base/monotonic_clock.h"
-#include "base/own_program.h"
 #include "base/subprocess.h"
 #include "base/time.h"
 #include "launcher/options/flag_table.h"

@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/lifecycle/agent_policy.h"
 #include "base/environment_value.h"
-#include "base/own_program.h"
+#include "base/subprocess.h"
 #include "launcher/options/machine.h"
 #include "launcher/options/option_values.h"
 

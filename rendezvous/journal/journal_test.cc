@@ -33,7 +33,6 @@
 
 #include "absl/status/status.h"
 #include "base/monotonic_clock.h"
-#include "base/own_program.h"
 #include "base/owned_fd.h"
 #include "base/subprocess.h"
 #include "base/write_all.h"
