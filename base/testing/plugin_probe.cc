@@ -2,7 +2,7 @@
 // a number that the plugin returns, or the error.
 #include <iostream>
 
-#include "base/plugin.h"
+#include "base/dynamic_library.h"
 #include "base/testing/test_plugin.h"
 
 int main() {

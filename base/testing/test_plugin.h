@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "base/plugin.h"
+#include "base/dynamic_library.h"
 
 namespace muster {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
-#include "base/plugin.h"
+#include "base/dynamic_library.h"
 #include "trainer_sdk/cuda/cuda_types.h"
 #include "trainer_sdk/cuda/kernels.h"
 
@@ -86,7 +86,7 @@ struct CudaPlugin {
 const CudaPlugin& LinkedCudaPlugin();
 
 // Loads libmuster_cuda.so, once in the process, from the places that
-// LoadPluginFile (base/plugin.h) searches. NotFound: the plugin is not
+// LoadPluginFile (base/dynamic_library.h) searches. NotFound: the plugin is not
 // installed; the message says what to do. FailedPrecondition: the plugin has
 // another version than this program.
 inline absl::StatusOr<const CudaPlugin*> LoadCudaPlugin() {

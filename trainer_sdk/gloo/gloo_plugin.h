@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "base/plugin.h"
+#include "base/dynamic_library.h"
 
 namespace muster {
 
@@ -87,9 +87,9 @@ struct GlooPlugin {
 };
 
 // Loads libmuster_gloo.so, once in the process, from the places that
-// LoadPluginFile (base/plugin.h) searches. NotFound: the plugin or libgloo is
-// missing; the message says what to do. FailedPrecondition: the plugin has
-// another version than this program.
+// LoadPluginFile (base/dynamic_library.h) searches. NotFound: the plugin or
+// libgloo is missing; the message says what to do. FailedPrecondition: the
+// plugin has another version than this program.
 inline absl::StatusOr<const GlooPlugin*> LoadGlooPlugin() {
   static const auto* const plugin =
       new absl::StatusOr<const GlooPlugin*>(LoadPlugin<GlooPlugin>(

@@ -1,4 +1,4 @@
-#include "base/plugin.h"
+#include "base/dynamic_library.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
