@@ -12,7 +12,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
 #include "base/net/resolve.h"
-#include "base/net/retransmission.h"
 #include "base/poll.h"
 
 namespace muster {
@@ -47,6 +46,12 @@ int Reach(int fd, const SocketAddress& address, Instant deadline) {
   }
   return ConnectResult(fd);
 }
+
+// The number of the socket option TCP_RTO_MAX_MS, which older versions of
+// <linux/tcp.h> do not define.
+constexpr int kMaxRetransmissionTimeout = 44;
+// The smallest value of TCP_RTO_MAX_MS, in milliseconds.
+constexpr int kLeastMilliseconds = 1000;
 
 }  // namespace
 
@@ -100,6 +105,12 @@ absl::StatusOr<OwnedFd> ConnectTcp(const std::string& host, int port,
   }
   return absl::UnavailableError(absl::StrCat(
       "connecting to ", HostPort(host, port), ": ", last.message()));
+}
+
+void LimitRetransmissionInterval(int fd) {
+  // Errors are ignored: a kernel before Linux 6.15 does not have the option.
+  (void)setsockopt(fd, IPPROTO_TCP, kMaxRetransmissionTimeout,
+                   &kLeastMilliseconds, sizeof(kLeastMilliseconds));
 }
 
 }  // namespace muster

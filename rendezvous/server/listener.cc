@@ -21,7 +21,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
-#include "base/net/retransmission.h"
+#include "base/net/connect.h"
 #include "base/owned_fd.h"
 #include "rendezvous/server/caller_check.h"
 #include "rendezvous/server/self_check.h"

@@ -159,7 +159,7 @@ def backoff_s(failures):
 
 
 def _sends_again_soon():
-  """Whether the kernel supports TCP_RTO_MAX_MS (base/net/retransmission.h)."""
+  """Whether the kernel supports TCP_RTO_MAX_MS (base/net/connect.h)."""
   with socket.socket() as tried:
     try:
       tried.setsockopt(socket.IPPROTO_TCP, 44, 1000)

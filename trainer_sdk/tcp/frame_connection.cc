@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/net/retransmission.h"
+#include "base/net/connect.h"
 
 namespace muster {
 namespace {
