@@ -21,7 +21,6 @@
 #include "base/monotonic_clock.h"
 #include "base/net/connect.h"
 #include "base/net/socket_address.h"
-#include "base/net/stream_socket.h"
 #include "base/net/tls_stream.h"
 #include "base/owned_fd.h"
 #include "base/poll.h"

@@ -1,6 +1,7 @@
 #ifndef MUSTER_BASE_NET_TLS_STREAM_H_
 #define MUSTER_BASE_NET_TLS_STREAM_H_
 
+#include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 
@@ -13,10 +14,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/owned_fd.h"
 #include "base/time.h"
-
-struct ssl_ctx_st;
-struct ssl_st;
 
 namespace muster {
 
@@ -142,6 +141,33 @@ class TlsStream {
   size_t held_back_ = 0;
   // buffer in which small pieces are joined into one record
   std::vector<char> record_;
+};
+
+// A connected stream socket, in clear text or encrypted.
+struct StreamSocket {
+  OwnedFd fd;
+  // null: the connection is in clear text
+  std::unique_ptr<TlsStream> tls;
+
+  bool open() const { return fd.open(); }
+
+  // Send and Receive are like sendmsg and recvmsg, but never block and cause no
+  // SIGPIPE. If Send returns less than the size of `pieces`, the caller must
+  // call Send again with the remaining bytes.
+  ssize_t Send(std::span<iovec> pieces) {
+    if (tls != nullptr) return tls->Write(pieces);
+    msghdr message{};
+    message.msg_iov = pieces.data();
+    message.msg_iovlen = pieces.size();
+    return sendmsg(fd.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  }
+  ssize_t Receive(std::span<iovec> pieces) {
+    if (tls != nullptr) return tls->Read(pieces);
+    msghdr message{};
+    message.msg_iov = pieces.data();
+    message.msg_iovlen = pieces.size();
+    return recvmsg(fd.get(), &message, MSG_DONTWAIT);
+  }
 };
 
 }  // namespace muster

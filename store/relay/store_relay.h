@@ -12,7 +12,6 @@
 #include "absl/status/statusor.h"
 #include "base/net/address_set.h"
 #include "base/net/socket_address.h"
-#include "base/net/stream_socket.h"
 #include "base/net/tls_stream.h"
 #include "base/owned_fd.h"
 #include "base/time.h"

@@ -15,7 +15,6 @@
 #include "base/little_endian.h"
 #include "base/monotonic_clock.h"
 #include "base/net/socket_address.h"
-#include "base/net/stream_socket.h"
 #include "base/net/tls_stream.h"
 #include "base/owned_fd.h"
 #include "base/time.h"

@@ -12,7 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "base/net/stream_socket.h"
+#include "base/net/tls_stream.h"
 #include "base/owned_fd.h"
 #include "store/core/store_effects.h"
 #include "store/server/buffer_budget.h"

@@ -25,7 +25,7 @@
 
 #include "base/check.h"
 #include "base/little_endian.h"
-#include "base/net/stream_socket.h"
+#include "base/net/tls_stream.h"
 #include "base/owned_fd.h"
 #include "store/wire/reply.h"
 #include "tests/fuzz/edited_bytes.h"

@@ -21,7 +21,7 @@
 #include "base/check.h"
 #include "base/message_text.h"
 #include "base/monotonic_clock.h"
-#include "base/net/stream_socket.h"
+#include "base/net/tls_stream.h"
 #include "base/owned_fd.h"
 #include "base/time.h"
 #include "trainer_sdk/gloo/gloo_plugin.h"

@@ -10,7 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "base/net/stream_socket.h"
+#include "base/net/tls_stream.h"
 #include "trainer_sdk/network/mesh.h"
 #include "trainer_sdk/process_group/signature.h"
 

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "base/net/stream_socket.h"
 #include "base/net/tls_stream.h"
 #include "base/owned_fd.h"
 #include "base/time.h"

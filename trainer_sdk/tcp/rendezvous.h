@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "base/net/stream_socket.h"
 #include "base/net/tls_stream.h"
 #include "base/time.h"
 #include "trainer_sdk/network/mesh.h"

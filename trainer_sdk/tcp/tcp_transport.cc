@@ -25,7 +25,6 @@
 #include "base/check.h"
 #include "base/message_text.h"
 #include "base/monotonic_clock.h"
-#include "base/net/stream_socket.h"
 #include "base/net/tls_stream.h"
 #include "base/owned_fd.h"
 #include "base/poll.h"
