@@ -48,7 +48,6 @@
 #include "base/channel_key.h"
 #include "base/check.h"
 #include "base/environment_value.h"
-#include "base/loopback.h"
 #include "base/monotonic_clock.h"
 #include "base/net/socket_address.h"
 #include "base/poll.h"

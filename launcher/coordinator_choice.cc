@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/fnv_hash.h"
-#include "base/loopback.h"
+#include "base/net/socket_address.h"
 
 namespace muster::launcher {
 namespace {

@@ -10,7 +10,6 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
-#include "base/loopback.h"
 #include "base/monotonic_clock.h"
 #include "base/net/connect.h"
 #include "base/net/resolve.h"

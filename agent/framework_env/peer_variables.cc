@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
-#include "base/loopback.h"
+#include "base/net/socket_address.h"
 #include "rendezvous/endpoint/endpoint.h"
 
 namespace muster::agent {

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/health/examine_node.h"
 #include "agent/health/wording.h"
-#include "base/loopback.h"
+#include "base/net/socket_address.h"
 
 namespace muster::agent {
 namespace {

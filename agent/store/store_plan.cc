@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "base/loopback.h"
 #include "base/net/socket_address.h"
 #include "rendezvous/protocol/report.h"
 

@@ -17,6 +17,9 @@
 #include "base/owned_fd.h"
 #include "base/time.h"
 
+struct ssl_ctx_st;
+struct ssl_st;
+
 namespace muster {
 
 // The key that both ends of an encrypted connection know, prepared for TLS.

@@ -4,7 +4,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "base/loopback.h"
+#include "base/net/socket_address.h"
 #include "launcher/options/command_line.h"
 #include "rendezvous/protocol/signal_names.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "base/loopback.h"
+#include "base/net/socket_address.h"
 
 namespace muster::launcher {
 namespace {

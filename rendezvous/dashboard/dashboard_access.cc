@@ -6,7 +6,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/is_digits.h"
-#include "base/loopback.h"
 #include "base/net/socket_address.h"
 #include "rendezvous/tls/token_identity.h"
 

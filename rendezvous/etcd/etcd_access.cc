@@ -14,7 +14,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "base/bounded_file.h"
-#include "base/loopback.h"
+#include "base/net/socket_address.h"
 #include "base/owned_fd.h"
 
 namespace muster::rendezvous {

@@ -18,7 +18,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/environment_value.h"
-#include "base/loopback.h"
 #include "base/net/resolve.h"
 #include "base/net/socket_address.h"
 #include "base/time.h"

@@ -1,4 +1,4 @@
-#include "base/loopback.h"
+#include "base/net/socket_address.h"
 
 #include <gtest/gtest.h>
 
