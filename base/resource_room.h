@@ -31,6 +31,15 @@ void ReduceThreadMemory();
 // `program`: the name shown in that line; must be a literal.
 void InstallOutOfResourceHandler(const char* program);
 
+// Raises this process's soft limit of open descriptors as far as allowed.
+// Returns the number of connections that a server may accept if it keeps
+// `kept_for_others` descriptors for files, pipes and epoll sets. The result is
+// at least half of the limit, but at most 1,000,000.
+//
+// A gRPC listener that runs out of descriptors never accepts again, so the
+// limit must be raised and known before the first connection.
+int RaiseDescriptorLimit(int kept_for_others);
+
 }  // namespace muster
 
 #endif  // MUSTER_BASE_RESOURCE_ROOM_H_

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/descriptor_limit.h"
 #include "base/net/resolve.h"
 #include "base/owned_fd.h"
 #include "base/resource_room.h"

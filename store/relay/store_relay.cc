@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "base/descriptor_limit.h"
 #include "base/little_endian.h"
 #include "base/monotonic_clock.h"
 #include "base/net/connect.h"
 #include "base/net/resolve.h"
 #include "base/poll.h"
+#include "base/resource_room.h"
 #include "store/relay/relay_core.h"
 #include "store/server/hub_events.h"
 #include "store/server/listening_socket.h"

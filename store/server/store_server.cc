@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/descriptor_limit.h"
+#include "base/resource_room.h"
 #include "store/core/store_core.h"
 #include "store/server/buffer_budget.h"
 #include "store/server/hub_events.h"

@@ -14,11 +14,11 @@
 #include <utility>
 #include <vector>
 
-#include "base/descriptor_limit.h"
 #include "base/monotonic_clock.h"
 #include "base/net/socket_address.h"
 #include "base/owned_fd.h"
 #include "base/poll.h"
+#include "base/resource_room.h"
 #include "rendezvous/client/channel.h"
 #include "rendezvous/client/grpc_link.h"
 
