@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "agent/guardian/descendants.h"
-#include "agent/guardian/output_pipe.h"
+#include "agent/guardian/guardian_harness.h"
 #include "tests/integration/harness/cluster.h"
 
 namespace muster {
