@@ -6,6 +6,7 @@
 namespace muster::agent {
 namespace {
 
+using ::testing::_;
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::Each;
@@ -16,7 +17,6 @@ using ::testing::Not;
 using ::testing::Pair;
 using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
-using ::testing::_;
 
 using Variables = std::map<std::string, std::string>;
 
