@@ -3,17 +3,12 @@
 prints, and nothing to strangers."""
 
 import contextlib
-import json
 import os
 import re
 import socket
 import subprocess
 import sys
-import tempfile
-import unittest
 
-from selenium import webdriver
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
@@ -22,11 +17,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)),
 
 import free_port
 import xml_main
+from dashboard_case import DAEMON, LAUNCH, TIMEOUT_S, DashboardCase
 from until import until
 
-_LAUNCH = os.path.realpath('launcher/launch')
-_DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
-_TIMEOUT_S = 60
 _MAX_STREAMS = 16
 _MAX_OUTPUT_STREAMS = 8
 _STATUS = '<img src=x onerror="document.title=3">'  # each worker reports it
@@ -70,133 +63,23 @@ with open(sys.argv[1] + '.say' + os.environ['RANK']) as said:
 '''
 
 
-class Browser:
-  """A Chromium, driven by chromedriver."""
-
-  def __init__(self):
-    options = webdriver.ChromeOptions()
-    options.binary_location = '/usr/bin/chromium'
-    # Chromium's sandbox refuses to run as root. It is not needed, because the
-    # browser loads only Muster's own pages.
-    for flag in ('--headless=new', '--no-sandbox', '--disable-dev-shm-usage',
-                 '--disable-gpu', '--window-size=1280,1000'):
-      options.add_argument(flag)
-    options.set_capability('goog:loggingPrefs', {'browser': 'ALL'})
-    self.driver = webdriver.Chrome(service=Service('/usr/bin/chromedriver'),
-                                   options=options)
-
-  def text(self, element_id):
-    return self.driver.find_element(By.ID, element_id).text
-
-  def is_shown(self, element_id):
-    return self.driver.find_element(By.ID, element_id).is_displayed()
-
-  def field(self, list_id, name):
-    """The value of a fact; None if the page does not have it."""
-    return self.driver.execute_script(
-        'return [...document.querySelectorAll(`#${arguments[0]} dd`)]'
-        '.filter((one) => one.dataset.field === arguments[1])'
-        '.map((one) => one.textContent)[0]', list_id, name)
-
-  def rows(self, body_id):
-    return self.driver.execute_script(
-        'return [...document.querySelectorAll(`#${arguments[0]} tr`)].map('
-        '(row) => [...row.cells].map((cell) => cell.textContent))', body_id)
-
-  def states(self):
-    """The state of each rank."""
-    return self.driver.execute_script(
-        'return [...document.querySelectorAll("#grid .cell")].map('
-        '(cell) => cell.dataset.state)')
-
-  def lines(self):
-    """The class and the text of each line of output."""
-    return self.driver.execute_script(
-        'return [...document.querySelectorAll("#lines div")].map('
-        '(line) => [line.className, line.textContent])')
-
-  def press(self, key):
-    self.driver.find_element(By.ID, 'grid').send_keys(key)
-
-  def complaints(self):
-    """What the console says, without answers that a test provokes and the icon
-    that the page does not have."""
-    return [line['message'] for line in self.driver.get_log('browser')
-            if 'favicon.ico' not in line['message']
-            and 'status of 401' not in line['message']]
-
-
-class Dashboard(unittest.TestCase):
-
-  @classmethod
-  def setUpClass(cls):
-    cls.browser = Browser()
-    cls.addClassCleanup(cls.browser.driver.quit)
+class Dashboard(DashboardCase):
 
   def setUp(self):
-    folder = tempfile.TemporaryDirectory()
-    self.addCleanup(folder.cleanup)
-    self.folder = folder.name
+    super().setUp()
     self.end_file = os.path.join(self.folder, 'end')
     self.worker = os.path.join(self.folder, 'worker.py')
     with open(self.worker, 'w') as file:
       file.write(_WORKER)
-    # Make the browser forget the token and the page of the previous test.
-    self.browser.driver.get('about:blank')
-    self.browser.complaints()
-
-  def environment(self, token=None):
-    environment = dict(os.environ, NO_COLOR='1')
-    environment.pop('MUSTER_TOKEN', None)
-    if token:
-      environment['MUSTER_TOKEN'] = token
-    return environment
-
-  def start(self, *argv, token=None, stdout=subprocess.PIPE):
-    program = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=stdout,
-                               stderr=subprocess.STDOUT, text=True,
-                               env=self.environment(token), cwd=self.folder)
-
-    def stop():
-      program.kill()
-      program.communicate()
-    self.addCleanup(stop)
-    return program
-
-  def said(self, program, pattern):
-    """Returns the first group of `pattern` in a line of the program."""
-    lines = ''
-    while True:
-      line = program.stdout.readline()
-      self.assertNotEqual(line, '', lines)
-      lines += line
-      found = re.search(pattern, line)
-      if found:
-        return found.group(1)
-
-  def daemon(self, token=None):
-    """Starts a daemon. Returns its dashboard's URL and its endpoint."""
-    daemon = self.start(_DAEMON, '--listen=127.0.0.1:0', '--dashboard-listen=0',
-                        token=token)
-    url = self.said(daemon, r'dashboard on (http://\S+)')
-    return url, self.said(daemon, r'listening on ([^ ,]+)')
 
   def nodes(self, endpoint, job, *flags, token=None, count=2,
             stdout=subprocess.PIPE):
-    return [self.start(_LAUNCH, f'--nnodes={count}', '--nproc-per-node=2',
+    return [self.start(LAUNCH, f'--nnodes={count}', '--nproc-per-node=2',
                        f'--rdzv-id={job}', f'--rdzv-endpoint={endpoint}',
                        f'--node-rank={rank}', '--no-python', *flags,
                        sys.executable, self.worker, self.end_file, _STATUS,
                        token=token, stdout=stdout)
             for rank in range(count)]
-
-  def status(self, endpoint, job, token=None):
-    printed = subprocess.run(
-        [_LAUNCH, 'status', f'--endpoint={endpoint}', f'--run-id={job}',
-         '--json'], env=self.environment(token), capture_output=True,
-        text=True, timeout=_TIMEOUT_S)
-    self.assertEqual(printed.returncode, 0, printed.stderr)
-    return json.loads(printed.stdout)
 
   def end(self, code):
     with open(self.end_file + '.new', 'w') as file:
@@ -205,7 +88,7 @@ class Dashboard(unittest.TestCase):
 
   def connect(self, url):
     host, port = re.match(r'http://([^:]+):(\d+)', url).groups()
-    client = socket.create_connection((host, int(port)), timeout=_TIMEOUT_S)
+    client = socket.create_connection((host, int(port)), timeout=TIMEOUT_S)
     self.addCleanup(client.close)
     return client
 
@@ -218,9 +101,6 @@ class Dashboard(unittest.TestCase):
       while part := client.recv(65536):
         answer += part
     return answer.split(b'\r\n')[0].decode(), answer.decode()
-
-  def show(self, url):
-    self.browser.driver.get(url)
 
   def test_the_page_shows_what_the_status_prints(self):
     url, endpoint = self.daemon()
@@ -271,7 +151,7 @@ class Dashboard(unittest.TestCase):
           lambda: browser.text('output-state').startswith('live'))
     self.end(3)
     for node in nodes:
-      node.communicate(timeout=_TIMEOUT_S)
+      node.communicate(timeout=TIMEOUT_S)
       self.assertEqual(node.returncode, 3)
     until('the verdict is shown', lambda: browser.is_shown('verdict'))
     verdict = self.status(endpoint, 'a-job')['verdict']
@@ -360,14 +240,14 @@ class Dashboard(unittest.TestCase):
     self.assertNotEqual(browser.driver.title, '3')
     for fifo in said:
       fifo.close()
-    self.assertEqual(node.wait(timeout=_TIMEOUT_S), 0)
+    self.assertEqual(node.wait(timeout=TIMEOUT_S), 0)
     until('the end is told', lambda: (
         browser.text('output-state') == 'the output has ended'))
     self.assertIn(['stdout', 'after it'], browser.lines())
     self.assertEqual(browser.complaints(), [])
 
   def test_a_page_for_other_hosts_has_no_output(self):
-    daemon = self.start(_DAEMON, '--listen=127.0.0.1:0',
+    daemon = self.start(DAEMON, '--listen=127.0.0.1:0',
                         '--dashboard-listen=0.0.0.0:0')
     url = self.said(daemon, r'dashboard on (http://\S+)')
     url = url.replace('0.0.0.0', '127.0.0.1')
@@ -387,7 +267,7 @@ class Dashboard(unittest.TestCase):
 
   def test_a_job_of_one_node_asks_for_its_token(self):
     endpoint = f'127.0.0.1:{free_port.free_port()}'
-    launch = self.start(_LAUNCH, '--nnodes=1', f'--rdzv-endpoint={endpoint}',
+    launch = self.start(LAUNCH, '--nnodes=1', f'--rdzv-endpoint={endpoint}',
                         '--nproc-per-node=2', '--no-python',
                         '--dashboard-listen=0', sys.executable, self.worker,
                         self.end_file, _STATUS)
@@ -402,9 +282,9 @@ class Dashboard(unittest.TestCase):
     sign_in('wrong')
     until('it is refused', lambda: 'wrong token' in browser.text('refusal'))
     token = subprocess.run(
-        [_LAUNCH, 'token', '--role=view', f'--endpoint={endpoint}'],
+        [LAUNCH, 'token', '--role=view', f'--endpoint={endpoint}'],
         env=self.environment(), capture_output=True, text=True,
-        timeout=_TIMEOUT_S)
+        timeout=TIMEOUT_S)
     self.assertEqual(token.returncode, 0, token.stderr)
     sign_in(token.stdout.strip())
     until('the job is shown', lambda: browser.states() == ['running'] * 2)
@@ -418,15 +298,15 @@ class Dashboard(unittest.TestCase):
           lambda: browser.states() == ['running'] * 2)
     self.assertNotIn('muster1', browser.driver.current_url)
     join = subprocess.run(
-        [_LAUNCH, 'token', '--role=join', f'--endpoint={endpoint}'],
+        [LAUNCH, 'token', '--role=join', f'--endpoint={endpoint}'],
         env=self.environment(), capture_output=True, text=True,
-        timeout=_TIMEOUT_S).stdout.strip()
+        timeout=TIMEOUT_S).stdout.strip()
     for given, expected in (('', '401'), ('Authorization: Bearer x\r\n', '401'),
                             (f'Authorization: Bearer {join}\r\n', '403')):
       for path in ('/api/jobs', '/api/output?id=none&rank=0'):
         self.assertIn(expected, self.ask(url, path, headers=given)[0])
     self.end(3)
-    rest, _ = launch.communicate(timeout=_TIMEOUT_S)
+    rest, _ = launch.communicate(timeout=TIMEOUT_S)
     self.assertNotIn('muster1', rest)
 
   def test_a_node_that_does_not_coordinate_says_who_does(self):
@@ -439,12 +319,12 @@ class Dashboard(unittest.TestCase):
 
   def test_a_token_keeps_the_page_on_this_host(self):
     token = 'a token of more than sixteen characters'.replace(' ', '-')
-    for argv in ([_LAUNCH, '--nnodes=1', '--rdzv-endpoint=127.0.0.1:0',
+    for argv in ([LAUNCH, '--nnodes=1', '--rdzv-endpoint=127.0.0.1:0',
                   '--dashboard-listen=0.0.0.0:0', '--no-python', 'true'],
-                 [_DAEMON, '--listen=127.0.0.1:0',
+                 [DAEMON, '--listen=127.0.0.1:0',
                   '--dashboard-listen=0.0.0.0:0']):
       program = self.start(*argv, token=token)
-      said, _ = program.communicate(timeout=_TIMEOUT_S)
+      said, _ = program.communicate(timeout=TIMEOUT_S)
       self.assertIn('--dashboard-listen: the dashboard of a job with a token '
                     'listens on this host only', said)
       self.assertEqual(program.returncode, 2, said)
@@ -494,8 +374,8 @@ class Dashboard(unittest.TestCase):
     # `readers` occupy all output streams that browsers may use. The server
     # keeps further streams for `launch logs`, which must still work.
     printed = subprocess.run(
-        [_LAUNCH, 'logs', f'--endpoint={endpoint}', '--run-id=a-job'],
-        env=self.environment(), capture_output=True, timeout=_TIMEOUT_S)
+        [LAUNCH, 'logs', f'--endpoint={endpoint}', '--run-id=a-job'],
+        env=self.environment(), capture_output=True, timeout=TIMEOUT_S)
     self.assertEqual(printed.returncode, 0, printed.stderr)
     # Disconnect one reader. The server must notice this and let another reader
     # take its place, even if the rank prints nothing.

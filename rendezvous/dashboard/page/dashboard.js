@@ -683,7 +683,16 @@ function showVerdict(verdict) {
   byId('verdict-message').textContent = message;
 }
 
+// Shows the number and the cost of all interruptions by cause, and the newest
+// ones each with its reason.
 function showInterruptions(time) {
+  const causes = Object.entries(time.interruptions)
+    .filter(([, sums]) => sums.count > 0)
+    .map(([cause, sums]) =>
+      `${cause} ${sums.count} (${durationText(sums.lost_seconds)})`);
+  byId('causes').hidden = causes.length === 0;
+  byId('causes').textContent =
+    `Interruptions by cause: ${causes.join(', ')}`;
   const list = time.newest_interruptions;
   byId('interruptions').hidden = list.length === 0;
   byId('interruption-rows').replaceChildren(...list.map((one) => tableRow([
