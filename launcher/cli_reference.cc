@@ -281,6 +281,13 @@ which follow live until `f` holds them; `r`, `s`, `h` and `t` sort by rank, step
 and tokens per second, and `q` ends it. Where stdin or stdout is no terminal, it prints
 the status once.
 
+`launch status --json` has for each worker in `progress`, as `seconds`, how it has spent
+its time since its first collective of the round: `work` outside of collectives, `data`
+waiting for its data, `collectives` inside of them (the transfer, and the wait for ranks
+that arrive later). null: the worker does not report `OWN_NS` and `BLOCKED_NS`. `launch
+top` and the [dashboard](DASHBOARD.md) show these times, with their shares, for the
+chosen rank.
+
 `launch watch` polls every five seconds and prints news: one line for the job with its
 steps, mean loss and total tokens/s, and below it a line for each rank; with more than
 eight ranks only the slowest and the fastest (by step, then by tokens/s). It prints

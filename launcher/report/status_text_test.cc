@@ -124,6 +124,21 @@ TEST(StatusJsonTest, HasTheSlowRanks) {
       nlohmann::json::parse(StatusJson(job))["slow_ranks"][0]["gpu"].is_null());
 }
 
+TEST(StatusJsonTest, HasTheTimesOfTheWorkersThatMeasureThem) {
+  rendezvous::JobStatus job = Running();
+  job.nodes[0].progress = {{.local_rank = 0}, {.local_rank = 1}};
+  job.nodes[0].times = {{.local_rank = 1,
+                         .work = std::chrono::milliseconds(1500),
+                         .data = std::chrono::milliseconds(250),
+                         .collectives = std::chrono::milliseconds(750)}};
+  const auto json = nlohmann::json::parse(StatusJson(job));
+  const auto& progress = json["nodes"][0]["progress"];
+  EXPECT_TRUE(progress[0]["seconds"].is_null());
+  EXPECT_EQ(
+      progress[1]["seconds"],
+      nlohmann::json({{"work", 1.5}, {"data", 0.25}, {"collectives", 0.75}}));
+}
+
 TEST(StatusTableTest, AJournalThatFailsIsShown) {
   rendezvous::JobStatus job = Running();
   EXPECT_THAT(StatusTable(job, {}), Not(HasSubstr("journal")));

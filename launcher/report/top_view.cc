@@ -28,6 +28,8 @@ struct Row {
   const rendezvous::NodeStatus* node = nullptr;
   // the worker's last progress report; null: the worker has reported nothing
   const rendezvous::WorkerProgress* said = nullptr;
+  // how the worker has spent its time; null: the worker has measured nothing
+  const rendezvous::WorkerTimes* times = nullptr;
   int local_rank = 0;
 };
 
@@ -41,12 +43,19 @@ std::vector<Row> RowsOf(const rendezvous::JobStatus& job) {
       rows.push_back({.rank = first_rank + local,
                       .node = &node,
                       .said = nullptr,
+                      .times = nullptr,
                       .local_rank = local});
     }
     for (const rendezvous::WorkerProgress& said : node.progress) {
       const auto at = static_cast<size_t>(said.local_rank);
       if (said.local_rank >= 0 && at < rows.size() - begin) {
         rows[begin + at].said = &said;
+      }
+    }
+    for (const rendezvous::WorkerTimes& times : node.times) {
+      const auto at = static_cast<size_t>(times.local_rank);
+      if (times.local_rank >= 0 && at < rows.size() - begin) {
+        rows[begin + at].times = &times;
       }
     }
     first_rank += node.node.slots;
@@ -225,6 +234,16 @@ std::string OutputTitle(int rank, const TopChoice& choice,
   return title + " ---";
 }
 
+// A part of a worker's measured time: its share of all parts and its length,
+// such as "62.5 %, 1m 02s".
+std::string TimeText(Duration part, const rendezvous::WorkerTimes& times) {
+  const double total = times.total_s();
+  char share[32];
+  std::snprintf(share, sizeof(share), "%.1f %%, ",
+                total > 0 ? 100 * ToSeconds(part) / total : 0);
+  return share + DurationText(part);
+}
+
 std::vector<std::string> DetailOf(const Row& row, int64_t front) {
   const std::vector<std::string> names = {"rank",     "host",        "state",
                                           "step",     "behind",      "loss",
@@ -236,6 +255,12 @@ std::vector<std::string> DetailOf(const Row& row, int64_t front) {
       {"local rank", std::to_string(row.local_rank)}};
   for (size_t i = 0; i < names.size(); ++i) {
     lines.push_back({names[i], cells[i]});
+  }
+  if (row.times != nullptr) {
+    lines.push_back({"own work", TimeText(row.times->work, *row.times)});
+    lines.push_back({"data", TimeText(row.times->data, *row.times)});
+    lines.push_back(
+        {"collectives", TimeText(row.times->collectives, *row.times)});
   }
   return AlignRows(lines);
 }

@@ -121,6 +121,22 @@ TEST(TopViewTest, AnOpenRankIsShownAlone) {
   EXPECT_FALSE(AfterKey(choice, TopKey::kOpen, job, 30).is_open);
 }
 
+TEST(TopViewTest, AnOpenRankShowsHowItSpendsItsTime) {
+  rendezvous::JobStatus job = Job(2);
+  job.nodes[1].times = {{.local_rank = 0,
+                         .work = std::chrono::seconds(5),
+                         .data = std::chrono::seconds(1),
+                         .collectives = std::chrono::seconds(2)},
+                        {.local_rank = 9}};
+  const TopScreen screen =
+      ScreenOf(job, {.rank = 2, .is_open = true}, {}, 30, 30);
+  EXPECT_THAT(screen.lines, Contains("own work     62.5 %, 5.0s"));
+  EXPECT_THAT(screen.lines, Contains("data         12.5 %, 1.0s"));
+  EXPECT_THAT(screen.lines, Contains("collectives  25.0 %, 2.0s"));
+  EXPECT_THAT(ScreenOf(job, {.rank = 3, .is_open = true}, {}, 30, 30).lines,
+              Not(Contains(StartsWith("collectives"))));
+}
+
 TEST(TopViewTest, DetailsStandSideBySideInAWideTerminal) {
   const TopScreen screen =
       ScreenOf(Job(2), {.rank = 2, .is_open = true}, {}, 30, 120);

@@ -1,6 +1,7 @@
 #include "rendezvous/events/status_json.h"
 
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -27,7 +28,15 @@ Json Number(const std::optional<double>& value) {
   return *value > 0 ? "inf" : "-inf";
 }
 
-Json ToJson(const WorkerProgress& said, std::optional<int> first_rank) {
+Json ToJson(const WorkerTimes& times) {
+  return {{"work", ToSeconds(times.work)},
+          {"data", ToSeconds(times.data)},
+          {"collectives", ToSeconds(times.collectives)}};
+}
+
+// `times`: how the worker has spent its time; null: it has measured nothing.
+Json ToJson(const WorkerProgress& said, const WorkerTimes* times,
+            std::optional<int> first_rank) {
   const bool watched = said.deadline > Duration::zero();
   return {
       {"rank", first_rank ? Json(*first_rank + said.local_rank) : Json()},
@@ -37,7 +46,8 @@ Json ToJson(const WorkerProgress& said, std::optional<int> first_rank) {
       {"tokens_per_s", Number(said.tokens_per_s)},
       {"status", said.status},
       {"silent_seconds", ToSeconds(said.silent_for)},
-      {"deadline_seconds", watched ? Json(ToSeconds(said.deadline)) : Json()}};
+      {"deadline_seconds", watched ? Json(ToSeconds(said.deadline)) : Json()},
+      {"seconds", times != nullptr ? ToJson(*times) : Json()}};
 }
 
 Json ToJson(const JobTime::HostLosses& losses) {
@@ -114,9 +124,13 @@ Json ToJson(const HostJudgement& judgement) {
 // `first_rank`: the rank of the node's first worker; nullopt for a spare node.
 Json ToJson(const NodeStatus& status, std::optional<int> first_rank) {
   const NodeIdentity& node = status.node;
+  std::map<int, const WorkerTimes*> times;
+  for (const WorkerTimes& one : status.times) times[one.local_rank] = &one;
   Json progress = Json::array();
   for (const WorkerProgress& said : status.progress) {
-    progress.push_back(ToJson(said, first_rank));
+    const auto found = times.find(said.local_rank);
+    progress.push_back(ToJson(
+        said, found == times.end() ? nullptr : found->second, first_rank));
   }
   return {
       {"node_id", node.node_id},

@@ -184,6 +184,17 @@ std::string SuccessorsText(const JobState& state) {
   return text;
 }
 
+WorkerTimes TimesOf(const RankTimes& measured) {
+  WorkerTimes times;
+  times.local_rank = measured.local_rank;
+  // A worker may count a wait for data that lies inside of a collective, so
+  // that its waits may be longer than its own time.
+  times.work = std::max(measured.own - measured.data, Duration::zero());
+  times.data = measured.data;
+  times.collectives = measured.blocked;
+  return times;
+}
+
 NodeStatus StatusOf(const JobState& state, const Node& node, Instant now) {
   NodeStatus status;
   status.node = node.identity;
@@ -201,6 +212,9 @@ NodeStatus StatusOf(const JobState& state, const Node& node, Instant now) {
     status.progress = node.progress;
     for (WorkerProgress& worker : status.progress) {
       worker.silent_for += status.silent_for;
+    }
+    for (const RankTimes& measured : node.times) {
+      status.times.push_back(TimesOf(measured));
     }
   }
   return status;

@@ -655,13 +655,38 @@ TEST_F(JobHang, ProgressIsKeptAndChangesNothing) {
   EXPECT_EQ(job_.status().nodes[1].progress[0].step, 8);
 }
 
+TEST_F(JobHang, TimesOfWorkersAreSplitForOperators) {
+  job_.agent("b").report.times = {{.local_rank = 0,
+                                   .own = seconds(5),
+                                   .blocked = seconds(3),
+                                   .data = seconds(2),
+                                   .links = {{.peer = 0}}},
+                                  {.local_rank = 1,
+                                   .own = seconds(5),
+                                   .blocked = seconds(3),
+                                   .data = seconds(6)}};
+  job_.Report("b");
+  const std::vector<NodeStatus> nodes = job_.status().nodes;
+  EXPECT_THAT(nodes[0].times, IsEmpty());
+  ASSERT_EQ(nodes[1].times.size(), 2u);
+  EXPECT_EQ(nodes[1].times[0].work, seconds(3));
+  EXPECT_EQ(nodes[1].times[0].data, seconds(2));
+  EXPECT_EQ(nodes[1].times[0].collectives, seconds(3));
+  EXPECT_EQ(nodes[1].times[1].local_rank, 1);
+  // The waits for data lie partly inside of collectives.
+  EXPECT_EQ(nodes[1].times[1].work, seconds(0));
+  EXPECT_EQ(nodes[1].times[1].data, seconds(6));
+}
+
 TEST_F(JobHangWithABudget, ProgressOfAnEarlierRoundIsNotShown) {
   job_.agent("b").report.progress = {{.local_rank = 1, .step = 7}};
+  job_.agent("b").report.times = {{.local_rank = 1, .own = seconds(5)}};
   job_.Report("b");
   job_.Fails("a", ExitedWith(0, 3));
   AllIdle();
   ASSERT_EQ(job_.round(), 2);
   EXPECT_THAT(job_.status().nodes[1].progress, IsEmpty());
+  EXPECT_THAT(job_.status().nodes[1].times, IsEmpty());
 }
 
 TEST_F(JobHang, MembersGetTheMoreLikelyCause) {

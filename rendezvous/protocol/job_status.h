@@ -39,6 +39,23 @@ struct DurationHistogram {
 
 enum class JobPhase { kGathering, kRunning, kStopping, kFinished };
 
+// How a worker has spent its time since its first collective, as operators see
+// it. The values increase while the worker lives.
+struct WorkerTimes {
+  int local_rank = 0;
+  // Time with no collective in progress, without the waits for input data.
+  Duration work = Duration::zero();
+  // Time spent waiting for input data, as far as the worker reports it.
+  Duration data = Duration::zero();
+  // Time with a collective in progress: the transfer, and the wait for ranks
+  // that join the collective later.
+  Duration collectives = Duration::zero();
+
+  double total_s() const {  // sum of the three times, in seconds
+    return ToSeconds(work) + ToSeconds(data) + ToSeconds(collectives);
+  }
+};
+
 // The state of a node, as operators see it.
 struct NodeStatus {
   NodeIdentity node;
@@ -54,6 +71,9 @@ struct NodeStatus {
   HostJudgement judgement;  // how far the node's machine is trusted
   // Progress of the workers that have reported any in the current round.
   std::vector<WorkerProgress> progress;
+  // Times of the workers that have measured any in the current round; only of
+  // workers in `progress`.
+  std::vector<WorkerTimes> times;
   NodeTime time;
 };
 

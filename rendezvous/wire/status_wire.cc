@@ -49,6 +49,27 @@ void FromWire(v1::JobStatus::Phase wire, BoundedReader* reader,
   }
 }
 
+void ToWire(const WorkerTimes& times, v1::WorkerTimes* wire) {
+  wire->set_local_rank(times.local_rank);
+  wire->set_work(times.work.count());
+  wire->set_data(times.data.count());
+  wire->set_collectives(times.collectives.count());
+}
+
+void FromWire(const v1::WorkerTimes& wire, BoundedReader* reader,
+              WorkerTimes* times) {
+  reader->Integer("local_rank", wire.local_rank(), 0, kMaxSlots - 1,
+                  &times->local_rank);
+  const auto read = [reader](const char* field, int64_t value, Duration* time) {
+    int64_t nanoseconds = 0;
+    reader->Integer64(field, value, 0, &nanoseconds);
+    *time = Duration(nanoseconds);
+  };
+  read("work", wire.work(), &times->work);
+  read("data", wire.data(), &times->data);
+  read("collectives", wire.collectives(), &times->collectives);
+}
+
 void ToWire(const NodeStatus& node, v1::NodeStatus* wire) {
   muster::rendezvous::ToWire(node.node, wire->mutable_node());
   wire->set_phase(
@@ -64,6 +85,7 @@ void ToWire(const NodeStatus& node, v1::NodeStatus* wire) {
   wire->set_unhealthy(node.unhealthy.substr(0, kMaxLineBytes));
   ToWire(node.judgement, wire->mutable_judgement());
   ToWire(node.time, wire->mutable_time());
+  for (const WorkerTimes& times : node.times) ToWire(times, wire->add_times());
 }
 
 void FromWire(const v1::NodeStatus& wire, BoundedReader* reader,
@@ -85,6 +107,13 @@ void FromWire(const v1::NodeStatus& wire, BoundedReader* reader,
   reader->Text("unhealthy", wire.unhealthy(), kMaxLineBytes, TextKind::kWords,
                &node->unhealthy);
   FromWire(wire.judgement(), reader, &node->judgement);
+  if (reader->Count("times", wire.times_size(), kMaxProgressPerReport)) {
+    node->times.resize(wire.times_size());
+    for (int i = 0; i < wire.times_size(); ++i) {
+      BoundedReader::Within within(reader, "times", i);
+      FromWire(wire.times(i), reader, &node->times[i]);
+    }
+  }
   BoundedReader::Within within(reader, "time");
   FromWire(wire.time(), reader, &node->time);
 }

@@ -84,6 +84,20 @@ TEST(StatusWireTest, RefusesAStrangePhaseOfANode) {
               HasSubstr("status's nodes[0].phase"));
 }
 
+TEST(StatusWireTest, TimesOutOfTheirBoundsAreRefused) {
+  v1::JobStatus wire;
+  ToWire(FullStatus(), &wire);
+  JobStatus back;
+  wire.mutable_nodes(0)->mutable_times(0)->set_data(-1);
+  EXPECT_THAT(std::string(FromWire(wire, &back).message()),
+              HasSubstr("status's nodes[0].times[0].data"));
+  for (int i = 0; i < kMaxProgressPerReport; ++i) {
+    wire.mutable_nodes(0)->add_times();
+  }
+  EXPECT_THAT(std::string(FromWire(wire, &back).message()),
+              HasSubstr("status's nodes[0].times has"));
+}
+
 TEST(StatusWireTest, DecisionsComeBackAsTheyWent) {
   v1::Decision wire;
   ToWire(Decision{"join", 3, "node-a", "node-a joined"}, &wire);

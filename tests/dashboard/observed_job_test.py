@@ -25,8 +25,8 @@ _NAMED = ['unshare', '--uts', 'sh', '-c', 'hostname "$0" && exec "$@"']
 
 # A worker that makes a step every 50 ms and reports how it spends its time.
 # After a restart it begins at step 1 again. On host b, local rank 0 and local
-# rank 1 in turn die of SIGBUS: in round 1 and 2 after ten steps, in round 3 once
-# the file `fail` exists. The worker succeeds once the file `end` exists.
+# rank 1 in turn die of SIGBUS, in round N once the file failN exists. The worker
+# succeeds once the file `end` exists.
 _WORKER = r'''
 import os, signal, socket, sys, threading
 slow = int(os.environ['RANK']) == %d
@@ -37,8 +37,8 @@ report = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 report.connect(os.environ['MUSTER_PROGRESS_SOCKET'])
 step = 0
 while not os.path.exists(sys.argv[1] + '/end'):
-  if fails and step > 10 and (
-      restarts < 2 or os.path.exists(sys.argv[1] + '/fail')):
+  if fails and step > 10 and os.path.exists(
+      sys.argv[1] + '/fail%%d' %% (restarts + 1)):
     os.kill(os.getpid(), signal.SIGBUS)
   step += 1
   own, data = (45, 30) if slow else (25, 5)
@@ -87,6 +87,9 @@ class ObservedJob(DashboardCase):
   def job(self):
     return self.status(self.endpoint, _JOB)
 
+  def progress(self):
+    return [said for node in self.job()['nodes'] for said in node['progress']]
+
   def nodes_of(self, status):
     return {node['node_id']: node for node in status['nodes']}
 
@@ -97,17 +100,20 @@ class ObservedJob(DashboardCase):
     url, self.endpoint = self.daemon()
     a = self.node('a', self.endpoint)
     self.said(a, '(waiting for 1 more)')
+    self.show(url)
     b = self.node('b', self.endpoint)
-    until('round 3 runs', lambda: (
-        self.job()['round'] == 3 and self.job()['phase'] == 'running'))
+    # The dashboard looks at the job once a second, and would miss a round that
+    # ends earlier.
+    for number in (1, 2):
+      self.await_round(number)
+      self.make(f'fail{number}')
+    self.await_round(3)
     c = self.node('c', self.endpoint)
     d = self.node('d', self.endpoint, '--health-command=echo no disk; exit 1')
     until('four nodes are there', lambda: len(self.job()['nodes']) == 4)
-    self.show(url)
-    self.make('fail')
-    until('c has the place of b', lambda: (
-        self.job()['round'] == 4 and self.job()['phase'] == 'running'
-        and self.nodes_of(self.job())['b']['group_rank'] is None))
+    self.make('fail3')
+    self.await_round(4)
+    self.assertIsNone(self.nodes_of(self.job())['b']['group_rank'])
     return a, b, c, d
 
   def check_ranks(self):
@@ -120,6 +126,22 @@ class ObservedJob(DashboardCase):
                 f"{slow[0]['local_rank']}): {slow[0]['phase']}, ")
     until('the page tells it', lambda: (
         browser.field('facts', 'slow ranks') or '').startswith(expected))
+    # Each worker reports times with constant shares. The page rounds them to
+    # 0.1 %.
+    browser.press(Keys.HOME)
+    for said in self.progress():
+      shares = [f'{100 * seconds / sum(said["seconds"].values()):.1f} %'
+                for seconds in said['seconds'].values()]
+      self.assertEqual(shares, ['30.0 %', '60.0 %', '10.0 %']
+                       if said['rank'] == _SLOW_RANK
+                       else ['40.0 %', '10.0 %', '50.0 %'])
+      self.assertEqual(browser.field('rank', 'rank'), str(said['rank']))
+      shown = [browser.field('rank', name) for name in
+               ('own work', 'waits for data', 'in collectives')]
+      self.assertEqual([text.split(',')[0] for text in shown], shares)
+      for text in shown:
+        self.assertRegex(text, r'%, (\d+m )?[\d.]+s$')
+      browser.press(Keys.ARROW_RIGHT)
 
   def check_nodes(self):
     status = self.job()
@@ -159,14 +181,22 @@ class ObservedJob(DashboardCase):
         f"{cause} {sums['count']} ({_duration_text(sums['lost_seconds'])})"
         for cause, sums in time['interruptions'].items() if sums['count'] > 0))
 
-  def check_timeline(self, status):
-    """Each round has a bar on the time line, and an interrupted one a mark."""
-    rounds, marks = self.browser.driver.execute_script(
+  def timeline(self):
+    """The rounds that have a bar on the time line, and the number of marks of
+    interruptions."""
+    return self.browser.driver.execute_script(
         'const all = (what) => [...document.querySelectorAll(what)];'
         'return [all("#timeline rect.running").map((one) => '
         '+one.dataset.round), all("#timeline .cause").length]')
-    self.assertEqual(rounds, list(range(1, status['round'] + 1)))
-    self.assertEqual(marks, len(status['time']['newest_interruptions']))
+
+  def await_round(self, number):
+    until(f'round {number} is on the time line',
+          lambda: number in self.timeline()[0])
+
+  def check_timeline(self, status):
+    self.assertEqual(self.timeline(), [
+        list(range(1, status['round'] + 1)),
+        len(status['time']['newest_interruptions'])])
 
   def ledger(self):
     """The lines of the time ledger: activity, time, share."""

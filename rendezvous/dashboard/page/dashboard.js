@@ -87,6 +87,26 @@ function tableRow(cells) {
   return row;
 }
 
+// Makes `body` show the rows, lists of cells for tableRow without elements.
+// Changes only the cells whose texts have changed: a table of many nodes is
+// updated every second.
+function updateRows(body, rows) {
+  while (body.rows.length > rows.length) body.lastElementChild.remove();
+  rows.forEach((cells, i) => {
+    const row = body.rows[i];
+    if (!row) {
+      body.append(tableRow(cells));
+      return;
+    }
+    cells.forEach((cell, j) => {
+      const [text, className] = Array.isArray(cell) ? cell : [cell, ''];
+      const holder = row.cells[j];
+      if (holder.textContent !== text) holder.textContent = text;
+      if (holder.className !== className) holder.className = className;
+    });
+  });
+}
+
 // --- Ranks.
 
 // Seconds of silence after which a rank counts as silent, if the rank has
@@ -142,6 +162,12 @@ function ranksOf(job) {
   }
   return ranks;
 }
+
+// The opacity of the colour of a lag level, see lagLevel. There are none between
+// 0.5 and 0.9: neither dark nor bright text is readable on such a colour.
+const lagOpacity = (level) =>
+  level < kFarLag ? 0.05 + 0.07 * level : 0.9 + 0.05 * (level - kFarLag);
+const kFarLag = 7;  // the first level whose colour is nearly opaque
 
 // The colour level of a rank that is `behind` steps behind the most advanced
 // rank: 0 if `behind` is 0, else the number of its binary digits, at most 9.
@@ -213,18 +239,21 @@ const grid = {
         text = one.behind === null ? '·'
           : isMany ? String(level) : numberText(one.behind);
       }
+      const isTinted = isLag && level !== null;
       const className = 'cell ' + (isLag ? 'lag' : one.state) +
+        (isTinted && level >= kFarLag ? ' far' : '') +
         (i === shown ? ' chosen' : '');
-      const tint = isLag && level !== null
-        ? `rgba(var(--lag), ${0.06 + 0.09 * level})` : '';
+      const tint = isTinted
+        ? `rgba(var(--lag), ${lagOpacity(level).toFixed(2)})` : '';
       if (cell.textContent !== text) cell.textContent = text;
       if (cell.className !== className) cell.className = className;
       if (cell.style.background !== tint) cell.style.background = tint;
-      cell.dataset.state = one.state;
+      if (cell.dataset.state !== one.state) cell.dataset.state = one.state;
       const label = `rank ${one.rank}: ${kStates[one.state][1]}` +
         (one.behind > 0 ? `, ${one.behind} steps behind` : '');
       if (cell.ariaLabel !== label) cell.ariaLabel = label;
-      cell.ariaSelected = i === shown ? 'true' : 'false';
+      const selected = i === shown ? 'true' : 'false';
+      if (cell.ariaSelected !== selected) cell.ariaSelected = selected;
     });
     byId('grid').setAttribute('aria-activedescendant',
                               `rank-${this.ranks[shown].rank}`);
@@ -260,6 +289,11 @@ const grid = {
 
   showRank(one) {
     const said = one.progress || {};
+    const times = said.seconds || {};
+    const total = Object.values(times).reduce((sum, s) => sum + s, 0);
+    const share = (name, s) => s === undefined ? null
+      : [name, `${(total > 0 ? 100 * s / total : 0).toFixed(1)} %, ` +
+               durationText(s)];
     showFacts(byId('rank'), [
       ['rank', String(one.rank)],
       ['rank’s state', kStates[one.state][1]],
@@ -271,6 +305,9 @@ const grid = {
       ['tokens/s', orDash(said.tokens_per_s)],
       ['last report', orDash(said.silent_seconds,
                              (s) => durationText(s) + ' ago')],
+      share('own work', times.work),
+      share('waits for data', times.data),
+      share('in collectives', times.collectives),
       said.status ? ['status', said.status] : null,
     ]);
   },
@@ -722,7 +759,7 @@ function showLedger(time) {
 function showNodes(job) {
   let first = 0;
   byId('nodes').hidden = job.nodes.length === 0;
-  byId('node-rows').replaceChildren(...job.nodes.map((node) => {
+  updateRows(byId('node-rows'), job.nodes.map((node) => {
     let ranks = '–';
     if (node.group_rank !== null) {
       const last = first + node.slots - 1;
@@ -741,10 +778,10 @@ function showNodes(job) {
       notes.push(`${state === 'healthy' ? 'faults' : state}: ` +
                  node.judgement.reason);
     }
-    return tableRow([
+    return [
       orDash(node.group_rank, String), ranks, node.node_id, node.address,
       node.phase, [node.health, node.health === 'unhealthy' ? 'bad' : ''],
-      `${durationText(node.silent_seconds)} ago`, [notes.join(', '), 'text']]);
+      `${durationText(node.silent_seconds)} ago`, [notes.join(', '), 'text']];
   }));
 }
 

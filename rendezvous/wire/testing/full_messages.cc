@@ -330,6 +330,10 @@ JobStatus FullStatus() {
   node.draining = true;
   node.silent_for = milliseconds(7);
   node.progress = {FullProgress(1)};
+  node.times = {{.local_rank = 1,
+                 .work = milliseconds(32),
+                 .data = milliseconds(33),
+                 .collectives = milliseconds(34)}};
   node.health = Health::kUnhealthy;
   node.unhealthy = "no GPU";
   node.judgement = {
