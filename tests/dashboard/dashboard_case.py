@@ -1,5 +1,6 @@
 """The base of tests that look at the dashboard in a real Chromium."""
 
+import base64
 import json
 import os
 import re
@@ -63,6 +64,22 @@ class Browser:
 
   def press(self, key):
     self.driver.find_element(By.ID, 'grid').send_keys(key)
+
+  def save_picture(self, name, element_id):
+    """Writes a picture of the page down to the end of an element to the folder
+    that MUSTER_PICTURES names, if it is set."""
+    folder = os.environ.get('MUSTER_PICTURES')
+    if folder is None:
+      return
+    end = self.driver.execute_script(
+        'window.scrollTo(0, 0);'
+        'return document.getElementById(arguments[0])'
+        '.getBoundingClientRect().bottom', element_id)
+    picture = self.driver.execute_cdp_cmd('Page.captureScreenshot', {
+        'captureBeyondViewport': True,
+        'clip': {'x': 0, 'y': 0, 'width': 1280, 'height': end + 8, 'scale': 1}})
+    with open(os.path.join(folder, name + '.png'), 'wb') as file:
+      file.write(base64.b64decode(picture['data']))
 
   def complaints(self):
     """What the console says, without answers that a test provokes and the icon

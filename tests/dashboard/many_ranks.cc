@@ -3,8 +3,8 @@
 //   many_ranks PORT RUN_ID
 //
 // Joins the job with 125 nodes of 8 workers and prints "running" once all nodes
-// have their ranks. Then reads numbers from stdin, one a line. For each number N
-// all workers report step N, or a few steps less, and the program prints
+// have their ranks. Then reads numbers from stdin, one a line. For each number
+// N all workers report step N, or a few steps less, and the program prints
 // "reported N". Ends at the end of stdin.
 #include <chrono>
 #include <cstdint>
@@ -62,6 +62,7 @@ void AddStep(int node, int64_t step, Report* report) {
     progress.step = step - LagOf(rank);
     progress.loss = 2.5 + 0.001 * (rank % 50);
     progress.tokens_per_s = 12'000 + rank % 90;
+    if (rank == kLastRank) progress.status = "reads shard 7";
     progress.silent_for =
         rank == kSilentRank ? seconds(45) : milliseconds(20 * i);
     const milliseconds own(rank == kLastRank ? 900 : 600 + rank % 20);

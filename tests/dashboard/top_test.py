@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """`launch top` in a pseudo-terminal."""
 
+import codecs
 import fcntl
 import os
 import pty
@@ -20,8 +21,11 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)),
 
 import free_port
 import xml_main
+from screen import Screen
 
 _LAUNCH = os.path.realpath('launcher/launch')
+_DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
+_MANY_RANKS = os.path.realpath('tests/dashboard/many_ranks')
 _TIMEOUT_S = 60
 
 _WORKER = r'''
@@ -48,6 +52,8 @@ class Terminal:
         argv, stdin=self.slave, stdout=self.slave, stderr=self.slave,
         env=dict(environment, TERM='xterm', LC_ALL='C.UTF-8'))
     self.seen = ''
+    self.screen = Screen(lines, columns)
+    self.decoder = codecs.getincrementaldecoder('utf-8')(errors='replace')
 
   def close(self):
     self.program.kill()
@@ -55,16 +61,28 @@ class Terminal:
     os.close(self.master)
     os.close(self.slave)
 
-  def until(self, pattern):
-    """Reads until the output since the last call matches, and returns it."""
+  def read_until(self, pattern, look):
+    """Reads until the text that `look` returns matches, and returns it."""
     deadline = time.monotonic() + _TIMEOUT_S
-    while not re.search(pattern, self.seen):
+    while not re.search(pattern, look()):
       left = deadline - time.monotonic()
       if not select.select([self.master], [], [], max(0, left))[0]:
-        raise AssertionError(f'{pattern} is not in {self.seen!r}')
-      self.seen += os.read(self.master, 65536).decode(errors='replace')
-    seen, self.seen = self.seen, ''
+        raise AssertionError(f'{pattern} is not in {look()!r}')
+      read = self.decoder.decode(os.read(self.master, 65536))
+      self.seen += read
+      self.screen.feed(read)
+    return look()
+
+  def until(self, pattern):
+    """Reads until the output since the last call matches, and returns it."""
+    seen = self.read_until(pattern, lambda: self.seen)
+    self.seen = ''
     return seen
+
+  def until_shown(self, pattern):
+    """Reads until the screen's lines match, and returns them."""
+    return self.read_until(pattern,
+                           lambda: '\n'.join(self.screen.lines()))
 
   def press(self, keys):
     os.write(self.master, keys)
@@ -164,6 +182,59 @@ class Top(unittest.TestCase):
     self.assertIn('job a-job: running', printed)
     self.assertIn('703', printed)
     self.assertNotIn('\x1b', printed)
+
+
+class TopOfManyRanks(unittest.TestCase):
+  """A job of 1,000 simulated ranks."""
+
+  def start(self, *argv):
+    program = subprocess.Popen(argv, stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, text=True)
+
+    def stop():
+      program.kill()
+      program.communicate()
+    self.addCleanup(stop)
+    return program
+
+  def test_shows_the_last_rank_first_and_how_it_spends_its_time(self):
+    environment = dict(os.environ)
+    environment.pop('MUSTER_TOKEN', None)
+    port = free_port.free_port()
+    endpoint = f'127.0.0.1:{port}'
+    daemon = self.start(_DAEMON, f'--listen={endpoint}')
+    agents = self.start(_MANY_RANKS, str(port), 'llama-70b')
+    self.assertEqual(agents.stdout.readline(), 'running\n')
+    agents.stdin.write('200\n')
+    agents.stdin.flush()
+    self.assertEqual(agents.stdout.readline(), 'reported 200\n')
+    top = Terminal([_LAUNCH, 'top', f'--endpoint={endpoint}'], environment, 24,
+                   110)
+    self.addCleanup(top.close)
+    shown = top.until_shown(
+        r'(?ms)^613 +node-076 +running +160 +40 .*^Enter rank .* q quit$')
+    lines = shown.splitlines()
+    table = next(i for i, line in enumerate(lines) if line.startswith('RANK'))
+    self.assertTrue(lines[table + 1].startswith('613 '), shown)
+    # The ranks 480 to 487 are 4 to 6 steps behind.
+    self.assertEqual(
+        [line.split()[4] for line in lines[table + 2:table + 10]],
+        ['6', '6', '5', '5', '5', '4', '4', '4'])
+    self.save_picture(top, 'launch_top')
+    top.press(b'\n')
+    top.until_shown(r'(?s)node-076.*own work +60\.0 %, 2m 00s.*'
+                    r'data +30\.0 %, 1m 00s.*collectives +10\.0 %, 20\.0s')
+    top.press(b'q')
+    self.assertEqual(top.program.wait(timeout=_TIMEOUT_S), 0)
+    self.assertIsNone(daemon.poll())
+
+  def save_picture(self, top, name):
+    """Writes the screen to the folder that MUSTER_PICTURES names, if it is set.
+    """
+    folder = os.environ.get('MUSTER_PICTURES')
+    if folder is not None:
+      with open(os.path.join(folder, name + '.svg'), 'w') as file:
+        file.write(top.screen.svg())
 
 
 if __name__ == '__main__':
