@@ -68,7 +68,7 @@ _SUITES = (
     _Suite('tests of metrics of nodes', ('agent/metrics/agent_metrics*.cc',),
            ('rendezvous/metrics/exposition.cc',
             'rendezvous/metrics/job_metrics.cc',
-            'rendezvous/protocol/state_names.cc',
+            'rendezvous/protocol/job_status.cc',
             'rendezvous/protocol/time_ledger.cc'), []),
     _Suite('tests of file backlogs', ('base/file_backlog*.cc',), (), []),
     _Suite('tests of training',

@@ -15,8 +15,6 @@ ALL = [Mutant(*mutant) for mutant in (
     ('more waits for data than own time', _JOB, 'TimesOf', 'do work measured',
      swap('std::max(measured.own - measured.data, Duration::zero())',
           'measured.own - measured.data')),
-    ('times of an earlier round are shown', _JOB, 'StatusOf',
-     'if kNone round', without('round')),
     ('windows have no votes', _WATCH, 'StragglerWatch::Vote', 'do is_above',
      DROP),
     ('a rank never recovers', _WATCH, 'StragglerWatch::Judge', 'do slow votes',
