@@ -98,7 +98,7 @@ class Metrics(unittest.TestCase):
   def prometheus(self, *targets):
     """Starts a Prometheus with Muster's alert rules, which scrapes the targets
     each second. Returns a function that asks it: the result of a request of its
-    API, None while it does not listen."""
+    API, None until it is ready."""
     config = os.path.join(self.folder, 'prometheus.yml')
     with open(config, 'w') as file:
       json.dump({'global': {'scrape_interval': '1s',
@@ -117,6 +117,8 @@ class Metrics(unittest.TestCase):
       try:
         _, text = fetch(f'{url}?{urllib.parse.urlencode(parameters)}')
       except urllib.error.HTTPError as error:
+        if error.code == 503:  # Prometheus listens but is not ready yet.
+          return None
         raise AssertionError(f'{parameters}: {error.read().decode()}') from error
       except OSError:
         return None
