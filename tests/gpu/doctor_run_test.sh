@@ -26,6 +26,7 @@ mkdir -p "$TEST_TMPDIR/bin"
 cat >"$TEST_TMPDIR/bin/nvidia-smi" <<'SMI'
 #!/bin/bash
 case $1 in
+  *uuid*) printf 'GPU-%d, 45, 512\n' 0 1; exit ;;
   *driver_version*) line=550.54.15 ;;
   *name*) line='NVIDIA H100' ;;
   *ecc*) line=0 ;;
@@ -37,16 +38,18 @@ echo "$line"
 echo "$line"
 SMI
 chmod +x "$TEST_TMPDIR/bin/nvidia-smi"
-expect 0 '7 passed, 0 failed'
-FAKE_NVML_SET='1.ecc=1,0.width=8' expect 1 '5 passed, 2 failed'
-FAKE_NVML_GPUS=3 expect 1 '6 passed, 1 failed'
+expect 0 '8 passed, 0 failed'
+FAKE_NVML_SET='1.ecc=1,0.width=8' expect 1 '6 passed, 2 failed'
+FAKE_NVML_SET='1.celsius=90' expect 1 '7 passed, 1 failed'
+FAKE_NVML_SET='0.used_mib=5000' expect 1 '7 passed, 1 failed'
+FAKE_NVML_GPUS=3 expect 1 '6 passed, 2 failed'
 
 # `run_doctor pack DIR` copies run_doctor and `launch` into DIR. The copies must
 # work without the source tree.
 packed=$TEST_TMPDIR/packed
 GPU_RUN_BUILT=$PWD "$check" pack "$packed" || failed=1
 said=$(cd / && "$packed/run_doctor" 2>&1)
-[[ $said == *'7 passed, 0 failed' ]] || {
+[[ $said == *'8 passed, 0 failed' ]] || {
   echo "FAILED: packed, it says: $said"
   failed=1
 }
