@@ -2,7 +2,7 @@
 //
 //   nccl_check probe                    prints the number of GPUs and NCCL's
 //                                       version
-//   nccl_check collectives|split|mesh|reform
+//   nccl_check collectives|split|mesh|reform|slow
 //                                       one check of nccl_steps.h
 //   nccl_check all_reduce [MAX_BYTES]   measures all_reduce
 //
@@ -58,6 +58,7 @@ absl::Status Perform(const std::string& step, int64_t max_bytes) {
   if (step == "split") return CheckSplit(rank);
   if (step == "mesh") return CheckMeshGroups(rank);
   if (step == "reform") return CheckReform(rank);
+  if (step == "slow") return RunWithSlowRank(rank);
   if (step == "all_reduce") return MeasureAllReduce(rank, max_bytes);
   return absl::InvalidArgumentError("no step is called " + step);
 }

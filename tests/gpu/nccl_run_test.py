@@ -52,8 +52,8 @@ class NcclRunTest(unittest.TestCase):
     code, said = _call([_RUN, 'pack', folder], {'GPU_RUN_BUILT': os.getcwd()})
     self.assertEqual(code, 0, said)
     self.assertCountEqual(os.listdir(folder),
-                          ['launch', 'licences', 'nccl_check', 'muster-bench',
-                           'run'])
+                          ['launch', 'libmuster_nccl_profiler.so', 'licences',
+                           'nccl_check', 'muster-bench', 'run'])
     self.assertLess({'LICENSE', 'NOTICE', 'libgrpc-dev'},
                     set(os.listdir(os.path.join(folder, 'licences'))))
     return os.path.join(folder, 'run')
@@ -70,6 +70,7 @@ class NcclRunTest(unittest.TestCase):
         'free': 'rank 0: free 1.234 s after the barrier began: UNAVAILABLE',
         'killed': 'rank VICTIM (pid 7): killed by SIGKILL',
         'again': 'formed again',
+        'slow': 'rank VICTIM (h, GPU 1) is slow: its own work takes 5 times',
         'pair': 'the check of 2 nodes took 2 s: 1 GB/s between GPUs',
         'row': '[a:0]        65536   16384   float   sum   -1   9.9   6.6',
     } | said
@@ -129,7 +130,7 @@ class NcclRunTest(unittest.TestCase):
   def test_correct_job_of_two_ranks_passes(self):
     code, said = self.staged()
     self.assertEqual(code, 0, said)
-    self.assertEqual(said.splitlines()[-1], '12 passed, 0 failed')
+    self.assertEqual(said.splitlines()[-1], '13 passed, 0 failed')
 
   def test_all_is_every_script_and_fails_with_any(self):
     sound = {'run_gpt': 'echo 8 passed, 0 failed\n',
@@ -137,7 +138,7 @@ class NcclRunTest(unittest.TestCase):
     code, said = self.staged('all', others=sound)
     self.assertEqual(code, 0, said)
     self.assertEqual(said.splitlines()[-3:],
-                     ['run: 12 passed, 0 failed', 'run_gpt: 8 passed, 0 failed',
+                     ['run: 13 passed, 0 failed', 'run_gpt: 8 passed, 0 failed',
                       'run_doctor: 0 passed, 0 failed, 1 skipped'])
     code, said = self.staged(
         'all', others=sound | {'run_gpt': 'echo 7 passed, 1 failed; exit 1\n'})
@@ -161,7 +162,7 @@ class NcclRunTest(unittest.TestCase):
       code, said = self.staged(free=free)
       self.assertEqual(code, 1, said)
       self.assertIn('rank 0 was not free within 10 s', said)
-      self.assertEqual(said.splitlines()[-1], '11 passed, 1 failed')
+      self.assertEqual(said.splitlines()[-1], '12 passed, 1 failed')
 
   def test_a_killed_rank_without_a_name_fails(self):
     code, said = self.staged(killed='a rank was killed by SIGKILL')
@@ -172,6 +173,13 @@ class NcclRunTest(unittest.TestCase):
     code, said = self.staged(again='')
     self.assertEqual(code, 1, said)
     self.assertIn('nobody formed again', said)
+
+  def test_a_slow_rank_that_is_not_named_or_another_one_that_is_fails(self):
+    for slow, named in (('', 'nobody'),
+                        ('rank 0 (h) is slow: its own work takes 5', 'rank 0')):
+      code, said = self.staged(slow=slow)
+      self.assertEqual(code, 1, said)
+      self.assertIn('rank 1 is slow; named is: ' + named, said)
 
   def test_an_id_that_is_not_the_agents_fails(self):
     code, said = self.staged(id="the world's NCCL id comes from the store")

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
@@ -19,6 +20,7 @@
 namespace muster {
 namespace {
 
+using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 OperationContext Within(Duration timeout, uint64_t sequence) {
@@ -191,6 +193,26 @@ absl::Status CheckReform(const NcclRank& rank) {
               broken.ToString().c_str());
   return broken.ok() ? absl::InternalError("a dead rank came to a barrier")
                      : broken;
+}
+
+absl::Status RunWithSlowRank(const NcclRank& rank) {
+  constexpr int kSteps = 1600;
+  constexpr int64_t kCount = 1 << 18;
+  auto world = rank.World();
+  if (!world.ok()) return world.status();
+  const bool is_slow = rank.session->rank() == rank.session->world_size() - 1;
+  const std::shared_ptr<void> data = rank.memory->Allocate(4 * kCount);
+  for (uint64_t step = 1; step <= kSteps; ++step) {
+    std::this_thread::sleep_for(milliseconds(is_slow ? 25 : 5));
+    absl::Status done = (*world)->Execute(
+        AllReduce(data.get(), data.get(), kCount, DType::kFloat32),
+        Within(seconds(60), step));
+    if (!done.ok()) return done;
+    if (rank.memory->Synchronize() != 0) {
+      return absl::UnavailableError("the GPU failed");
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::Status MeasureAllReduce(const NcclRank& rank, int64_t max_bytes) {

@@ -44,6 +44,10 @@ absl::Status CheckMeshGroups(const NcclRank& rank);
 // barrier again; CheckReform then returns OK.
 absl::Status CheckReform(const NcclRank& rank);
 
+// Runs 1,600 steps of an all_reduce, in each of which the last rank works 20 ms
+// longer on the host than the other ranks, as a straggler does.
+absl::Status RunWithSlowRank(const NcclRank& rank);
+
 // Measures all_reduce of float32 for sizes from 4 KiB to `max_bytes`, and
 // prints the same columns as nccl-tests.
 absl::Status MeasureAllReduce(const NcclRank& rank, int64_t max_bytes);
