@@ -6,6 +6,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -84,13 +86,13 @@ class AdminClient::Impl {
             const std::shared_ptr<grpc::Channel>& channel) -> Dialer::Outcome {
           const auto stub = v1::Admin::NewStub(channel);
           grpc::ClientContext context;
-          const std::string bearer = BearerToken(options_.tls, options_.token);
-          if (!bearer.empty()) {
-            context.AddMetadata(kAuthorization, absl::StrCat(kBearer, bearer));
-          }
+          AddToken(&context);
           const absl::Status status =
               FromGrpc(call(stub.get(), &context, endpoint));
-          if (status.ok()) return {.answered = true};
+          if (status.ok()) {
+            Keep(channel);
+            return {.answered = true};
+          }
           const auto& trailers = context.GetServerTrailingMetadata();
           if (const auto it = trailers.find(kCoordinatedAt);
               it != trailers.end()) {
@@ -186,22 +188,51 @@ class AdminClient::Impl {
     return options_.endpoints.size() > 1 || met_standby_;
   }
 
+  // Makes a unary call: on the connection on which the last call succeeded, if
+  // it still works, else as OnFirstReached does.
   template <typename Method, typename Request, typename Response>
   absl::Status Ask(Method method, const Request& request, Response* response) {
-    return OnFirstReached([&](v1::Admin::Stub* stub,
-                              grpc::ClientContext* context, const Endpoint&) {
+    const auto call = [&](v1::Admin::Stub* stub, grpc::ClientContext* context,
+                          const Endpoint&) {
       context->set_deadline(
           std::chrono::system_clock::now() +
           std::chrono::duration_cast<std::chrono::system_clock::duration>(
               options_.timeout));
       return (stub->*method)(context, request, response);
-    });
+    };
+    if (const std::shared_ptr<grpc::Channel> kept = Keep(nullptr)) {
+      grpc::ClientContext context;
+      AddToken(&context);
+      const auto stub = v1::Admin::NewStub(kept);
+      if (FromGrpc(call(stub.get(), &context, Endpoint())).ok()) {
+        Keep(kept);
+        return absl::OkStatus();
+      }
+    }
+    return OnFirstReached(call);
   }
 
  private:
+  void AddToken(grpc::ClientContext* context) const {
+    const std::string bearer = BearerToken(options_.tls, options_.token);
+    if (!bearer.empty()) {
+      context->AddMetadata(kAuthorization, absl::StrCat(kBearer, bearer));
+    }
+  }
+
+  // Replaces the channel that Ask tries first; null: none. Returns the earlier
+  // one.
+  std::shared_ptr<grpc::Channel> Keep(std::shared_ptr<grpc::Channel> channel) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    kept_.swap(channel);
+    return channel;
+  }
+
   const Options options_;
   Dialer dialer_;
   std::atomic<bool> met_standby_ = false;
+  std::mutex mutex_;
+  std::shared_ptr<grpc::Channel> kept_;  // guarded by mutex_
 };
 
 AdminClient::AdminClient(Options options)

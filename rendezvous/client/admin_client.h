@@ -26,8 +26,9 @@ namespace muster::rendezvous {
 // inside a `launch`, the call is repeated at the coordinator that the standby
 // names. If there are several endpoints, or a standby answers, another
 // coordinator may be taking over. A call that reaches no coordinator, or whose
-// connection breaks, is then repeated for 5 s. So a coordinator may carry out
-// such a call twice.
+// connection breaks, is then repeated for 5 s. A call that fails on the
+// connection of the call before is repeated on a new one. So a coordinator may
+// carry out a call twice.
 //
 // Blocking; thread-safe. Every call may fail with: Unavailable (no coordinator
 // was reached, or the connection was lost), DeadlineExceeded (no answer within

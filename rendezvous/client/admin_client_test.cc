@@ -8,12 +8,16 @@
 #include <grpcpp/server_builder.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_format.h"
 #include "base/testing/free_port.h"
 #include "proto/etcd.grpc.pb.h"
 #include "rendezvous/client/in_process_link.h"
@@ -107,6 +111,51 @@ TEST_F(AdminClientTest, ListsAndShowsJobs) {
   ASSERT_THAT(job->nodes, SizeIs(2));
   EXPECT_EQ(job->nodes[1].node.host, "node-b");
   EXPECT_EQ(job->nodes[1].group_rank, 1);
+}
+
+// Returns the local addresses of this machine's established TCP connections to
+// the port `port` (see the description of /proc/net/tcp in proc(5)).
+std::vector<std::string> ConnectionsTo(int port) {
+  constexpr char kEstablished[] = "01";
+  const std::string wanted = absl::StrFormat(":%04X", port);
+  std::vector<std::string> found;
+  for (const char* path : {"/proc/net/tcp", "/proc/net/tcp6"}) {
+    std::ifstream table(path);
+    for (std::string line; std::getline(table, line);) {
+      std::istringstream fields(line);
+      std::string number, local, remote, state;
+      fields >> number >> local >> remote >> state;
+      if (state == kEstablished && absl::EndsWith(remote, wanted)) {
+        found.push_back(local);
+      }
+    }
+  }
+  return found;
+}
+
+TEST_F(AdminClientTest, LaterCallsUseTheSameConnection) {
+  const auto client = Client();
+  ASSERT_TRUE(client->ListJobs().ok());
+  const int port = server_->address().port;
+  const std::vector<std::string> first = ConnectionsTo(port);
+  EXPECT_THAT(first, SizeIs(1));
+  ASSERT_TRUE(client->WhoAmI().ok());
+  ASSERT_TRUE(client->ListJobs().ok());
+  EXPECT_EQ(ConnectionsTo(port), first);
+}
+
+TEST_F(AdminClientTest, ACallAfterTheConnectionBrokeOpensANewOne) {
+  const auto client = Client();
+  ASSERT_TRUE(client->ListJobs().ok());
+  GrpcServer::Options options;
+  options.listen = server_->address();
+  options.tokens = {"s3cret"};
+  server_.reset();
+  EXPECT_EQ(client->ListJobs().status().code(), absl::StatusCode::kUnavailable);
+  auto server = GrpcServer::Start(&coordinator_, options);
+  ASSERT_TRUE(server.ok()) << server.status();
+  server_ = *std::move(server);
+  EXPECT_TRUE(client->ListJobs().ok());
 }
 
 TEST_F(AdminClientTest, NamesTheJobsThatThereAre) {

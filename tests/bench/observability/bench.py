@@ -6,9 +6,9 @@ usage: bench.py [ROUNDS]    (in bazel-bin)
 
 In each round the same training of two ranks runs three times: its ranks started
 by this program with torchrun's variables, under `launch`, and under `launch`
-with all observers at once: metrics scraped each second, an open dashboard,
-`launch watch` and `launch logs -f`. All observers run on the machine that
-trains. The flight recorder and the times of ranks are part of the training
+with all observers at once: metrics of each rank scraped each second and written
+to a text file, an open dashboard, `launch top` in a terminal, `launch watch`,
+`launch logs -f` and log files. All observers run on the machine that trains. The flight recorder and the times of ranks are part of the training
 library and measure in all three.
 
 Prints medians over the rounds: the time of a step relative to the run under
@@ -22,8 +22,10 @@ import contextlib
 import gzip
 import json
 import os
+import pty
 import re
 import resource
+import select
 import statistics
 import subprocess
 import sys
@@ -40,7 +42,7 @@ _LAUNCH = os.path.realpath('launcher/launch')
 _GPT = os.path.realpath('models/trainer/gpt')
 _TEXT = '/usr/share/doc/jargon-text/jargon.txt.gz'
 _RANKS = 2
-_STEPS = 260
+_STEPS = 800
 # Number of steps that run before the first measured one.
 _WARM_UP = 60
 _LIMIT_S = 300
@@ -102,28 +104,47 @@ class Observers:
 
   def __init__(self, endpoint, metrics, dashboard):
     self._ended = threading.Event()
-    # scrapes: number of successful requests for the page of metrics. states:
-    # number of job states that the dashboard has sent.
-    self.scrapes = self.states = 0
-    self._followers = [
-        subprocess.Popen(
-            [_LAUNCH, *command, '--endpoint', endpoint, '--run-id', _RUN_ID],
-            env=environment(), stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        for command in (['watch'], ['logs', '-f'])]
+    # What each observer has seen: successful requests for the page of metrics,
+    # job states that the dashboard has sent, and bytes that the commands have
+    # written.
+    self.seen = {'scrapes': 0, 'states': 0}
     self._threads = [
         threading.Thread(target=self._scrape, args=[metrics]),
-        threading.Thread(target=self._read_states,
-                         args=[endpoint, dashboard])]
+        threading.Thread(target=self._read_states, args=[endpoint, dashboard])]
+    for command in (['watch'], ['logs', '-f'], ['top']):
+      self.seen[command[0]] = 0
+      self._threads.append(threading.Thread(
+          target=self._follow, args=[command[0], [
+              _LAUNCH, *command, '--endpoint', endpoint, '--run-id', _RUN_ID]]))
     for thread in self._threads:
       thread.start()
+
+  def _follow(self, name, command):
+    """Runs the command in a terminal, again and again until the job has begun
+    and until `end`."""
+    while not self._ended.wait(0.1):
+      screen, terminal = pty.openpty()
+      process = subprocess.Popen(
+          command, env=environment(TERM='xterm'), stdin=terminal,
+          stdout=terminal, stderr=subprocess.DEVNULL)
+      os.close(terminal)
+      try:
+        while not self._ended.is_set():
+          if select.select([screen], [], [], 0.1)[0]:
+            self.seen[name] += len(os.read(screen, 65536))
+      except OSError:
+        pass  # the command has ended
+      finally:
+        process.kill()
+        process.wait()
+        os.close(screen)
 
   def _scrape(self, address):
     while not self._ended.wait(_SCRAPE_S):
       with contextlib.suppress(OSError):
         with urllib.request.urlopen('http://%s/metrics' % address,
                                     timeout=5) as page:
-          self.scrapes += bool(page.read())
+          self.seen['scrapes'] += bool(page.read())
 
   def _read_states(self, endpoint, address):
     """Reads the dashboard's stream with the token of the local job."""
@@ -138,13 +159,10 @@ class Observers:
       with contextlib.suppress(OSError):
         with urllib.request.urlopen(request, timeout=5) as stream:
           for line in stream:
-            self.states += line.startswith(b'data:')
+            self.seen['states'] += line.startswith(b'data:')
 
   def end(self):
     self._ended.set()
-    for follower in self._followers:
-      follower.kill()
-      follower.wait()
     for thread in self._threads:
       thread.join()
 
@@ -154,15 +172,15 @@ def observed(folder):
       '127.0.0.1:%d' % free_port.free_port() for _ in range(3))
   observers = Observers(endpoint, metrics, dashboard)
   try:
-    run_all([(job(endpoint, '--metrics-listen=' + metrics,
+    run_all([(job(endpoint, '--metrics-listen=' + metrics, '--metrics-ranks',
+                  '--metrics-textfile=' + os.path.join(folder, 'page.prom'),
                   '--dashboard-listen=' + dashboard,
                   '--log-dir=' + os.path.join(folder, 'logs'),
                   '--tee=3') + train(folder), environment())])
   finally:
     observers.end()
-  if not observers.scrapes or not observers.states:
-    raise RuntimeError('nothing was observed: %d scrapes, %d states' % (
-        observers.scrapes, observers.states))
+  if not all(observers.seen.values()):
+    raise RuntimeError('an observer saw nothing: %s' % observers.seen)
 
 
 def tokens_per_s(folder):
