@@ -28,9 +28,15 @@ absl::StatusOr<RecordedJob> FindRecordedJob(
   RecordedJob found;
   std::vector<std::string> others;
   for (rendezvous::KeptJob& record : records) {
-    if (IsOver(record, hosted, now)) {
+    const bool is_hosted = record.job.run_id == hosted.run_id;
+    std::optional<rendezvous::JobRecord> next;
+    if (IsOver(record, hosted, now)) next = rendezvous::ForNextRun(record.job);
+    if (is_hosted && next.has_value()) {
+      record.job = *std::move(next);
+      found.continued = std::move(record);
+    } else if (IsOver(record, hosted, now)) {
       found.over.push_back(record.job.run_id);
-    } else if (record.job.run_id == hosted.run_id) {
+    } else if (is_hosted) {
       found.continued = std::move(record);
     } else {
       others.push_back(record.job.run_id);

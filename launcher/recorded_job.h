@@ -34,7 +34,8 @@ struct RecordedJob {
 //
 // If the record says that the job is ending or has ended, the record is used
 // only while other nodes may still wait for the verdict. After that time a
-// `launch` with the same folder begins a new job.
+// `launch` with the same folder begins a new job, except that a job that was
+// preempted or lacked nodes continues with its next run (ForNextRun).
 //
 // `now`: time since 1970. Pure. FailedPrecondition, one sentence: the folder
 // holds the record of another job, or of this job with other settings.

@@ -76,6 +76,26 @@ TEST(RecordedJob, AVerdictCountsWhileNodesMayWaitForIt) {
   EXPECT_THAT(late->over, ElementsAre("train"));
 }
 
+TEST(RecordedJob, APreemptedJobContinuesWithItsNextRun) {
+  KeptJob record = Ended("train");
+  record.job.verdict->outcome = rendezvous::Outcome::kPreempted;
+  record.job.round = 4;
+  record.job.restarts_used = 2;
+  // Other nodes may still wait for the verdict.
+  const auto soon = Find({record}, seconds(59));
+  ASSERT_TRUE(soon.ok() && soon->continued.has_value()) << soon.status();
+  EXPECT_TRUE(soon->continued->job.verdict.has_value());
+  const auto late = Find({record}, hours(900));
+  ASSERT_TRUE(late.ok() && late->continued.has_value()) << late.status();
+  EXPECT_FALSE(late->continued->job.verdict.has_value());
+  EXPECT_EQ(late->continued->job.claimed_round, 4);
+  EXPECT_EQ(late->continued->job.restarts_used, 2);
+  EXPECT_THAT(late->over, IsEmpty());
+  // The record of another job is not needed any more.
+  record.job.run_id = "eval";
+  EXPECT_THAT(Find({record}, hours(900))->over, ElementsAre("eval"));
+}
+
 TEST(RecordedJob, AnotherJobIsRefused) {
   const auto one = Find({Record("eval")}, hours(900));
   EXPECT_EQ(one.status().code(), absl::StatusCode::kFailedPrecondition);

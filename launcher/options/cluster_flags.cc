@@ -405,10 +405,11 @@ constexpr Flag kFlags[] = {
      .value = "DIR",
      .group = FlagGroup::kCluster,
      .help = "A folder for the job's state. If the node that hosts the "
-             "coordinator is lost or its launch is killed, the same command, "
-             "given again, goes on with the job: round numbers, restart "
-             "budget, drains, log folder and verdict as before, and other "
-             "nodes wait for it for --coordinator-timeout. If another node "
+             "coordinator is lost, or its launch is killed or preempted, the "
+             "same command, given again, goes on with the job: round numbers, "
+             "restart budget, drains, log folder and verdict as before, and "
+             "other nodes wait for it for --coordinator-timeout. If another "
+             "node "
              "can take over (--takeover), the nodes go on by themselves, and "
              "the folder serves a job whose nodes are all started again: "
              "round numbers, restart budget and log folder as the hosting "

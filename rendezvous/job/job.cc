@@ -66,13 +66,9 @@ void Job::Recall(const JobRecord& record, Duration elapsed) {
     verdict = planned;
     Stamp(*verdict);
   }
-  // Two verdicts do not end the job for good. After a preemption, the cluster's
-  // scheduler runs the job again. After a time-out, the nodes that the job
-  // lacked may come later.
-  const bool goes_on =
-      verdict.has_value() && (verdict->outcome == Outcome::kPreempted ||
-                              verdict->outcome == Outcome::kTimedOut);
-  if (!goes_on) state_.recalled = std::move(verdict);
+  if (verdict.has_value() && !RunsAgain(verdict->outcome)) {
+    state_.recalled = std::move(verdict);
+  }
 }
 
 JobStep Job::Step(Instant now, const JobEvent& event) {

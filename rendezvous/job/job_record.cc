@@ -188,6 +188,25 @@ JobState StateOf(const JobRecord& record, uint64_t epoch, Instant now,
   return state;
 }
 
+std::optional<JobRecord> ForNextRun(const JobRecord& record) {
+  const bool runs_again = record.verdict.has_value()
+                              ? RunsAgain(record.verdict->outcome)
+                              : record.preemption.has_value();
+  if (!runs_again) return std::nullopt;
+  JobRecord next;
+  next.run_id = record.run_id;
+  next.spec = record.spec;
+  next.run_tag = record.run_tag;
+  next.age = record.age;
+  next.claimed_round = std::max(record.round, record.claimed_round);
+  next.restarts_used = record.restarts_used;
+  next.failures_in_row = record.failures_in_row;
+  next.world.reached_step = record.world.reached_step;
+  next.past = record.past;
+  next.time = record.time;
+  return next;
+}
+
 bool IsEnding(const JobRecord& record) {
   return record.verdict.has_value() || record.preemption.has_value() ||
          (record.phase == JobPhase::kStopping &&

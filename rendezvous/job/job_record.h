@@ -91,6 +91,13 @@ JobState StateOf(const JobRecord& record, uint64_t epoch, Instant now,
 // not for StateOf.
 bool LearnFrom(const Directive& directive, Duration elapsed, JobRecord& record);
 
+// Returns the record with which the job's next run begins if the job of
+// `record` has been preempted, is about to be, or has timed out. Contains the
+// values that concern the job as a whole: the number of its rounds and of the
+// restarts used, its age, its time totals and its log folder. nullopt: the job
+// does not run again (RunsAgain).
+std::optional<JobRecord> ForNextRun(const JobRecord& record);
+
 // Whether the job of `record` has ended, or will begin no further round.
 bool IsEnding(const JobRecord& record);
 

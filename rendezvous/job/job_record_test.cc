@@ -386,6 +386,43 @@ TEST(IsEndingTest, APreemptedJobIsEnding) {
   EXPECT_TRUE(IsEnding(job.job().Record()));
 }
 
+TEST(ForNextRunTest, APreemptedJobKeepsItsRoundsAndBudget) {
+  JobFixture job(QuickSpec(2, 2));
+  job.StartAll({"a", "b"});
+  job.Fails("a", ExitedWith(0, 3));
+  job.AllStop();
+  for (const char* name : {"a", "b"}) job.Runs(name);
+  EXPECT_FALSE(ForNextRun(job.job().Record()).has_value());
+  job.agent("a").report.preemption = {{SIGUSR1, "a", seconds(30)}};
+  job.Report("a");
+  const auto soon = ForNextRun(job.job().Record());
+  ASSERT_TRUE(soon.has_value());
+  job.Wait(seconds(31));
+  job.AllStop();
+  ASSERT_EQ(job.status().verdict->outcome, Outcome::kPreempted);
+  const auto next = ForNextRun(job.job().Record());
+  ASSERT_TRUE(next.has_value());
+  for (const JobRecord& record : {*soon, *next}) {
+    EXPECT_TRUE(CheckRecord(record).ok());
+    EXPECT_FALSE(IsEnding(record));
+    EXPECT_EQ(record.claimed_round, 2);
+    EXPECT_EQ(record.restarts_used, 1);
+    EXPECT_EQ(record.run_tag, job.job().Record().run_tag);
+  }
+  // A node that knows no round begins the next one.
+  Job again(StateOf(*next, 9, Instant(seconds(1000)), seconds(60)));
+  EXPECT_EQ(again.phase(), JobPhase::kGathering);
+  EXPECT_EQ(again.Status(Instant(seconds(1000))).restarts_used, 1);
+}
+
+TEST(ForNextRunTest, AJobThatHasEndedForGoodHasNoNextRun) {
+  JobFixture job(QuickSpec(1, 1));
+  job.StartAll({"a"});
+  job.Step(CancelAsked{"launch cancel by ada"});
+  job.AllStop();
+  EXPECT_FALSE(ForNextRun(job.job().Record()).has_value());
+}
+
 TEST(CheckRecordTest, RefusesWhatNoJobCanHave) {
   JobFixture job(QuickSpec(2, 2));
   job.StartAll({"a", "b"});

@@ -19,6 +19,12 @@ enum class Outcome {
   kPreempted,  // the cluster took the nodes away after a notice
 };
 
+// Whether a job with this outcome usually runs again: after a preemption the
+// cluster runs it again, after a time-out the missing nodes may come later.
+inline bool RunsAgain(Outcome outcome) {
+  return outcome == Outcome::kPreempted || outcome == Outcome::kTimedOut;
+}
+
 // The reason why a job ended; the same on every node. The size of a verdict
 // does not grow with the number of nodes.
 struct Verdict {

@@ -94,12 +94,6 @@ uint64_t FirstEpoch(const Journal* journal) {
   return journal != nullptr ? journal->epoch() << kJobBits : DrawEpoch();
 }
 
-// Whether a job with this verdict keeps its record. With the record, the job
-// can be continued: the user runs the same `launch` command again.
-bool MayBeTriedAgain(const Verdict& verdict) {
-  return verdict.outcome == Outcome::kTimedOut;
-}
-
 // Returns the run tag that the nodes report; empty: no node has begun a round.
 std::string ReportedRunTag(const std::map<StreamId, Report>& reports) {
   for (const auto& [stream, report] : reports) {
@@ -346,7 +340,7 @@ class Coordinator::Impl {
     if (standby_ == nullptr || directive.epoch < learned_epoch_) return;
     learned_epoch_ = directive.epoch;
     if (directive.kind == DirectiveKind::kFinished) {
-      if (!MayBeTriedAgain(directive.verdict)) ForgetRecord();
+      if (!RunsAgain(directive.verdict.outcome)) ForgetRecord();
       return;
     }
     const Duration now = UnixTime();
@@ -646,7 +640,7 @@ class Coordinator::Impl {
       if (options_.journal != nullptr) {
         options_.kept.assign(1, job->Record());
         const std::optional<Verdict>& verdict = options_.kept[0].job.verdict;
-        if (verdict.has_value() && !MayBeTriedAgain(*verdict)) ForgetRecord();
+        if (verdict.has_value() && !RunsAgain(verdict->outcome)) ForgetRecord();
       }
       StandBy(options_.takeover->kind == Standby::Kind::kFounder
                   ? Standby::Kind::kFormerFounder
@@ -906,22 +900,25 @@ class Coordinator::Impl {
 
   // Removes a finished job. Requires mutex_. Streams that are still attached
   // keep the job and its verdict alive, but the job can no longer be found.
-  void Forget(const std::shared_ptr<DrivenJob>& job) {
+  void Forget(std::shared_ptr<DrivenJob> job) {
     auto found = std::find(finished_.begin(), finished_.end(), job);
     // A job that is not in the list was forgotten earlier, because too many
     // jobs had finished.
     if (found == finished_.end()) return;
-    // Copy the id, because erase destroys the list's element, to which `job`
-    // may refer.
-    const std::string run_id = job->run_id();
-    const std::optional<Verdict> verdict = job->Summary().verdict;
-    const bool goes_on = options_.takeover.has_value() && verdict.has_value() &&
-                         MayBeTriedAgain(*verdict);
     finished_.erase(found);
-    jobs_.erase(run_id);
-    if (options_.journal != nullptr && !goes_on) {
-      options_.journal->Remove(run_id);
+    jobs_.erase(job->run_id());
+    if (options_.journal == nullptr) return;
+    // A daemon serves any number of jobs, so it keeps no record of those that
+    // have ended.
+    if (!options_.only_run_id.empty()) {
+      KeptJob record = job->Record();
+      if (auto next = ForNextRun(record.job)) {
+        record.job = *std::move(next);
+        options_.journal->Put(job->run_id(), ToBytes(record), [] {});
+        return;
+      }
     }
+    options_.journal->Remove(job->run_id());
   }
 
   void Refuse(AttachedSink* sink, const Report& report, const Objection& why) {

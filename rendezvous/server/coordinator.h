@@ -268,10 +268,10 @@ class Coordinator {
   };
   std::optional<Elsewhere> WhereElse() const;
 
-  // Forgets the finished jobs and queues the removal of their records. A job
-  // that timed out with Options::takeover keeps its record, because it can be
-  // started again and go on. Journal's destructor waits until the records are
-  // removed.
+  // Forgets the finished jobs and queues the removal of their records. If there
+  // is Options::only_run_id, and the job usually runs again (RunsAgain), it
+  // keeps a record for that (ForNextRun). Journal's destructor waits until the
+  // records are written or removed.
   void ForgetFinishedJobs();
 
  private:

@@ -927,6 +927,37 @@ TEST_F(CoordinatorJournalTest, AJobThatNoNodeKnowsIsRecalled) {
   }
 }
 
+// Runs job "job" of one node in a coordinator with these options until the job
+// is preempted. Returns the number of its round.
+int RunUntilPreempted(Coordinator::Options options) {
+  Coordinator coordinator(std::move(options));
+  Attached a(&coordinator, FirstReport("job", "node-a", 1));
+  const int round = a.WaitFor(DirectiveKind::kRun).place.round;
+  a.report().phase = NodePhase::kRunning;
+  a.report().round = round;
+  a.report().preemption = {{SIGTERM, "node-a", Duration::zero()}};
+  EXPECT_TRUE(a.Send().ok());
+  a.WaitFor(DirectiveKind::kStop);
+  a.report().phase = NodePhase::kIdle;
+  EXPECT_TRUE(a.Send().ok());
+  EXPECT_EQ(a.WaitFor(DirectiveKind::kFinished).verdict.outcome,
+            Outcome::kPreempted);
+  while (!coordinator.ListJobs().empty()) coordinator.ForgetFinishedJobs();
+  return round;
+}
+
+TEST_F(CoordinatorJournalTest, APreemptedJobGoesOnWhenItRunsAgain) {
+  for (int round = 1; round <= 2; ++round) {
+    Coordinator::Options options = Options();
+    options.only_run_id = "job";
+    EXPECT_EQ(RunUntilPreempted(std::move(options)), round);
+  }
+  EXPECT_EQ(RunUntilPreempted(FounderOptions(Options())), 3);
+  // A daemon keeps no record of a job that has ended.
+  RunUntilPreempted(Options());
+  EXPECT_THAT(Options().kept, SizeIs(0));
+}
+
 TEST_F(CoordinatorJournalTest, ARoundThatANodeKnowsIsNotRecalled) {
   for (int round = 1; round <= 3; ++round) {
     Coordinator coordinator(FounderOptions(Options()));

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "base/monotonic_clock.h"
@@ -203,7 +202,9 @@ absl::Status RunWithSlowRank(const NcclRank& rank) {
   const bool is_slow = rank.session->rank() == rank.session->world_size() - 1;
   const std::shared_ptr<void> data = rank.memory->Allocate(4 * kCount);
   for (uint64_t step = 1; step <= kSteps; ++step) {
-    std::this_thread::sleep_for(milliseconds(is_slow ? 25 : 5));
+    const Instant until = MonotonicNow() + milliseconds(is_slow ? 25 : 5);
+    while (MonotonicNow() < until) {
+    }
     absl::Status done = (*world)->Execute(
         AllReduce(data.get(), data.get(), kCount, DType::kFloat32),
         Within(seconds(60), step));

@@ -625,12 +625,10 @@ ALL = [Mutant(*mutant) for mutant in (
      'Job::Recall', 'if kStopping', without('kCancelled')),
     ('recall: the verdict of a cancel has no totals', _JOB, 'Job::Recall',
      'do Stamp', DROP),
-    ('recall: a preempted job is over', _JOB, 'Job::Recall', 'do goes_on',
-     without('kPreempted')),
-    ('recall: a job whose nodes did not come is over', _JOB, 'Job::Recall',
-     'do goes_on', swap('verdict->outcome == Outcome::kTimedOut', 'false')),
+    ('recall: a preempted job is over', _JOB, 'Job::Recall', 'if RunsAgain',
+     without('RunsAgain')),
     ('recall: a job goes on after its verdict', _JOB, 'Job::Recall',
-     'if goes_on', FALSE),
+     'if RunsAgain', FALSE),
     # --- mutants of the update of a coordinator's record from the directives of
     # another coordinator (LearnFrom)
     ('record: each directive has a round', _JOB, 'LearnFrom', 'do has_place kRun',

@@ -354,15 +354,20 @@ class SlurmTest(unittest.TestCase):
     self.kill_worker(job, 1)
     job.wait_for('round=2 ', 3)
     # End all processes of the step at once, as a failure of its nodes does.
-    # `scontrol requeue` alone would send SIGTERM first, which is a preemption.
     self.slurm.run('scancel', '--signal=KILL', f'{job.id}.0')
     self.slurm.run('scontrol', 'requeue', job.id)
     self.slurm.start_now(job)
-    self.kill_worker(job, 3)
+    job.wait_for('round=3 ', 3)
+    # `scontrol requeue` alone sends SIGTERM, which is a preemption.
+    self.slurm.run('scontrol', 'requeue', job.id)
+    self.slurm.start_now(job)
+    self.kill_worker(job, 4)
     self.assertEqual(job.wait(), ('FAILED', 137), job.output())
-    self.assertIn(f'goes on with job {job.id} of {state}: round 2',
-                  job.output())
-    self.assertIn('3 rounds, 1 of 1 restart used', job.output())
+    for last in (2, 3):
+      self.assertIn(f'goes on with job {job.id} of {state}: round {last}',
+                    job.output())
+    self.assertIn('PREEMPTED', job.output())
+    self.assertIn('4 rounds, 1 of 1 restart used', job.output())
     self.assertEqual({w['run'] for w in workers(job)}, {job.id})
 
   def caught_by_both(self, job, code=75):
