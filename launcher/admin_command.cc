@@ -18,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "agent/logs/terminal_text.h"
+#include "base/check.h"
 #include "base/ignored_signals.h"
 #include "base/resource_room.h"
 #include "base/subprocess.h"
@@ -316,38 +317,52 @@ absl::Status Nodes(rendezvous::AdminClient& client,
   return absl::OkStatus();
 }
 
-absl::Status Perform(rendezvous::AdminClient& client,
-                     const AdminRequest& request, const Voice& voice) {
-  if (request.verb == AdminVerb::kStatus) return Status(client, request);
-  if (request.verb == AdminVerb::kNodes) return Nodes(client, request);
-  const absl::StatusOr<std::string> run_id = ChosenJob(client, request);
-  if (!run_id.ok()) return run_id.status();
-  if (request.verb == AdminVerb::kWatch) {
-    return Watch(client, request, *run_id, voice);
-  }
-  if (request.verb == AdminVerb::kTop) return Top(client, *run_id);
-  if (request.verb == AdminVerb::kLogs) {
-    return Logs(client, request, *run_id, voice);
-  }
-  if (request.verb == AdminVerb::kStacks) {
-    return Stacks(client, request, *run_id, voice);
-  }
-  absl::Status status;
-  if (request.verb == AdminVerb::kCancel) {
-    status = client.CancelJob(
-        *run_id, absl::StrCat("asked by ", Caller(), " (launch cancel)"));
-    if (status.ok()) {
-      Print(agent::ForTerminal(
-          absl::StrCat("job ", *run_id, " is being ended\n")));
-    }
-    return status;
-  }
-  status = client.DrainNode(*run_id, request.node);
+absl::Status Cancel(rendezvous::AdminClient& client,
+                    const std::string& run_id) {
+  const absl::Status status = client.CancelJob(
+      run_id, absl::StrCat("asked by ", Caller(), " (launch cancel)"));
   if (status.ok()) {
-    Print(agent::ForTerminal(
-        absl::StrCat("node ", request.node, " leaves job ", *run_id, "\n")));
+    Print(
+        agent::ForTerminal(absl::StrCat("job ", run_id, " is being ended\n")));
   }
   return status;
+}
+
+absl::Status Drain(rendezvous::AdminClient& client, const std::string& run_id,
+                   const std::string& node) {
+  const absl::Status status = client.DrainNode(run_id, node);
+  if (status.ok()) {
+    Print(agent::ForTerminal(
+        absl::StrCat("node ", node, " leaves job ", run_id, "\n")));
+  }
+  return status;
+}
+
+absl::Status Perform(rendezvous::AdminClient& client,
+                     const AdminRequest& request, const Voice& voice) {
+  using enum SubcommandId;
+  if (request.verb == kStatus) return Status(client, request);
+  if (request.verb == kNodes) return Nodes(client, request);
+  const absl::StatusOr<std::string> run_id = ChosenJob(client, request);
+  if (!run_id.ok()) return run_id.status();
+  switch (request.verb) {
+    case kWatch:
+      return Watch(client, request, *run_id, voice);
+    case kTop:
+      return Top(client, *run_id);
+    case kLogs:
+      return Logs(client, request, *run_id, voice);
+    case kStacks:
+      return Stacks(client, request, *run_id, voice);
+    case kCancel:
+      return Cancel(client, *run_id);
+    case kDrain:
+      return Drain(client, *run_id, request.node);
+    default:
+      break;
+  }
+  MUSTER_CHECK(false) << "this subcommand asks no coordinator";
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -381,7 +396,7 @@ absl::Status AskOnItsHost(const SlurmCoordinator& coordinator,
 }  // namespace
 
 int AdminCommand(AdminRequest request, const Voice& voice) {
-  if (request.verb == AdminVerb::kHelp) return Print(AdminHelp());
+  if (request.help == AdminHelpAsked::kYes) return Print(AdminHelp());
   const absl::Status room = CheckRoom(kNeed);
   if (!room.ok()) {
     voice.Error(std::string(room.message()));

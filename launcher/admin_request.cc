@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/environment_value.h"
 #include "launcher/options/command_line.h"
 #include "launcher/options/option_values.h"
@@ -20,17 +21,6 @@ namespace {
 
 constexpr char kDefaultEndpoint[] = "127.0.0.1:29400";
 constexpr int64_t kMaxRank = std::numeric_limits<int32_t>::max() - 1;
-
-AdminVerb VerbOf(const std::string& name) {
-  if (name == "watch") return AdminVerb::kWatch;
-  if (name == "top") return AdminVerb::kTop;
-  if (name == "cancel") return AdminVerb::kCancel;
-  if (name == "drain") return AdminVerb::kDrain;
-  if (name == "logs") return AdminVerb::kLogs;
-  if (name == "stacks") return AdminVerb::kStacks;
-  if (name == "nodes") return AdminVerb::kNodes;
-  return AdminVerb::kStatus;
-}
 
 // Reads a list of ranks such as "3" or "0-3,8". InvalidArgument: not a list of
 // ranks, or more than kMaxInquiredRanks ranks.
@@ -106,34 +96,17 @@ absl::StatusOr<std::string> ReadPattern(const std::string& text) {
       absl::StrCat("is no regular expression of RE2: ", pattern.error()));
 }
 
-// A flag that only some subcommands accept, with the list of these subcommands.
-struct VerbFlag {
-  const char* name;
-  std::vector<AdminVerb> verbs;
-  const char* takers;
-};
-
-absl::Status CheckVerbFlags(const FlagValues& values, AdminVerb verb,
-                            const std::string& name) {
-  using enum AdminVerb;
-  const std::vector<VerbFlag> table = {
-      {"rank", {kLogs, kStacks}, "logs and stacks"},
-      {"node", {kLogs, kStacks}, "logs and stacks"},
-      {"follow", {kLogs}, "logs"},
-      {"lines", {kLogs}, "logs"},
-      {"since", {kLogs}, "logs"},
-      {"grep", {kLogs}, "logs"},
-      {"native", {kStacks}, "stacks"},
-      {"free", {kNodes}, "nodes"},
-      {"ban", {kNodes}, "nodes"},
-      {"reason", {kNodes}, "nodes"},
-  };
-  for (const VerbFlag& flag : table) {
-    if (!values.IsGiven(flag.name)) continue;
-    if (std::ranges::find(flag.verbs, verb) != flag.verbs.end()) continue;
-    return absl::InvalidArgumentError(absl::StrCat(name, ": --", flag.name,
-                                                   " is a flag of launch ",
-                                                   flag.takers, " only"));
+// Checks that the subcommand accepts each given flag.
+absl::Status CheckFlags(const FlagValues& values,
+                        const Subcommand& subcommand) {
+  for (const AdminFlag& row : AdminFlagTable()) {
+    if (row.takers.empty() || !values.IsGiven(row.flag.name) ||
+        std::ranges::find(row.takers, subcommand.id) != row.takers.end()) {
+      continue;
+    }
+    return absl::InvalidArgumentError(absl::StrCat(
+        subcommand.name, ": --", row.flag.name, " is a flag of launch ",
+        NamesOf(row.takers, ", ", " and "), " only"));
   }
   return absl::OkStatus();
 }
@@ -141,7 +114,7 @@ absl::Status CheckVerbFlags(const FlagValues& values, AdminVerb verb,
 // Reads the flags of `launch logs` and `launch stacks`.
 void ReadQuestion(FlagValues& values, AdminRequest& request) {
   rendezvous::Inquiry& question = request.question;
-  question.kind = request.verb == AdminVerb::kStacks
+  question.kind = request.verb == SubcommandId::kStacks
                       ? rendezvous::Inquiry::Kind::kStacks
                       : rendezvous::Inquiry::Kind::kLogs;
   if (values.IsGiven("rank")) values.Into("rank", ReadRanks, question.ranks);
@@ -269,7 +242,9 @@ absl::StatusOr<AdminRequest> ParseAdminRequest(
     const std::map<std::string, std::string>& environment) {
   const std::vector<Flag> flags = AdminFlags();
   AdminRequest request;
-  request.verb = VerbOf(args[0]);
+  const Subcommand* const subcommand = FindSubcommand(args[0]);
+  MUSTER_CHECK(subcommand != nullptr) << args[0];
+  request.verb = subcommand->id;
   request.args = args;
   absl::StatusOr<CommandLine> line =
       ParseCommandLine(flags, {args.begin() + 1, args.end()});
@@ -278,7 +253,7 @@ absl::StatusOr<AdminRequest> ParseAdminRequest(
       TakeArguments(*line, flags);
   if (!arguments.ok()) return arguments.status();
   if (line->values.count("help") > 0) {
-    request.verb = AdminVerb::kHelp;
+    request.help = AdminHelpAsked::kYes;
     return request;
   }
 
@@ -297,15 +272,15 @@ absl::StatusOr<AdminRequest> ParseAdminRequest(
   bool json = false;
   values.Into("json", ReadSwitch, json);
   request.format = json ? AdminFormat::kJson : AdminFormat::kText;
-  const absl::Status fitting = CheckVerbFlags(values, request.verb, args[0]);
+  const absl::Status fitting = CheckFlags(values, *subcommand);
   if (!fitting.ok()) return fitting;
   ReadQuestion(values, request);
   const absl::Status order = ReadOrder(values, request);
   if (!order.ok()) return order;
   if (!values.status().ok()) return values.status();
 
-  const bool drains = request.verb == AdminVerb::kDrain;
-  if (request.verb == AdminVerb::kNodes && !arguments->empty()) {
+  const bool drains = request.verb == SubcommandId::kDrain;
+  if (request.verb == SubcommandId::kNodes && !arguments->empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "nodes: takes no argument, and ", arguments->front(),
         " is one; write launch nodes, or launch nodes --free HOST"));

@@ -8,29 +8,22 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "launcher/subcommands.h"
 #include "rendezvous/endpoint/endpoint.h"
 #include "rendezvous/protocol/inquiry.h"
 #include "rendezvous/tls/tls_files.h"
 
 namespace muster::launcher {
 
-enum class AdminVerb {
-  kHelp,
-  kStatus,
-  kWatch,
-  kTop,
-  kCancel,
-  kDrain,
-  kLogs,
-  kStacks,
-  kNodes,
-};
+enum class AdminHelpAsked { kNo, kYes };
 enum class AdminFormat { kText, kJson };
 
 // The parsed command line of
 // `launch status|watch|top|cancel|drain|nodes|logs|stacks`.
 struct AdminRequest {
-  AdminVerb verb = AdminVerb::kStatus;
+  SubcommandId verb = SubcommandId::kStatus;
+  // kYes: the help text is wanted; the fields below are not set.
+  AdminHelpAsked help = AdminHelpAsked::kNo;
   // Possible endpoints of the coordinator. May be empty only if `slurm_job` is
   // given.
   std::vector<rendezvous::Endpoint> endpoints;
@@ -60,8 +53,8 @@ struct AdminRequest {
   rendezvous::Inquiry question;
 };
 
-// Parses `args`: the subcommand and its arguments. Pure. InvalidArgument: the
-// message is one line.
+// Parses `args`: the subcommand, one with SubcommandFlags::kAdmin, and its
+// arguments. Pure. InvalidArgument: the message is one line.
 absl::StatusOr<AdminRequest> ParseAdminRequest(
     const std::vector<std::string>& args,
     const std::map<std::string, std::string>& environment);

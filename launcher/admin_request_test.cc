@@ -25,16 +25,16 @@ std::string Error(const std::vector<std::string>& args,
 }
 
 TEST(AdminRequest, Verbs) {
-  EXPECT_EQ(Request({"status"}).verb, AdminVerb::kStatus);
-  EXPECT_EQ(Request({"watch"}).verb, AdminVerb::kWatch);
-  EXPECT_EQ(Request({"cancel"}).verb, AdminVerb::kCancel);
-  EXPECT_EQ(Request({"drain", "node2"}).verb, AdminVerb::kDrain);
-  EXPECT_EQ(Request({"drain", "--help"}).verb, AdminVerb::kHelp);
+  EXPECT_EQ(Request({"status"}).verb, SubcommandId::kStatus);
+  EXPECT_EQ(Request({"watch"}).verb, SubcommandId::kWatch);
+  EXPECT_EQ(Request({"cancel"}).verb, SubcommandId::kCancel);
+  EXPECT_EQ(Request({"drain", "node2"}).verb, SubcommandId::kDrain);
+  EXPECT_EQ(Request({"drain", "--help"}).help, AdminHelpAsked::kYes);
 }
 
 TEST(AdminRequest, LogsAsksForTheNewestTenLinesOfAllRanks) {
   const AdminRequest request = Request({"logs", "job"});
-  EXPECT_EQ(request.verb, AdminVerb::kLogs);
+  EXPECT_EQ(request.verb, SubcommandId::kLogs);
   EXPECT_EQ(request.run_id, "job");
   EXPECT_EQ(request.node, "");
   EXPECT_EQ(request.question, rendezvous::Inquiry());
@@ -60,7 +60,7 @@ TEST(AdminRequest, LogsReadsItsFlags) {
 
 TEST(AdminRequest, StacksReadsItsFlags) {
   const AdminRequest request = Request({"stacks", "--rank=3", "--native"});
-  EXPECT_EQ(request.verb, AdminVerb::kStacks);
+  EXPECT_EQ(request.verb, SubcommandId::kStacks);
   EXPECT_EQ(request.question.kind, rendezvous::Inquiry::Kind::kStacks);
   EXPECT_EQ(request.question.frames, rendezvous::Inquiry::Frames::kNative);
   EXPECT_EQ(request.question.ranks, std::vector<int>({3}));
@@ -135,18 +135,20 @@ TEST(AdminRequest, InASlurmJobSlurmKnowsTheEndpoint) {
 
 TEST(AdminRequest, FlagsBeforeAndAfterTheArgument) {
   for (const std::vector<std::string>& args :
-       {std::vector<std::string>{"drain", "--run_id=j", "n1", "--json"},
-        std::vector<std::string>{"drain", "n1", "--run-id", "j", "--json"}}) {
+       {std::vector<std::string>{"drain", "--run_id=j", "n1", "--token-file=f"},
+        std::vector<std::string>{"drain", "n1", "--run-id", "j", "--token-file",
+                                 "f"}}) {
     const AdminRequest request = Request(args);
     EXPECT_EQ(request.node, "n1");
     EXPECT_EQ(request.run_id, "j");
-    EXPECT_EQ(request.format, AdminFormat::kJson);
+    EXPECT_EQ(request.token_file, "f");
   }
+  EXPECT_EQ(Request({"status", "j", "--json"}).format, AdminFormat::kJson);
   EXPECT_EQ(Request({"status", "job7"}).run_id, "job7");
 }
 
 TEST(AdminRequest, NodesAreListedFreedAndBanned) {
-  EXPECT_EQ(Request({"nodes"}).verb, AdminVerb::kNodes);
+  EXPECT_EQ(Request({"nodes"}).verb, SubcommandId::kNodes);
   EXPECT_EQ(Request({"nodes", "--json"}).format, AdminFormat::kJson);
   EXPECT_EQ(Request({"nodes", "--free", "h1"}).free, "h1");
   const AdminRequest ban =

@@ -3,8 +3,6 @@
 #include <cstdlib>
 #include <map>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -69,56 +67,49 @@ int LaunchFor(const CalledAs& called, const std::vector<std::string>& args);
 
 using Environment = std::map<std::string, std::string>;
 
-// Function that runs a subcommand and returns the exit code. `args` are the
-// arguments after the subcommand's name.
-using SubcommandFunction = int (*)(const std::vector<std::string>& args,
-                                   const Environment& environment,
-                                   const Voice& voice);
-
-// The functions of the subcommands that need no coordinator.
-constexpr std::pair<std::string_view, SubcommandFunction> kFunctions[] = {
-    {"inspect", [](const std::vector<std::string>& args, const Environment&,
-                   const Voice& voice) { return InspectCommand(args, voice); }},
-    {"report", ReportCommand},
-    {"doctor",
-     [](const std::vector<std::string>& args, const Environment& environment,
-        const Voice& voice) {
-       return DoctorCommand(
-           args, environment,
-           [](const std::vector<std::string>& own) {
-             return LaunchFor({.args = own, .name = "launch"}, own);
-           },
-           voice);
-     }},
-    {"bench", BenchCommand},
-    {"token", TokenCommand},
-    {"config",
-     [](const std::vector<std::string>& args, const Environment& environment,
-        const Voice& voice) {
-       return ConfigCommand(args, FlagsOf(FlagUser::kLaunchOnly), environment,
-                            voice);
-     }},
-    {"completion",
-     [](const std::vector<std::string>& args, const Environment&,
-        const Voice& voice) { return CompletionCommand(args, voice); }},
-};
-
-// Runs a subcommand. `args` include the subcommand's name.
+// Runs a subcommand. `args` include the subcommand's name. Returns the exit
+// code.
 int RunSubcommand(const Subcommand& subcommand,
                   const std::vector<std::string>& args,
                   const Environment& environment, const Voice& voice) {
-  if (subcommand.flags == SubcommandFlags::kAdmin) {
-    const absl::StatusOr<AdminRequest> request =
-        ParseAdminRequest(args, environment);
-    return request.ok() ? AdminCommand(*request, voice)
-                        : voice.Refuse(request.status(), subcommand.name);
-  }
-  for (const auto& [name, function] : kFunctions) {
-    if (name == subcommand.name) {
-      return function({args.begin() + 1, args.end()}, environment, voice);
+  const std::vector<std::string> own(args.begin() + 1, args.end());
+  switch (subcommand.id) {
+    using enum SubcommandId;
+    case kStatus:
+    case kWatch:
+    case kTop:
+    case kLogs:
+    case kStacks:
+    case kCancel:
+    case kDrain:
+    case kNodes: {
+      const absl::StatusOr<AdminRequest> request =
+          ParseAdminRequest(args, environment);
+      return request.ok() ? AdminCommand(*request, voice)
+                          : voice.Refuse(request.status(), subcommand.name);
     }
+    case kInspect:
+      return InspectCommand(own, voice);
+    case kReport:
+      return ReportCommand(own, environment, voice);
+    case kDoctor:
+      return DoctorCommand(
+          own, environment,
+          [](const std::vector<std::string>& job) {
+            return LaunchFor({.args = job, .name = "launch"}, job);
+          },
+          voice);
+    case kBench:
+      return BenchCommand(own, environment, voice);
+    case kToken:
+      return TokenCommand(own, environment, voice);
+    case kConfig:
+      return ConfigCommand(own, FlagsOf(FlagUser::kLaunchOnly), environment,
+                           voice);
+    case kCompletion:
+      return CompletionCommand(own, voice);
   }
-  MUSTER_CHECK(false) << subcommand.name << " has no function";
+  MUSTER_CHECK(false) << subcommand.name << " is no subcommand";
   return 1;
 }
 

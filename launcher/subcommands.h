@@ -8,6 +8,24 @@
 
 namespace muster::launcher {
 
+enum class SubcommandId {
+  kStatus,
+  kWatch,
+  kTop,
+  kLogs,
+  kStacks,
+  kCancel,
+  kDrain,
+  kNodes,
+  kInspect,
+  kReport,
+  kDoctor,
+  kBench,
+  kToken,
+  kConfig,
+  kCompletion,
+};
+
 // The flags of a subcommand, for shell completion.
 enum class SubcommandFlags {
   kNone,
@@ -19,10 +37,11 @@ enum class SubcommandFlags {
 
 // A subcommand: a first argument of `launch` that selects another action than
 // running a job. The help texts, docs/CLI.md and shell completion are generated
-// from the list of subcommands; main.cc maps the name of each subcommand to a
-// function. A program of the same name can be run as ./status, or after a flag
-// or "--".
+// from the list of subcommands; main.cc and admin_command.cc call the function
+// of each id. A program of the same name can be run as ./status, or after a
+// flag or "--".
 struct Subcommand {
+  SubcommandId id;
   const char* name;
   // the subcommand's arguments, as usage lines show them
   const char* arguments;
@@ -42,9 +61,20 @@ struct Subcommand {
 // All subcommands, in the order of the help text.
 const std::vector<Subcommand>& Subcommands();
 
-// The flags of the subcommands that ask a coordinator: status, watch, top,
-// logs, stacks, cancel, drain, nodes.
-std::vector<Flag> AdminFlags();
+// A flag of the subcommands that ask a coordinator (SubcommandFlags::kAdmin).
+struct AdminFlag {
+  Flag flag;
+  // the only subcommands that accept the flag; empty: all of them accept it
+  std::vector<SubcommandId> takers;
+};
+// The rows of all these flags. The help text of each names its takers.
+const std::vector<AdminFlag>& AdminFlagTable();
+std::vector<Flag> AdminFlags();  // the flags of the rows
+
+// Returns the names of the subcommands, separated by `separator`, and by `last`
+// before the last one.
+std::string NamesOf(const std::vector<SubcommandId>& ids, const char* separator,
+                    const char* last);
 
 // Returns the row of the subcommand `argument`; null if `argument` is not a
 // subcommand. The pointer stays valid.
