@@ -43,8 +43,8 @@ absl::StatusOr<std::vector<rendezvous::Endpoint>> FindCoordinator(
       NonEmptyEnvironmentValue(environment, "MUSTER_COORDINATOR");
   if (!inherited) {
     return absl::InvalidArgumentError(
-        "no coordinator: there is nobody to work for; write "
-        "--rdzv-endpoint=HOST:PORT or set MUSTER_COORDINATOR");
+        "no coordinator is given; write --rdzv-endpoint=HOST:PORT or set "
+        "MUSTER_COORDINATOR");
   }
   absl::StatusOr<std::vector<rendezvous::Endpoint>> endpoints =
       rendezvous::ParseEndpoints(*inherited);

@@ -184,7 +184,7 @@ and a line in place of the missing output gives its number of bytes.
 A reader that closes the pipe (`| head -1`) delays nothing and is no error. If stdout or
 stderr cannot be written (a full disk, `ulimit -f`), the other one reports it, and the
 exit status is 74 if the job succeeded; a failed job keeps its own status. A log file
-that cannot be written, or that somebody removes, is reported and harms no worker; if
+that cannot be written, or that is removed, is reported and harms no worker; if
 the file was the only place of these bytes (`--redirects`), the exit status is 74, too.
 
 Over ssh and under Slurm the same holds for the whole way from the workers to the

@@ -93,7 +93,7 @@ bool IsHostsPort(const rendezvous::Endpoint& coordinator,
   });
 }
 
-bool SomebodyListens(const rendezvous::Endpoint& endpoint) {
+bool IsListening(const rendezvous::Endpoint& endpoint) {
   return ConnectTcp(endpoint.host, endpoint.port,
                     MonotonicNow() + kReachTimeout)
       .ok();
@@ -341,12 +341,12 @@ absl::StatusOr<std::unique_ptr<EmbeddedCoordinator>> HostCoordinator(
         !absl::IsAlreadyExists(here.status())) {
       return here;
     }
-    if (SomebodyListens(choice.endpoints.front())) return nullptr;
+    if (IsListening(choice.endpoints.front())) return nullptr;
     if (MonotonicNow() >= deadline) return here;
     if (is_first) {
       voice.Notice(absl::StrCat("port ", choice.endpoints.front().port,
-                                " is taken, but nobody listens there; trying "
-                                "again for ",
+                                " is taken, but no program listens there; "
+                                "trying again for ",
                                 ToSeconds(kPortTimeout), " s"));
     }
     PauseUntil(MonotonicNow() + kPortPause);

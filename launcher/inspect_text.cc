@@ -68,11 +68,11 @@ void AppendPositions(const FlightAnalysis& analysis, const TextTarget& target,
 
 std::string FineText(const FlightAnalysis& analysis) {
   if (analysis.longest_wait == 0) {
-    return "All ranks called the same, and nobody waits.";
+    return "All ranks called the same, and none waits.";
   }
   const auto wait = static_cast<int64_t>(
       std::ceil(std::min(analysis.longest_wait, kLongestTold) * 1000));
-  return absl::StrCat("All move: nobody has waited for longer than ", wait,
+  return absl::StrCat("All move: no rank has waited for longer than ", wait,
                       " ms.");
 }
 
@@ -133,8 +133,8 @@ While a job runs ranks wait for each other all the time: until something has
 failed, only a wait of more than a second counts.
 
 Exit status:
-  0  All ranks agree, and nobody waits for long.
-  1  Somebody is to blame: see what was found.
+  0  All ranks agree, and none waits for long.
+  1  Some ranks hold the others up: see what was found.
   2  DUMPS are none, or none of one job.
 )";
 }

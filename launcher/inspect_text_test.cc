@@ -64,7 +64,7 @@ TEST(InspectText, SaysHowLongRanksWaitThatAllMove) {
   analysis.findings.clear();
   analysis.longest_wait = 0.0111;
   EXPECT_THAT(InspectText(analysis, 4, {}),
-              HasSubstr(" FINE  All move: nobody has waited for longer than "
+              HasSubstr(" FINE  All move: no rank has waited for longer than "
                         "12 ms.\n"));
   analysis.longest_wait = 1e300;
   EXPECT_THAT(InspectText(analysis, 4, {}), HasSubstr(" 1000000000000 ms."));

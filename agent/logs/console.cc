@@ -33,7 +33,7 @@ std::string LossText(const std::string& stream, const ConsoleWriter::Loss& loss,
   if (loss.unread > 0) {
     if (!text.empty()) text += "; ";
     text += std::to_string(loss.unread) + " bytes were left out of " + stream +
-            ", which nobody read";
+            ", because its reader has stopped";
   }
   if (text.empty()) return "";
   return text + (where.empty()

@@ -345,10 +345,12 @@ TEST_F(LogRelayTest, AConsoleThatIsGivenUpHasEverythingInTheFiles) {
   relay_->Finish({.without_progress = std::chrono::milliseconds(20)});
   EXPECT_EQ(Log("attempt_0/10/stdout.log").size(), lines.size());
   ASSERT_EQ(console->Losses(relay_->RunFolder()).size(), 1u);
-  EXPECT_THAT(console->Losses(relay_->RunFolder())[0],
-              HasSubstr(" bytes were left out of stdout, which nobody read; "
-                        "the workers' output is in the files of " +
-                        folder_ + "/job"));
+  EXPECT_THAT(
+      console->Losses(relay_->RunFolder())[0],
+      HasSubstr(
+          " bytes were left out of stdout, because its reader has stopped; "
+          "the workers' output is in the files of " +
+          folder_ + "/job"));
   EXPECT_FALSE(console->Failed());
   relay_ = nullptr;
 }

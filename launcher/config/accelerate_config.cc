@@ -274,7 +274,7 @@ class Reader {
     }
     if (machines_ == 1) {
       if (!port.empty()) SetFlag("master-port", "main_process_port", port);
-      Ignore("main_process_ip", "a single machine meets nobody");
+      Ignore("main_process_ip", "a single machine has no peers");
       return;
     }
     const std::string backend = Text("rdzv_backend").value_or("static");

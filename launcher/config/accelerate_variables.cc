@@ -180,7 +180,7 @@ class Writer {
           std::find(elsewhere.begin(), elsewhere.end(), key) != elsewhere.end();
       if (!known) {
         ignored_.push_back({absl::StrCat(name, ".", entry.key), entry.line,
-                            "accelerate launch passes it to nobody"});
+                            "accelerate launch does not use it"});
       }
     }
     for (const Rule& rule : rules) AddRule(rule, given);

@@ -112,7 +112,7 @@ void GoOn(Attempt& attempt) {
   attempt.received += static_cast<size_t>(n);
   if (attempt.received < kAnswerBytes) return;
   if (std::memcmp(attempt.answer.data(), kGreeting, kGreetingBytes) != 0) {
-    attempt.Fail("somebody else answers there");
+    attempt.Fail("another program answers there");
     return;
   }
   const int64_t now = UnixNow();

@@ -55,7 +55,7 @@ constexpr Flag kFlags[] = {
     Row("no-local-rank", 0, "", FlagGroup::kWorkers,
         "The program does not find --local_rank=N."),
     Row("no-ssh", 0, "", FlagGroup::kRemote,
-        "The same command is started on each node by somebody else."),
+        "The user starts the same command on each node."),
     Row("no-ssh-check", 0, "", FlagGroup::kRemote,
         "Without effect: every host is reached once."),
     Row("force-multi", 0, "", FlagGroup::kRemote,

@@ -169,7 +169,7 @@ absl::StatusOr<std::vector<int>> ReadSignals(const std::string& text) {
 absl::StatusOr<std::string> ReadFolder(const std::string& text) {
   if (text.empty() || text[0] != '~') return text;
   return absl::InvalidArgumentError(absl::StrCat(
-      "begins with ~, which nobody has replaced by a home folder; write the "
+      "begins with ~, which is not replaced by a home folder here; write the "
       "whole path, on a command line $HOME",
       text.substr(std::min(text.find('/'), text.size())),
       ", or ./~ for a folder of that name"));

@@ -195,7 +195,7 @@ absl::StatusOr<ParsedOptions> ParseRunOptions(
     const std::map<std::string, std::string>& environment,
     const DefaultsSource& source = nullptr);
 
-// Whose endpoints --rdzv-endpoint names, if it names several.
+// The owners of the endpoints that --rdzv-endpoint names, if it names several.
 enum class EndpointOwners {
   // rendezvousd daemons that share their state: no node hosts the coordinator
   kDaemons,

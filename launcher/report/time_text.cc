@@ -26,9 +26,9 @@ constexpr double kLeastShare = 0.0005;
 std::string Seconds(double seconds) {
   // Upper bound, in seconds, of the durations that are formatted: 285 years. A
   // Duration overflows after 292 years.
-  constexpr double kMost = 9e9;
+  constexpr double kMaxSeconds = 9e9;
   return DurationText(std::chrono::duration_cast<Duration>(
-      std::chrono::duration<double>(std::min(seconds, kMost))));
+      std::chrono::duration<double>(std::min(seconds, kMaxSeconds))));
 }
 
 std::string Share(double part, double all) {

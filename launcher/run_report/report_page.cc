@@ -37,9 +37,9 @@ constexpr size_t kMaxRowsOfTable = 200;
 constexpr size_t kMaxLaneRounds = 200;
 
 std::string SecondsText(double seconds) {
-  constexpr double kMost = 9e9;
+  constexpr double kMaxSeconds = 9e9;
   return DurationText(std::chrono::duration_cast<Duration>(
-      std::chrono::duration<double>(std::clamp(seconds, 0.0, kMost))));
+      std::chrono::duration<double>(std::clamp(seconds, 0.0, kMaxSeconds))));
 }
 
 std::string TimeText(double unix_seconds) {

@@ -817,8 +817,8 @@ FileEnd EndOf(std::string_view bytes, FilePart part) {
     if (newest != std::string_view::npos) line.remove_prefix(newest + 1);
     // Convert only the beginning of a long line. The limit allows 16 bytes for
     // each column, because escape sequences take bytes but no columns.
-    constexpr size_t kMostBytes = 16 * kMaxEndColumns;
-    const std::string_view begin = line.substr(0, kMostBytes);
+    constexpr size_t kMaxBytes = 16 * kMaxEndColumns;
+    const std::string_view begin = line.substr(0, kMaxBytes);
     const std::vector<std::string> printable = PrintableLines(begin);
     std::string text = printable.empty() ? "" : printable[0];
     if (begin.size() < line.size() || Columns(text) > kMaxEndColumns) {

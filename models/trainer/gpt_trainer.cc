@@ -150,8 +150,8 @@ absl::Status CheckTraining(const GptTrainingOptions& options,
   if (absl::Status wrong = options.model.Check(); !wrong.ok()) return wrong;
   if (options.micro_batches % world.size() != 0) {
     return absl::InvalidArgumentError(absl::StrCat(
-        options.micro_batches, " micro-batches a step cannot be dealt out to ",
-        world.size(), " ranks alike"));
+        "--micro-batches=", options.micro_batches,
+        " is not a multiple of the world size (", world.size(), ")"));
   }
   if (options.device == GptTrainingOptions::Device::kCuda) {
     if (absl::Status wrong = CheckForGpu(options); !wrong.ok()) return wrong;

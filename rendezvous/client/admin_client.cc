@@ -135,9 +135,9 @@ class AdminClient::Impl {
 
   // Follows a stream of updates, which the function `open` opens at the first
   // endpoint that answers. If the coordinator is lost, looks for the next
-  // coordinator for at most Options::patience, and opens a stream there. `open`
-  // must call Stream::Heard for each update. Cancelled: a stop was requested
-  // between two attempts.
+  // coordinator for at most Options::reconnect_timeout, and opens a stream
+  // there. `open` must call Stream::Heard for each update. Cancelled: a stop
+  // was requested between two attempts.
   template <typename Open>
   absl::Status Follow(const Open& open, const std::stop_token& stop = {}) {
     Stream stream;
@@ -163,10 +163,10 @@ class AdminClient::Impl {
           absl::IsUnauthenticated(status) || absl::IsPermissionDenied(status)) {
         return status;
       }
-      if (now - *stream.lost_ >= options_.patience) {
+      if (now - *stream.lost_ >= options_.reconnect_timeout) {
         return absl::UnavailableError(absl::StrCat(
             "the coordinator was lost, and none was found within ",
-            ToSeconds(options_.patience), " s: ", status.message()));
+            ToSeconds(options_.reconnect_timeout), " s: ", status.message()));
       }
       PauseUntil(now + kPause);
     }

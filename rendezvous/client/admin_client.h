@@ -45,7 +45,7 @@ class AdminClient {
     Duration timeout = std::chrono::seconds(10);
     // How long WatchJob, and an Inquire that follows the workers' output, look
     // for the next coordinator after they have lost one.
-    Duration patience = std::chrono::seconds(60);
+    Duration reconnect_timeout = std::chrono::seconds(60);
   };
 
   explicit AdminClient(Options options);
@@ -108,7 +108,7 @@ class AdminClient {
   // If `question` follows the output, Inquire does not end when the coordinator
   // is lost. It asks the next coordinator, or the same one again, and then
   // calls `on_reconnect`. Lines that `on_update` has already received are not
-  // repeated. Unavailable: no coordinator was found within `patience`.
+  // repeated. Unavailable: no coordinator was found within `reconnect_timeout`.
   //
   // `stop`: any thread may request a stop. Inquire then returns soon, with any
   // status. If it is connecting to a coordinator, it returns only after this
@@ -139,7 +139,7 @@ class AdminClient {
   // of silence at the latest. The call then looks for the next coordinator, at
   // the configured endpoints and at the standbys that the lost coordinator has
   // named. Later updates do not repeat decisions that `on_update` has already
-  // received. Unavailable: no coordinator was found within `patience`.
+  // received. Unavailable: no coordinator was found within `reconnect_timeout`.
   // NotFound: no such job.
   absl::Status WatchJob(
       const std::string& run_id,

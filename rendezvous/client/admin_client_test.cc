@@ -58,7 +58,7 @@ class AdminClientTest : public ::testing::Test {
     options.endpoints = {endpoint};
     options.token = token;
     options.timeout = std::chrono::seconds(30);
-    options.patience = std::chrono::milliseconds(1);
+    options.reconnect_timeout = std::chrono::milliseconds(1);
     return options;
   }
   std::unique_ptr<AdminClient> Client(const std::string& token = "s3cret") {
@@ -325,7 +325,7 @@ TEST_F(AdminClientTest, AWatcherGoesOnAtTheNextCoordinator) {
   const Endpoint second = (*next_server)->address();
   AdminClient::Options options = To(server_->address(), "s3cret");
   options.endpoints.push_back(second);
-  options.patience = std::chrono::seconds(60);
+  options.reconnect_timeout = std::chrono::seconds(60);
   AdminClient client(options);
   std::unique_ptr<ScriptedNode> b;
   // HOST:PORT of the coordinator at each reconnection.
@@ -382,7 +382,7 @@ TEST_F(AdminClientTest, DecisionsThatAWatcherMissesAreCounted) {
   ASSERT_TRUE(next_server.ok()) << next_server.status();
   AdminClient::Options options = To(server_->address(), "s3cret");
   options.endpoints.push_back((*next_server)->address());
-  options.patience = std::chrono::seconds(60);
+  options.reconnect_timeout = std::chrono::seconds(60);
   std::vector<std::unique_ptr<ScriptedNode>> nodes;
   int received = 0;
   int dropped = 0;

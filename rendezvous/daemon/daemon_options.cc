@@ -92,7 +92,7 @@ absl::StatusOr<DaemonOptions> ParseDaemonOptions(int argc,
       ->capture_default_str();
   app.add_option("--token-file", options.token_file,
                  "File with the job token that every agent must show; without "
-                 "it and MUSTER_TOKEN, everybody is let in")
+                 "it and MUSTER_TOKEN, every agent is accepted")
       ->type_name("FILE");
   app.add_option("--tls-cert", options.tls.certificate,
                  "Certificate in PEM form, for mutual TLS 1.3 with agents and "
@@ -172,7 +172,7 @@ absl::StatusOr<DaemonOptions> ParseDaemonOptions(int argc,
   app.add_option("--metrics-listen", metrics_listen,
                  "Address and port at which /metrics is answered over HTTP, in "
                  "Prometheus' text format, and the probes as well. It shows "
-                 "the names of jobs to everybody who can connect")
+                 "the names of jobs to every client that can connect")
       ->type_name("HOST:PORT");
   app.add_option("--metrics-textfile", options.metrics_textfile,
                  "File to which the text of /metrics is written every 15 s, "

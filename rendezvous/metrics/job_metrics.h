@@ -24,7 +24,7 @@ inline constexpr size_t kMaxShownJobs = 200;
 // what the new coordinator knows. Prometheus treats a lower value as a reset.
 void AddJobMetrics(const std::vector<JobStatus>& jobs, Exposition& page);
 
-// What a coordinator has not passed on since its start.
+// Numbers of events that a coordinator has lost since its start.
 struct CoordinatorLosses {
   // decisions that the event log omits because there were too many
   int64_t omitted_events = 0;

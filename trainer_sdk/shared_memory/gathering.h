@@ -40,8 +40,8 @@ struct Dimensions {
   int64_t channel_bytes = 0;
 };
 
-// What Gather gives a rank: the group's shared memory, descriptors that show
-// when other ranks end, and connections to other ranks.
+// The result of Gather for one rank: the group's shared memory, descriptors
+// that show when other ranks end, and connections to other ranks.
 struct Gathered {
   Dimensions dimensions;
   // descriptor of the group's shared memory, whose bytes are initially zero

@@ -84,7 +84,7 @@ absl::Status ListenerWatch::Look(Instant now) {
   if (state_ == State::kConnected && HasEnded(socket_.get())) Dial(now);
   if (state_ != State::kRefused || now < until_) return absl::OkStatus();
   return absl::UnavailableError(
-      absl::StrCat(who_, " has died: nobody listens there any more"));
+      absl::StrCat(who_, " has died: no program listens there any more"));
 }
 
 ArrivingHello::State ArrivingHello::Read(StreamSocket& socket) {

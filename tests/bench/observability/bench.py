@@ -104,7 +104,7 @@ class Observers:
 
   def __init__(self, endpoint, metrics, dashboard):
     self._ended = threading.Event()
-    # What each observer has seen: successful requests for the page of metrics,
+    # Counters of the observers: successful requests for the page of metrics,
     # job states that the dashboard has sent, and bytes that the commands have
     # written.
     self.seen = {'scrapes': 0, 'states': 0}

@@ -109,7 +109,7 @@ TEST_F(Hosting, ATakenPortWithoutListenerIsTriedAgain) {
   HeldPort held = HoldPort();
   endpoint_ = "127.0.0.1:" + std::to_string(held.port);
   Program first = Node({"--nnodes=2"}, {});
-  ASSERT_TRUE(first->Printed("nobody listens there")) << first->Output();
+  ASSERT_TRUE(first->Printed("no program listens there")) << first->Output();
   held.holder.Close();
   ASSERT_TRUE(first->Printed("1 of 2 nodes")) << first->Output();
   Program second = Node({"--nnodes=2"}, {});

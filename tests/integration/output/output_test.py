@@ -101,7 +101,7 @@ class Output(unittest.TestCase):
     self.assertEqual(process.wait(_PATIENCE_S), 0)
     process.stdout.close()
     process.stderr.close()
-    told = re.search(r'(\d+) bytes were left out of stdout, which nobody read; '
+    told = re.search(r'(\d+) bytes were left out of stdout, because its reader has stopped; '
                      r"the workers' output is in the files of (\S+)", said)
     self.assertTrue(told, said)
     with open(told[2] + '/attempt_0/0/stdout.log', encoding='utf-8') as log:

@@ -84,7 +84,7 @@ int Fail(const absl::Status& status) {
   return 1;
 }
 
-// What the training does when it is asked to stop: ends at once, or after a
+// The end of the training when it is asked to stop: at once, or after a
 // checkpoint.
 enum class AtStop { kDies, kSaves };
 

@@ -158,9 +158,8 @@ absl::Status Check(ScheduleKind kind, const PipelineShape& shape) {
   const int rounds = std::max(1, shape.micro_batches / shape.ranks);
   if (shape.micro_batches % rounds != 0) {
     return absl::InvalidArgumentError(absl::StrCat(
-        shape.micro_batches, " micro-batches cannot be dealt out in ", rounds,
-        " equal rounds among ", shape.ranks,
-        " ranks; a multiple of the number of ranks always can"));
+        shape.micro_batches, " micro-batches cannot be divided into ", rounds,
+        " equal rounds; use a multiple of the number of ranks, ", shape.ranks));
   }
   return absl::OkStatus();
 }

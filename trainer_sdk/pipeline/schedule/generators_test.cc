@@ -90,7 +90,7 @@ TEST(GeneratorsTest, RefusesWhatIsNoPipeline) {
   EXPECT_THAT(refusal(ScheduleKind::k1F1B, {2, 2, 2}),
               HasSubstr("1f1b has one stage a rank, not 2"));
   EXPECT_THAT(refusal(ScheduleKind::kInterleaved1F1B, {2, 2, 5}),
-              HasSubstr("5 micro-batches cannot be dealt out in 2 equal"));
+              HasSubstr("5 micro-batches cannot be divided into 2 equal"));
   EXPECT_THAT(refusal(ScheduleKind::kGPipe, {99'999, 1, 99'999}),
               HasSubstr("has more than"));
 }

@@ -61,8 +61,9 @@ absl::Status TakeShape(PipelineSchedule* schedule) {
   }
   if (stages % ranks != 0) {
     return absl::InvalidArgumentError(absl::StrCat(
-        stages, " stages cannot be dealt out to the ", ranks,
-        ranks == 1 ? " rank of one line" : " ranks of as many lines"));
+        "the number of stages (", stages,
+        ") is not a multiple of the number of lines, one for each rank (",
+        ranks, ")"));
   }
   schedule->shape = {ranks, stages / ranks, micro_batches};
   return absl::OkStatus();

@@ -41,7 +41,8 @@ TEST(ScheduleCsvTest, SaysWhereItIsWrong) {
               HasSubstr("line 2, column 2: '1X0' is no action"));
   EXPECT_THAT(Refusal("0F0\n1F0,1B0\n"), HasSubstr("stage 0 lacks"));
   EXPECT_THAT(Refusal("0F0,0B0,2F0\n1F0,1B0\n"),
-              HasSubstr("3 stages cannot be dealt out to the 2 ranks"));
+              HasSubstr("the number of stages (3) is not a multiple of the "
+                        "number of lines, one for each rank (2)"));
   EXPECT_THAT(Refusal(""), HasSubstr("no schedule in it"));
   EXPECT_THAT(Refusal("0F0,0B0\n1B0,1F0\n"), HasSubstr("for ever"));
   EXPECT_THAT(Refusal("0F0,0SEND_F0,0B0\n1F0,1B0\n"), HasSubstr("RECV_F0"));
