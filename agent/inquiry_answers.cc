@@ -1,7 +1,6 @@
 #include "agent/inquiry_answers.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 
 #include <algorithm>
@@ -18,6 +17,7 @@
 #include "agent/stacks/kernel_stacks.h"
 #include "agent/stacks/stack_lines.h"
 #include "agent/stacks/stack_taker.h"
+#include "base/blocked_signals.h"
 #include "base/monotonic_clock.h"
 #include "base/owned_fd.h"
 
@@ -46,17 +46,13 @@ constexpr Duration kTimeToEnd = std::chrono::seconds(2);
 // false if the system cannot create a thread. The coordinator then gets no
 // answer, and tells the operator that this node does not answer.
 bool StartThread(std::function<void()> work) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const BlockedSignals blocked;
   bool started = true;
   try {
     std::thread(std::move(work)).detach();
   } catch (const std::system_error&) {
     started = false;
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return started;
 }
 

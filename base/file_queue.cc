@@ -1,7 +1,5 @@
 #include "base/file_queue.h"
 
-#include <signal.h>
-
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -12,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/blocked_signals.h"
 #include "base/monotonic_clock.h"
 
 namespace muster {
@@ -179,18 +178,14 @@ FileQueue::~FileQueue() {
 // create a thread. Requires that the caller holds `state_->mutex`.
 bool FileQueue::StartThread() {
   if (state_->thread.joinable()) return true;
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
   // The new thread inherits this mask, which blocks all signals, so that other
   // threads handle them.
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const BlockedSignals blocked;
   try {
     state_->thread = std::thread([state = state_] { state->Run(); });
   } catch (const std::system_error&) {
     // No thread could be created. The next call of StartThread tries again.
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return state_->thread.joinable();
 }
 

@@ -1,11 +1,10 @@
 #include "launcher/rank_output.h"
 
-#include <signal.h>
-
 #include <condition_variable>
 #include <string>
 #include <utility>
 
+#include "base/blocked_signals.h"
 #include "base/time.h"
 
 namespace muster::launcher {
@@ -23,13 +22,9 @@ void RankOutput::Follow(std::optional<int> rank) {
   // Block all signals while the thread is created: it inherits this thread's
   // signal mask. SIGWINCH (the terminal has a new size) must interrupt the
   // thread that runs ncurses and no other thread.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const BlockedSignals blocked;
   thread_ = std::jthread(
       [this, rank = *rank](const std::stop_token& stop) { Run(rank, stop); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 rendezvous::OutputTail RankOutput::Look() {

@@ -1,11 +1,12 @@
 #include "agent/health/within.h"
 
 #include <pthread.h>
-#include <signal.h>
 
 #include <atomic>
 #include <system_error>
 #include <thread>
+
+#include "base/blocked_signals.h"
 
 namespace muster::agent {
 namespace {
@@ -20,12 +21,9 @@ bool StuckCalls::Start(std::function<void()> work) {
     under_way.fetch_sub(1);
     return false;
   }
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
   // The new thread must not handle signals. It inherits this thread's signal
   // mask, so all signals are blocked while the thread is created.
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const BlockedSignals blocked;
   bool started = true;
   try {
     std::thread([work = std::move(work)] {
@@ -36,7 +34,6 @@ bool StuckCalls::Start(std::function<void()> work) {
     under_way.fetch_sub(1);
     started = false;
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return started;
 }
 

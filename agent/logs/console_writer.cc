@@ -20,6 +20,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/blocked_signals.h"
 #include "base/monotonic_clock.h"
 #include "base/poll.h"
 
@@ -254,11 +255,7 @@ std::function<void()> ConsoleWriter::State::After(WriteEnd end,
 }
 
 void ConsoleWriter::State::Run() {
-  // Blocks all signals in the writer's thread: the main thread handles them. A
-  // blocked SIGPIPE stays pending in this thread and is never delivered.
-  sigset_t all;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, nullptr);
+  BlockSignals();  // so that the main thread handles them
 
   std::unique_lock<std::mutex> lock(mutex);
   while (!stopping && !left) {

@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "agent/logs/pipe_reader.h"
+#include "base/blocked_signals.h"
 #include "base/folder.h"
 #include "base/monotonic_clock.h"
 
@@ -37,12 +38,6 @@ constexpr int kPipeBytes = 1 << 20;
 // makes new pipes tiny.
 constexpr int kMaxLargePipes = 16;
 constexpr uint64_t kWakeId = 0;
-
-void BlockSignals() {
-  sigset_t all;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, nullptr);
-}
 
 // An eventfd that wakes the relay's thread. Its ownership is shared, because
 // the console's thread may use it after the relay has been destroyed.

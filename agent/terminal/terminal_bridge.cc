@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "agent/terminal/terminal.h"
+#include "base/blocked_signals.h"
 #include "base/monotonic_clock.h"
 #include "base/poll.h"
 
@@ -35,12 +36,6 @@ int FindTerminal() {
 }
 
 bool InForeground(int fd) { return tcgetpgrp(fd) == getpgrp(); }
-
-void BlockSignals() {
-  sigset_t all;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, nullptr);
-}
 
 }  // namespace
 

@@ -1,7 +1,6 @@
 #include "base/net/resolve.h"
 
 #include <netdb.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <condition_variable>
@@ -15,6 +14,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "base/blocked_signals.h"
 
 namespace muster {
 namespace {
@@ -33,12 +33,9 @@ struct Answer {
 
 absl::Status StartLookUp(const std::string& host, int port, LookUp look_up,
                          std::shared_ptr<Answer> answer) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
   // The look-up thread inherits this mask, which blocks all signals, so that
   // other threads handle them.
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const BlockedSignals blocked;
   absl::Status status;
   try {
     std::thread([host, port, look_up = std::move(look_up),
@@ -52,7 +49,6 @@ absl::Status StartLookUp(const std::string& host, int port, LookUp look_up,
     status = absl::ResourceExhaustedError(
         absl::StrCat("a thread for the resolver: ", error.what()));
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return status;
 }
 

@@ -1,7 +1,5 @@
 #include "rendezvous/journal/journal.h"
 
-#include <signal.h>
-
 #include <algorithm>
 #include <condition_variable>
 #include <deque>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "base/blocked_signals.h"
 #include "base/check.h"
 #include "base/monotonic_clock.h"
 #include "rendezvous/journal/journal_file.h"
@@ -20,10 +19,7 @@ namespace {
 
 // Runs `body` in a thread that handles no signals.
 absl::StatusOr<std::thread> StartThread(std::function<void()> body) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const BlockedSignals blocked;
   absl::StatusOr<std::thread> thread =
       absl::ResourceExhaustedError("cannot start the journal's thread");
   try {
@@ -32,7 +28,6 @@ absl::StatusOr<std::thread> StartThread(std::function<void()> body) {
     // No thread could be started. Do nothing: `thread` still holds the error
     // that is returned below.
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return thread;
 }
 

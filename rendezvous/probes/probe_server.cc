@@ -1,6 +1,5 @@
 #include "rendezvous/probes/probe_server.h"
 
-#include <signal.h>
 #include <sys/socket.h>
 
 #include <boost/asio/io_context.hpp>
@@ -23,6 +22,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/blocked_signals.h"
 #include "base/monotonic_clock.h"
 #include "base/net/connection_crowd.h"
 #include "base/net/resolve.h"
@@ -315,11 +315,8 @@ class ProbeServer::Impl {
     if (probes_.tick != nullptr) Tick();
     // Start the server's thread with all signals blocked, so that other threads
     // handle them.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const BlockedSignals blocked;
     thread_ = std::thread([this] { context_.run(); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
  private:

@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "base/blocked_signals.h"
 #include "base/monotonic_clock.h"
 #include "base/subprocess.h"
 
@@ -18,12 +19,8 @@ namespace muster::rendezvous {
 
 QuarantineHook::QuarantineHook(Options options)
     : options_(std::move(options)), cancel_(eventfd(0, EFD_CLOEXEC)) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const BlockedSignals blocked;
   thread_ = std::thread([this] { Work(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 QuarantineHook::~QuarantineHook() {

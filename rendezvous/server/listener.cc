@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -20,6 +19,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/blocked_signals.h"
 #include "base/monotonic_clock.h"
 #include "base/net/connect.h"
 #include "base/owned_fd.h"
@@ -186,9 +186,7 @@ class Listener::Impl {
     Watch(listening_.get(), EPOLLIN, kListening);
     // Start the thread with all signals blocked, so that other threads handle
     // them.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const BlockedSignals blocked;
     absl::Status started;
     try {
       thread_ = std::thread([this] { Run(); });
@@ -196,7 +194,6 @@ class Listener::Impl {
       started = absl::ResourceExhaustedError(
           absl::StrCat("no thread can be had: ", error.what()));
     }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
     return started;
   }
 

@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/blocked_signals.h"
 #include "base/monotonic_clock.h"
 
 namespace muster::store {
@@ -76,12 +76,9 @@ HubThread::~HubThread() { Join(); }
 
 absl::Status HubThread::Start(const std::string& name,
                               std::function<void()> body) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
   // Block all signals while the new thread is started, because it inherits this
   // signal mask.
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const BlockedSignals blocked;
   absl::Status status;
   try {
     thread_ = std::thread(std::move(body));
@@ -90,7 +87,6 @@ absl::Status HubThread::Start(const std::string& name,
     status = absl::ResourceExhaustedError(
         absl::StrCat("starting the thread ", name, ": ", error.what()));
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return status;
 }
 

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -13,6 +12,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/blocked_signals.h"
 #include "base/monotonic_clock.h"
 #include "base/poll.h"
 
@@ -54,16 +54,13 @@ absl::StatusOr<std::unique_ptr<PeerWatch>> PeerWatch::Start(
   }
   // Block all signals in the new thread, because the program's own threads must
   // handle them.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const BlockedSignals blocked;
   std::string failure;
   try {
     watch->thread_ = std::thread([self = watch.get()] { self->Run(); });
   } catch (const std::system_error& error) {
     failure = error.what();
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (failure.empty()) return watch;
   return absl::ResourceExhaustedError(
       absl::StrCat("no thread to watch the ranks with: ", failure));
