@@ -57,13 +57,13 @@ std::string AddressForPeers(const std::string& host,
   return "127.0.0.1";
 }
 
-// Returns the address that the coordinator on this node binds. If `host` is
-// "localhost" or an IP address of this machine, this is `owned` (see
-// OwnedAddress). Any other name may resolve to different addresses on this
+// Returns the address that the coordinator on this node binds. If `host` names
+// the loopback interface or is an IP address of this machine, this is `owned`
+// (see OwnedAddress). Any other name may resolve to different addresses on this
 // machine and on the peers, so the coordinator binds every interface.
 std::string ListenHost(const std::string& host,
                        const std::optional<std::string>& owned) {
-  if (owned && (IsAddress(host) || host == "localhost")) return *owned;
+  if (owned && (IsAddress(host) || IsLoopback(host))) return *owned;
   return "::";
 }
 

@@ -70,10 +70,6 @@ std::string SettingThatNumbersNodes(const FlagValues& known,
   return "";
 }
 
-bool MeetsElsewhere(const FlagValues& given) {
-  return given.IsGiven("rdzv-endpoint") || given.IsGiven("master-addr");
-}
-
 class Reconciler {
  public:
   Reconciler(Defaults file, const FlagValues& given,
@@ -131,7 +127,7 @@ class Reconciler {
     const bool with_hosts = Says("hostfile");
     if (SaysOne() && !with_hosts) flags.emplace_back("nnodes");
     if (Says("node-rank")) flags.emplace_back("node-rank");
-    if (flags.empty() || with_hosts || MeetsElsewhere(given_)) return flags;
+    if (flags.empty() || with_hosts || IsEndpointGiven(given_)) return flags;
     for (const char* flag : kAddresses) {
       if (Says(flag)) flags.emplace_back(flag);
     }

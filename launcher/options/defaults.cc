@@ -2,6 +2,10 @@
 
 namespace muster::launcher {
 
+bool IsEndpointGiven(const FlagValues& given) {
+  return given.IsGiven("rdzv-endpoint") || given.IsGiven("master-addr");
+}
+
 Defaults Layered(Defaults first, const Defaults& second) {
   const bool names_endpoint = first.flags.count("rdzv-endpoint") > 0 ||
                               first.flags.count("master-addr") > 0;

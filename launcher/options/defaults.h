@@ -53,6 +53,9 @@ struct Defaults {
 using DefaultsSource =
     std::function<absl::StatusOr<Defaults>(const FlagValues& given)>;
 
+// Whether the flags give the address at which the nodes of the job meet.
+bool IsEndpointGiven(const FlagValues& given);
+
 // Merges two sets of defaults. If both sets have a value for a setting, the
 // value in `first` is used. `is_host` belongs to an endpoint: if `first` names
 // an endpoint, the `is_host` of `second` is ignored.

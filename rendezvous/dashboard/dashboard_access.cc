@@ -65,7 +65,7 @@ OutputShown OutputShownAt(const Endpoint& listen) {
 bool IsOwnHost(const std::string& host, const std::vector<std::string>& names) {
   const std::string name = absl::AsciiStrToLower(WithoutPort(host));
   if (name.empty()) return false;
-  if (name == "localhost" || NumericAddress(name, 0).has_value()) return true;
+  if (IsLoopback(name) || NumericAddress(name, 0).has_value()) return true;
   return std::any_of(names.begin(), names.end(), [&](const std::string& own) {
     return !own.empty() && absl::AsciiStrToLower(own) == name;
   });

@@ -22,7 +22,7 @@ ALL = [Mutant(*mutant) for mutant in (
     ('no address is a name of this host', _DASHBOARD, 'IsOwnHost',
      'if NumericAddress', without('NumericAddress')),
     ('localhost is not this host', _DASHBOARD, 'IsOwnHost', 'if NumericAddress',
-     swap('"localhost"', '"nohost"')),
+     swap('IsLoopback(name)', 'false')),
     ('everybody may read jobs with a token', _DASHBOARD, 'DashboardCaller',
      'if tokens', TRUE),
     ('a job without a token asks for one', _DASHBOARD, 'DashboardCaller',

@@ -54,10 +54,6 @@ absl::Status AddWorkers(const SlurmEnvironment& environment,
   return absl::OkStatus();
 }
 
-bool MeetsElsewhere(const FlagValues& given) {
-  return given.IsGiven("rdzv-endpoint") || given.IsGiven("master-addr");
-}
-
 // Whether --slurm is given. An invalid value counts as given; the flag's parser
 // reports it.
 bool AsksForSlurm(const FlagValues& given) {
@@ -94,7 +90,7 @@ std::string OfNodes(int nodes) {
 // Refuses a process in the batch script of a job with several nodes, unless
 // flags give a rendezvous endpoint or --nnodes=1.
 absl::Status CheckOutside(const FlagValues& given, const SlurmPlace& place) {
-  if (MeetsElsewhere(given)) return absl::OkStatus();
+  if (IsEndpointGiven(given)) return absl::OkStatus();
   if (place.context == SlurmContext::kShell) {
     return Refused(absl::StrCat(
         "SLURM_JOB_ID: this shell has a Slurm job", OfNodes(place.nodes),
@@ -136,7 +132,7 @@ absl::Status CheckStep(const FlagValues& given, const SlurmPlace& place) {
         "there are no GPUs to count, launch --nproc-per-node=",
         place.tasks_on_a_node));
   }
-  if (asked && asked->first > place.tasks && !MeetsElsewhere(given)) {
+  if (asked && asked->first > place.tasks && !IsEndpointGiven(given)) {
     return Refused(absl::StrCat(
         "--nnodes=", given.Text("nnodes"), ": Slurm's step has ", place.tasks,
         place.tasks == 1 ? " node" : " nodes",
