@@ -204,7 +204,6 @@ class FrameReader {
   // more bytes are needed, or error() is set.
   std::optional<std::string_view> Next();
 
-  bool greeted() const { return greeted_; }
   // The error found in the byte stream, as one clause; empty: none.
   const std::string& error() const { return error_; }
   // The text that preceded the greeting; only its end if it is long.

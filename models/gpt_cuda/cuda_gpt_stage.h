@@ -75,12 +75,9 @@ class CudaGptStage {
   int64_t stream_count() const { return rows() * width(); }
 
   // Runs the forward pass. `input`: the output of the previous stage; null for
-  // the first stage. The method Output returns the result, which is valid until
-  // the micro-batch's next forward pass.
+  // the first stage. The output is the last array of `micro_batch->stream`; it
+  // is valid until the micro-batch's next forward pass.
   void Forward(CudaGptMicroBatch<T>* micro_batch, const T* input) const;
-  static const T* Output(const CudaGptMicroBatch<T>& micro_batch) {
-    return micro_batch.stream.back();
-  }
 
   // Computes the mean loss over the micro-batch. Last stage only. The following
   // backward pass computes the gradients of the loss times `factor`.

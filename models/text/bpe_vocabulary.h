@@ -117,8 +117,6 @@ class BpeVocabulary : public Vocabulary {
   // pair is merged twice.
   static absl::StatusOr<std::unique_ptr<BpeVocabulary>> Create(Parts parts);
 
-  const Parts& parts() const { return parts_; }
-
   const char* kind() const override { return "bpe"; }
   int64_t size() const override {
     return static_cast<int64_t>(parts_.tokens.size());

@@ -77,7 +77,9 @@ std::string Refusal(BpeVocabulary::Parts parts) {
 }
 
 TEST(BpeVocabularyTest, RefusesWhatIsNotSound) {
-  const BpeVocabulary::Parts sound = SmallBpe()->parts();
+  const BpeVocabulary::Parts sound = SmallBpeParts();
+  ASSERT_EQ((*BpeVocabulary::Create(sound))->Serialize(),
+            SmallBpe()->Serialize());
   BpeVocabulary::Parts parts = sound;
   parts.bytes['x'] = 'y';
   EXPECT_THAT(Refusal(parts), HasSubstr("byte 120 has no token of its own"));

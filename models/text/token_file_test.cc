@@ -81,7 +81,7 @@ TEST_F(TokenFileTest, IsTheSameInPortionsAsInOne) {
 }
 
 TEST_F(TokenFileTest, LargeVocabulariesHaveWiderTokens) {
-  BpeVocabulary::Parts parts = SmallBpe()->parts();
+  BpeVocabulary::Parts parts = SmallBpeParts();
   for (int i = 0; parts.tokens.size() <= 1 << 16; ++i) {
     parts.tokens.push_back("special" + std::to_string(i));
   }

@@ -59,8 +59,6 @@ class RelayCore {
   // must wait, because otherwise replies could overtake each other.
   bool Busy(StoreClientId client) const { return busy_.contains(client); }
 
-  // The number of channels in use or kept for reuse.
-  size_t channels() const { return uses_.size() + idle_channels_.size(); }
   size_t held_bytes() const { return held_bytes_; }
 
  private:

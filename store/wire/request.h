@@ -171,10 +171,6 @@ class RequestParser {
   //                      closed
   absl::StatusOr<size_t> Parse(std::string_view buffer, StoreRequest* request);
 
-  // The number of bytes that `buffer` must have before another Parse can make
-  // progress.
-  size_t wanted() const { return wanted_; }
-
   StoreFraming framing() const { return framing_; }
 
   // Memory, in bytes, of the list in which the parser keeps the positions of

@@ -179,6 +179,13 @@ class RulesFire(unittest.TestCase):
     self.assertEqual(complaints, ['agent/a.h:4: Door is called by tests alone',
                                   'agent/a.h:8: Free is called by tests alone'])
 
+  def test_a_variable_with_the_name_of_an_accessor_is_no_call(self):
+    header = source_tree.source(
+        'agent/a.h', 'struct A {\n  int door() const;\n  int free() const;\n};')
+    user = source_tree.source('agent/b.cc', 'int B() {\n  int door = a.free();\n}')
+    self.assertEqual(list(rules.only_for_tests([header, user], set(), set())),
+                     ['agent/a.h:2: door is called by tests alone'])
+
   def test_a_documented_function_of_the_sdk_has_callers(self):
     header = source_tree.source('trainer_sdk/a.h', 'int Door();\nint Free();\n')
     self.assertEqual(list(rules.only_for_tests([header], set(), {'Door'})),

@@ -434,7 +434,9 @@ def only_for_tests(sources, tests, documented):
       # function that the line defines or declares. This is not a call of the
       # function.
       defined = re.match(r'\w.*?(\w+)\(', line)
-      for word in re.findall(r'\b[A-Za-z_]\w+\b', line):
+      # Variables often have the names of accessors, which begin with a
+      # lower-case letter, so that such a name counts only with a parenthesis.
+      for word in re.findall(r'\b[A-Z_]\w+\b|\b[a-z]\w*(?=\()', line):
         calls[word] += not (defined and word == defined.group(1))
   for path, code in headers:
     if path in CALLED_BY_OTHERS:

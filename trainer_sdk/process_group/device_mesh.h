@@ -49,8 +49,6 @@ class DeviceMesh {
   int coordinate(const std::string& dimension) const;
   int size(const std::string& dimension) const;
 
-  const std::vector<MeshDimension>& dimensions() const { return dimensions_; }
-
  private:
   DeviceMesh() = default;
   size_t IndexOf(const std::string& dimension) const;

@@ -28,4 +28,19 @@ std::unique_ptr<BpeVocabulary> SmallBpe() {
   return *std::move(vocabulary);
 }
 
+BpeVocabulary::Parts SmallBpeParts() {
+  BpeVocabulary::Parts parts;
+  for (int byte = 0; byte < 256; ++byte) {
+    parts.tokens.emplace_back(1, static_cast<char>(byte));
+    parts.bytes[static_cast<size_t>(byte)] = byte;
+  }
+  for (const char* token :
+       {"he", "ll", "hell", "hello", " w", " wo", "<|endoftext|>"}) {
+    parts.tokens.emplace_back(token);
+  }
+  parts.merges = {{'h', 'e', 256}, {'l', 'l', 257}, {256, 257, 258},
+                  {258, 'o', 259}, {' ', 'w', 260}, {260, 'o', 261}};
+  return parts;
+}
+
 }  // namespace muster::models

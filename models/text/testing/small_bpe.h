@@ -16,6 +16,8 @@ std::string SmallMergesText();
 
 // Returns the vocabulary of SmallVocabularyJson() and SmallMergesText().
 std::unique_ptr<BpeVocabulary> SmallBpe();
+// Returns the parts of the same vocabulary.
+BpeVocabulary::Parts SmallBpeParts();
 
 }  // namespace muster::models
 

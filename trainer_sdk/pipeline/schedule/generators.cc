@@ -1,7 +1,6 @@
 #include "trainer_sdk/pipeline/schedule/generators.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -11,13 +10,6 @@
 
 namespace muster {
 namespace {
-
-constexpr std::array<std::pair<ScheduleKind, std::string_view>, 4> kKinds = {{
-    {ScheduleKind::kGPipe, "gpipe"},
-    {ScheduleKind::k1F1B, "1f1b"},
-    {ScheduleKind::kInterleaved1F1B, "interleaved_1f1b"},
-    {ScheduleKind::kZeroBubble1P, "zb1p"},
-}};
 
 // Upper limits for each number in a pipeline's shape (kMax) and for the actions
 // of all ranks together (kMaxActions). The limits bound the time and memory
@@ -167,14 +159,24 @@ absl::Status Check(ScheduleKind kind, const PipelineShape& shape) {
 }  // namespace
 
 std::string_view ScheduleName(ScheduleKind kind) {
-  return kKinds[static_cast<size_t>(kind)].second;
+  switch (kind) {
+    case ScheduleKind::kGPipe:
+      return "gpipe";
+    case ScheduleKind::k1F1B:
+      return "1f1b";
+    case ScheduleKind::kInterleaved1F1B:
+      return "interleaved_1f1b";
+    case ScheduleKind::kZeroBubble1P:
+      return "zb1p";
+  }
+  return "";
 }
 
 absl::StatusOr<ScheduleKind> ParseScheduleName(std::string_view name) {
   std::string known;
-  for (const auto& [kind, its_name] : kKinds) {
-    if (name == its_name) return kind;
-    known.append(known.empty() ? "" : ", ").append(its_name);
+  for (const ScheduleKind kind : kScheduleKinds) {
+    if (name == ScheduleName(kind)) return kind;
+    known.append(known.empty() ? "" : ", ").append(ScheduleName(kind));
   }
   return absl::InvalidArgumentError(absl::StrCat(
       "no schedule '",
