@@ -21,7 +21,7 @@ namespace muster::agent {
 // skips files with other names. Each line of a file is the id of a job, and the
 // exporter repeats all metrics of the GPU for each line. If one file cannot be
 // read, the exporter drops the labels of all GPUs. Therefore each file has one
-// line, appears as a whole and can be read by everybody.
+// line, appears as a whole and can be read by every user.
 struct JobFiles {
   std::string folder;  // folder of the files; empty: no files are written
   // names of the files in `folder`, from JobFileNames

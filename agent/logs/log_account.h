@@ -20,8 +20,8 @@ class LogAccount {
   struct Sums {
     // bytes of all streams that could not be written to the log files
     int64_t lost = 0;
-    // the part of `lost` that is not on the console either, so that nobody can
-    // read these bytes
+    // the part of `lost` that is not on the console either, so that these bytes
+    // cannot be read
     int64_t lost_file_only = 0;
     int64_t dropped = 0;  // bytes deleted by rotation
   };

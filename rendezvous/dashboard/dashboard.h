@@ -52,7 +52,7 @@ struct DashboardInquirer {
 //                             begins with the rank's last lines (OutputTail),
 //                             and then sends new lines as they arrive.
 //
-// The page and its files are the same for everybody; the states need a token
+// The page and its files are the same for every reader; the states need a token
 // (DashboardAccess). The state is read at most once a second, and less often if
 // reading and formatting it takes more than a twentieth of a second. All
 // clients get the same text.

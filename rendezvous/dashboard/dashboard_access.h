@@ -19,8 +19,8 @@ enum class OutputShown { kNo, kYes };
 
 struct DashboardAccess {
   // Secrets of the coordinator. A request must carry one of these secrets, or a
-  // token that was derived from one and has the role `view`. Empty: everybody
-  // who can connect may read.
+  // token that was derived from one and has the role `view`. Empty: every
+  // client that can connect may read.
   std::vector<std::string> tokens;
   // Names of this host that a request may be addressed to, besides IP addresses
   // and "localhost".
@@ -30,8 +30,8 @@ struct DashboardAccess {
 
 // Whether a dashboard that listens at `listen` shows the workers' output: only
 // if other hosts cannot reach the address. A dashboard that other hosts can
-// reach has no token (CheckDashboard), so everybody could read the output
-// there.
+// reach has no token (CheckDashboard), so every client could read the
+// output there.
 OutputShown OutputShownAt(const Endpoint& listen);
 
 // Parses the address of a dashboard. In addition to the forms of ParseEndpoint,

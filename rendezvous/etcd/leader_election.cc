@@ -26,8 +26,8 @@ constexpr size_t kMaxName = 200;
 constexpr Duration kReleaseTimeout = std::chrono::milliseconds(500);
 
 // Returns the wall clock's time in milliseconds. A new leader's epoch is at
-// least this number. So epochs grow even if somebody has removed the election's
-// keys from etcd.
+// least this number. So epochs grow even if the election's keys have been
+// removed from etcd.
 uint64_t MillisecondsSince1970() {
   return static_cast<uint64_t>(
       std::chrono::duration_cast<std::chrono::milliseconds>(

@@ -38,7 +38,7 @@ class GrpcServer {
     // If `tls` is given: tokens, one of which every call must carry. Otherwise:
     // the secrets from which the certificates of coordinator and callers are
     // derived (CoordinatorIdentity). If `tls` and `tokens` are both empty,
-    // connections are unencrypted and everybody may call.
+    // connections are unencrypted and every client may call.
     std::vector<std::string> tokens;
     // Maximum number of attached agents; further ones are refused with
     // RESOURCE_EXHAUSTED. nullopt: as many as this process may have open files;

@@ -141,7 +141,7 @@ def plan_of(seed, fault=None):
 
 @dataclasses.dataclass
 class Status:
-  """What `launch status --json` printed, and when (Unix time)."""
+  """The output of `launch status --json`, with its time (Unix time)."""
   asked: float
   answered: float
   job: dict

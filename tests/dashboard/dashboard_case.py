@@ -82,8 +82,8 @@ class Browser:
       file.write(base64.b64decode(picture['data']))
 
   def complaints(self):
-    """What the console says, without answers that a test provokes and the icon
-    that the page does not have."""
+    """The messages of the console, without answers that a test provokes and
+    the icon that the page does not have."""
     return [line['message'] for line in self.driver.get_log('browser')
             if 'favicon.ico' not in line['message']
             and 'status of 401' not in line['message']]

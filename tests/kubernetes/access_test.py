@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Who may connect to a job's pods: certificates, the token, NetworkPolicies."""
+"""Access to a job's pods: certificates, the token, NetworkPolicies."""
 
 import os
 import sys

@@ -47,7 +47,7 @@ std::string NameSome(const std::vector<std::string>& names, size_t shown) {
 absl::Status AbsentKeysError(const std::vector<std::string>& absent,
                              Duration waited, const std::string& store) {
   return absl::DeadlineExceededError(
-      absl::StrFormat("waited %.1f s for %s %s, which nobody has set in %s",
+      absl::StrFormat("waited %.1f s for %s %s, which no client has set in %s",
                       ToSeconds(waited), absent.size() == 1 ? "key" : "keys",
                       NameSome(absent, kShownKeys), store));
 }

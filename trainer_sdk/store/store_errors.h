@@ -16,8 +16,8 @@ namespace muster {
 std::string NameSome(const std::vector<std::string>& names, size_t shown);
 
 // Makes the DeadlineExceeded error for keys that do not exist: "waited 2.0 s
-// for keys 'a', 'b' and 3 more, which nobody has set in STORE". `store` is the
-// description of the store.
+// for keys 'a', 'b' and 3 more, which no client has set in STORE". `store` is
+// the description of the store.
 absl::Status AbsentKeysError(const std::vector<std::string>& absent,
                              Duration waited, const std::string& store);
 

@@ -28,7 +28,7 @@ TEST(AbsentKeysError, SaysHowLongWhatAndWhere) {
       {"a", "b"}, std::chrono::milliseconds(2500), "the store at h:1");
   EXPECT_TRUE(absl::IsDeadlineExceeded(error));
   EXPECT_EQ(std::string(error.message()),
-            "waited 2.5 s for keys 'a' and 'b', which nobody has set in the "
+            "waited 2.5 s for keys 'a' and 'b', which no client has set in the "
             "store at h:1");
 }
 

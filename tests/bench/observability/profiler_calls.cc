@@ -2,7 +2,7 @@
 // costs the thread of NCCL that calls it. Calls the plug-in as NCCL does: 100
 // operations of 16 channels a step, one step after the other, with the times
 // of a GPU's timer that a real training would have (one step in 250 ms). The
-// reports of the plug-in go to a socket that nobody reads.
+// reports of the plug-in go to a socket that is not read.
 //
 //   profiler_calls PLUGIN [STEPS]    PLUGIN: path of
 //                                    libmuster_nccl_profiler.so
