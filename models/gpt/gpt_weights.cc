@@ -4,20 +4,11 @@
 #include <cmath>
 #include <new>
 #include <random>
-#include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "base/fnv_hash.h"
 
 namespace muster::models {
-namespace {
-
-bool EndsWith(std::string_view name, std::string_view end) {
-  return name.size() >= end.size() &&
-         name.substr(name.size() - end.size()) == end;
-}
-
-}  // namespace
 
 GptWeights::GptWeights(const GptConfig& config, GptLayers layers)
     : config_(config), layers_(layers), tensors_(TensorsOf(config, layers)) {
@@ -81,11 +72,11 @@ void GptWeights::Initialize(uint64_t seed) {
     float* const values = value(static_cast<int>(i));
     if (tensor.shape.size() == 1) {
       std::fill_n(values, tensor.count(),
-                  EndsWith(tensor.name, ".bias") ? 0.0f : 1.0f);
+                  tensor.name.ends_with(".bias") ? 0.0f : 1.0f);
       continue;
     }
     const double deviation =
-        EndsWith(tensor.name, ".c_proj.weight")
+        tensor.name.ends_with(".c_proj.weight")
             ? 0.02 / std::sqrt(2.0 * static_cast<double>(config_.layers))
             : 0.02;
     std::mt19937_64 engine(seed ^ FnvHashOf(tensor.name));

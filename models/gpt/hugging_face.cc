@@ -18,11 +18,6 @@ namespace {
 
 constexpr std::string_view kPrefix = "transformer.";
 
-bool EndsWith(std::string_view name, std::string_view end) {
-  return name.size() >= end.size() &&
-         name.substr(name.size() - end.size()) == end;
-}
-
 // Adds the prefix "transformer." of GPT2LMHeadModel to a tensor's name if it is
 // missing. GPT-2's published files lack the prefix.
 std::string FullName(const std::string& name) {
@@ -33,8 +28,8 @@ std::string FullName(const std::string& name) {
 // Whether a tensor of Hugging Face's files has no counterpart in GptWeights:
 // the head, which is the token table, and the constant masks of attention.
 bool IsNoWeight(const std::string& name) {
-  return name == "lm_head.weight" || EndsWith(name, ".attn.bias") ||
-         EndsWith(name, ".attn.masked_bias");
+  return name == "lm_head.weight" || name.ends_with(".attn.bias") ||
+         name.ends_with(".attn.masked_bias");
 }
 
 absl::Status Wrong(const std::string& path, const std::string& what) {
@@ -140,7 +135,7 @@ absl::Status ReadHuggingFaceWeights(const std::string& path,
     if (at == wanted.end()) {
       if (IsNoWeight(name) || elsewhere.count(name) > 0) continue;
       const bool bias = weights->config().biases == GptConfig::Biases::kNone &&
-                        EndsWith(name, ".bias");
+                        name.ends_with(".bias");
       return Wrong(
           path, absl::StrCat("it has '", tensor.name, "', and the model has ",
                              bias ? "no biases (gpt train --biases)"
