@@ -81,9 +81,11 @@ one of them takes over. Agents and commands try the endpoints in turn, beginning
 the one that answered last. A refused connection and a name that does not resolve lead
 to the next endpoint at once, an address that does not answer after 1.2 s, a program
 that accepts the connection and says nothing after 5 to 7 s. An agent whose connection
-breaks goes on so until `--coordinator-timeout`; meanwhile its workers run. If no
-endpoint answers, the error has the reason of each of them; if one refuses the token
-or the certificate, its error alone is shown.
+breaks, or to which the coordinator has not answered for 5 s (for 2.5 s, if another node
+can take over and MAX is at most 1,024), tries the same endpoint again, for 0.2 s if the
+address does not answer, and goes on so until `--coordinator-timeout`; meanwhile its
+workers run. If no endpoint answers, the error has the reason of each of them; if one
+refuses the token or the certificate, its error alone is shown.
 
 `launch watch`, `launch top` and `launch logs -f` look for the next coordinator if theirs
 is lost: at the endpoints, and at the nodes that it has named. `watch` and `logs` say

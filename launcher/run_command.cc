@@ -195,6 +195,9 @@ std::unique_ptr<rendezvous::CoordinatorLink> MakeLink(
     const rendezvous::TlsFiles& tls, const std::string& token,
     agent::AgentOptions& agent) {
   rendezvous::GrpcLink::Options there = LinkTo(choice, tls, token);
+  if (choice.is_taken_over) {
+    there.keep_alive = rendezvous::KeepAliveOfHosted(agent.spec.max_nodes);
+  }
   for (const rendezvous::Endpoint& other : choice.others) {
     agent.other_endpoints.push_back(other.ToString());
   }

@@ -184,9 +184,15 @@ absl::Status WithTlsReason(const absl::Status& status,
   return reason.ok() ? status : reason;
 }
 
+KeepAlive KeepAliveOfHosted(int max_nodes) {
+  if (max_nodes > kMaxCloselyWatching) return {};
+  return {.interval = seconds(1), .timeout = milliseconds(1500)};
+}
+
 std::shared_ptr<grpc::Channel> OpenChannel(
     const SocketAddress& address,
-    const std::shared_ptr<grpc::ChannelCredentials>& credentials) {
+    const std::shared_ptr<grpc::ChannelCredentials>& credentials,
+    const KeepAlive& keep_alive) {
   SetUpGrpc();
   grpc::ChannelArguments arguments;
   // Do not share subchannels with other channels of this process: their
@@ -201,11 +207,11 @@ std::shared_ptr<grpc::Channel> OpenChannel(
   arguments.SetInt(GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
   arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
-  // Send a keepalive ping every 2 s, and wait at most 3 s for the answer. If
-  // the coordinator's machine is gone, the connection is closed after 5 s. The
-  // server must permit this rate; grpc_server.cc does.
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 2'000);
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 3'000);
+  // The server must permit this rate of pings; grpc_server.cc does.
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS,
+                   static_cast<int>(keep_alive.interval / milliseconds(1)));
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS,
+                   static_cast<int>(keep_alive.timeout / milliseconds(1)));
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   arguments.SetMaxReceiveMessageSize(kMaxAnswerBytes);
   return grpc::CreateCustomChannel(address.Uri(), credentials, arguments);

@@ -71,6 +71,16 @@ TEST(CallErrorTest, TheCoordinatorsOwnAnswersStayAsTheyAre) {
             "no job \"x\" here");
 }
 
+TEST(KeepAliveTest, ALostMachineIsNoticedSoonInAllButTheLargestJobs) {
+  const auto longest = [](int max_nodes) {
+    const KeepAlive keep_alive = KeepAliveOfHosted(max_nodes);
+    return keep_alive.interval + keep_alive.timeout;
+  };
+  EXPECT_EQ(longest(3), milliseconds(2500));
+  EXPECT_EQ(longest(kMaxCloselyWatching), milliseconds(2500));
+  EXPECT_EQ(longest(kMaxCloselyWatching + 1), seconds(5));
+}
+
 constexpr Instant kStart = Instant(seconds(1000));
 
 std::vector<int> Milliseconds(RetryPace* pace, Instant now, int failures) {

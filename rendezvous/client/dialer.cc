@@ -20,6 +20,9 @@ namespace {
 // so the limit leaves time for a second SYN. The first SYN is lost if the
 // leader's backlog is full for a moment.
 constexpr Duration kReachTimeout = std::chrono::milliseconds(1200);
+// The same after Lost. A machine of the cluster answers a SYN within a few
+// milliseconds. If this SYN is lost, a standby sends the node back.
+constexpr Duration kLostReachTimeout = std::chrono::milliseconds(200);
 
 absl::Status ReachByTcp(const SocketAddress& address, Instant deadline) {
   return Connect(address, deadline).status();
@@ -46,14 +49,16 @@ absl::Status Combined(const std::vector<absl::Status>& errors) {
 }  // namespace
 
 Dialer::Dialer(const std::vector<Endpoint>& endpoints, const TlsFiles& tls,
-               const std::string& token)
-    : Dialer(endpoints, tls, token, ReachByTcp) {}
+               const std::string& token, const KeepAlive& keep_alive)
+    : Dialer(endpoints, tls, token, keep_alive, ReachByTcp) {}
 
 Dialer::Dialer(const std::vector<Endpoint>& endpoints, const TlsFiles& tls,
-               const std::string& token, Reach reach)
+               const std::string& token, const KeepAlive& keep_alive,
+               Reach reach)
     : configured_(endpoints),
       tls_(tls),
       token_(token),
+      keep_alive_(keep_alive),
       reach_(std::move(reach)) {
   MUSTER_CHECK(!endpoints.empty()) << "no endpoint";
   first_ = endpoints.front();
@@ -63,17 +68,22 @@ Dialer::Dialer(const std::vector<Endpoint>& endpoints, const TlsFiles& tls,
 absl::Status Dialer::Dial(const ResolveLimits& limits, const Call& call) {
   std::vector<Target> targets;
   size_t first = 0;
+  bool is_lost = false;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     targets = targets_ = Targets();
     while (targets[first].endpoint != first_) ++first;
+    is_lost = std::exchange(is_lost_, false);
   }
   std::vector<absl::Status> errors(targets.size());
   for (size_t i = 0; i < targets.size(); ++i) {
     const size_t index = (first + i) % targets.size();
     const Reached reached =
         targets.size() == 1 ? Reached::kByCall : Reached::kByConnection;
-    Outcome outcome = DialTarget(targets[index], reached, limits, call);
+    const Duration reach_timeout =
+        is_lost && i == 0 ? kLostReachTimeout : kReachTimeout;
+    Outcome outcome =
+        DialTarget(targets[index], reached, reach_timeout, limits, call);
     if (outcome.answered) {
       std::lock_guard<std::mutex> lock(mutex_);
       first_ = targets[index].endpoint;
@@ -89,6 +99,11 @@ void Dialer::SetStandbys(std::vector<Endpoint> standbys) {
   std::lock_guard<std::mutex> lock(mutex_);
   standbys_ = std::move(standbys);
   leader_ = called_;
+}
+
+void Dialer::Lost() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  is_lost_ = true;
 }
 
 void Dialer::Advance() {
@@ -133,6 +148,7 @@ std::vector<Dialer::Target> Dialer::Targets() const {
 }
 
 Dialer::Outcome Dialer::DialTarget(const Target& target, Reached reached,
+                                   Duration reach_timeout,
                                    const ResolveLimits& limits,
                                    const Call& call) {
   const auto addresses =
@@ -149,15 +165,16 @@ Dialer::Outcome Dialer::DialTarget(const Target& target, Reached reached,
     const SocketAddress& address =
         (*addresses)[(first_address_ + i) % addresses->size()];
     const bool is_only = reached == Reached::kByCall && addresses->size() == 1;
-    Outcome outcome = {.end = is_only ? absl::OkStatus()
-                                      : CheckReachable(target, address)};
+    Outcome outcome = {
+        .end = is_only ? absl::OkStatus()
+                       : CheckReachable(target, address, reach_timeout)};
     if (outcome.end.ok()) {
       {
         std::lock_guard<std::mutex> lock(mutex_);
         called_ = target.endpoint;
       }
       outcome = call(target.endpoint, address,
-                     OpenChannel(address, target.credentials));
+                     OpenChannel(address, target.credentials, keep_alive_));
     }
     if (outcome.answered) return outcome;
     // If no address answers, the user sees the error of the first address,
@@ -173,8 +190,9 @@ Dialer::Outcome Dialer::DialTarget(const Target& target, Reached reached,
 // together. That limit cannot be short, because handshakes are slow if
 // thousands of nodes call a coordinator at once.
 absl::Status Dialer::CheckReachable(const Target& target,
-                                    const SocketAddress& address) {
-  const absl::Status reached = reach_(address, MonotonicNow() + kReachTimeout);
+                                    const SocketAddress& address,
+                                    Duration timeout) {
+  const absl::Status reached = reach_(address, MonotonicNow() + timeout);
   return reached.ok() ? reached
                       : ExplainCallError(reached, target.endpoint.ToString());
 }

@@ -13,6 +13,7 @@
 #include "base/net/resolve.h"
 #include "base/net/socket_address.h"
 #include "base/time.h"
+#include "rendezvous/client/channel.h"
 #include "rendezvous/endpoint/endpoint.h"
 #include "rendezvous/tls/tls_files.h"
 
@@ -50,11 +51,11 @@ class Dialer {
   // `endpoints`: at least one. `tls` and `token`: see ClientCredentials
   // (channel.h).
   Dialer(const std::vector<Endpoint>& endpoints, const TlsFiles& tls,
-         const std::string& token);
+         const std::string& token, const KeepAlive& keep_alive = {});
   // For tests: `reach` replaces the function that tests with a TCP connection
   // whether an address accepts connections.
   Dialer(const std::vector<Endpoint>& endpoints, const TlsFiles& tls,
-         const std::string& token, Reach reach);
+         const std::string& token, const KeepAlive& keep_alive, Reach reach);
 
   // Makes `call` at every address of every endpoint in turn until one answers.
   // Begins with the endpoint that answered last. The order is a cycle: the
@@ -63,8 +64,9 @@ class Dialer {
   // true, no further address is called.
   //
   // If there are several addresses, an address that does not accept a
-  // connection within 1.2 s is skipped. A host that drops all packets then does
-  // not block the others. A single address has gRPC's time limit, 5 s.
+  // connection within 1.2 s is skipped (see also Lost). A host that drops all
+  // packets then does not block the others. A single address has gRPC's time
+  // limit, 5 s.
   //
   // Returns the status of the call that was answered. If no address answered:
   // - with one endpoint, the error of its first address;
@@ -78,6 +80,11 @@ class Dialer {
   // configured ones. The coordinator that was called last has sent the list.
   void SetStandbys(std::vector<Endpoint> standbys);
 
+  // Tells the dialer that the stream to the endpoint that answered last was up
+  // and has broken. The next Dial gives this endpoint only 200 ms to accept a
+  // connection: its machine may be gone, and a standby may be waiting for nodes
+  // to take over.
+  void Lost();
   // Makes the next Dial begin with the next endpoint and the next address.
   // Called if the coordinator that answered serves another job, or is a
   // standby.
@@ -105,13 +112,15 @@ class Dialer {
   // Requires mutex_.
   std::vector<Target> Targets() const;
   Outcome DialTarget(const Target& target, Reached reached,
-                     const ResolveLimits& limits, const Call& call);
+                     Duration reach_timeout, const ResolveLimits& limits,
+                     const Call& call);
   absl::Status CheckReachable(const Target& target,
-                              const SocketAddress& address);
+                              const SocketAddress& address, Duration timeout);
 
   const std::vector<Endpoint> configured_;
   const TlsFiles tls_;
   const std::string token_;
+  const KeepAlive keep_alive_;
   const Reach reach_;
   // Index of the address with which Dial begins at each endpoint.
   std::atomic<size_t> first_address_ = 0;
@@ -119,6 +128,8 @@ class Dialer {
   std::mutex mutex_;
   Endpoint first_;   // the endpoint that the next Dial calls first
   Endpoint called_;  // the endpoint that was called last
+  // whether Lost was called after the last Dial
+  bool is_lost_ = false;
   // The endpoint of the coordinator that sent `standbys_`; nullopt: no
   // coordinator has sent any.
   std::optional<Endpoint> leader_;

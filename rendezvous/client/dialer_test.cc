@@ -23,7 +23,7 @@ using ::testing::IsEmpty;
 class DialerTest : public ::testing::Test {
  protected:
   Dialer Make(const std::string& endpoints) {
-    return Dialer(*ParseEndpoints(endpoints), {}, "",
+    return Dialer(*ParseEndpoints(endpoints), {}, "", {},
                   [this](const SocketAddress& address, Instant deadline) {
                     reached_.push_back(address.Ip());
                     longest_ = std::max(longest_, deadline - MonotonicNow());
@@ -89,6 +89,26 @@ TEST_F(DialerTest, AnAddressThatDropsPacketsIsPassedOver) {
   EXPECT_THAT(called_, ElementsAre("10.0.0.2"));
   EXPECT_LE(longest_, std::chrono::milliseconds(1200));
   EXPECT_GT(longest_, std::chrono::milliseconds(0));
+}
+
+TEST_F(DialerTest, ALostEndpointHasLittleTimeToAcceptAConnectionOnce) {
+  Dialer dialer = Make("10.0.0.1,10.0.0.2");
+  leader_ = "10.0.0.1";
+  dialer.Lost();
+  EXPECT_TRUE(Dial(dialer).ok());
+  EXPECT_LE(longest_, std::chrono::milliseconds(200));
+  EXPECT_TRUE(Dial(dialer).ok());
+  EXPECT_GT(longest_, std::chrono::milliseconds(1000));
+}
+
+TEST_F(DialerTest, AnEndpointAfterALostOneHasTheUsualTime) {
+  Dialer dialer = Make("10.0.0.1,10.0.0.2");
+  unreachable_["10.0.0.1"] = "Connection timed out";
+  leader_ = "10.0.0.2";
+  dialer.Lost();
+  EXPECT_TRUE(Dial(dialer).ok());
+  EXPECT_THAT(reached_, ElementsAre("10.0.0.1", "10.0.0.2"));
+  EXPECT_GT(longest_, std::chrono::milliseconds(1000));
 }
 
 TEST_F(DialerTest, SoIsOneOfTheAddressesOfASingleEndpoint) {

@@ -211,7 +211,8 @@ class GrpcLink::Impl : private AgentStream::Listener {
  public:
   explicit Impl(Options options)
       : options_(std::move(options)),
-        dialer_(options_.endpoints, options_.tls, options_.token),
+        dialer_(options_.endpoints, options_.tls, options_.token,
+                options_.keep_alive),
         random_(std::random_device()()) {}
 
   ~Impl() override { Close(); }
@@ -321,6 +322,7 @@ class GrpcLink::Impl : private AgentStream::Listener {
         Pause(hung_up->pause);
         continue;
       }
+      if (attempt.lasted.has_value()) dialer_.Lost();
       events_.on_disconnected(attempt.end);
       Pause(attempt.lasted.has_value()
                 ? pace.AfterStream(MonotonicNow(), *attempt.lasted)

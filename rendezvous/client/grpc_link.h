@@ -74,6 +74,7 @@ class GrpcLink : public CoordinatorLink {
     TlsFiles tls;  // empty: unencrypted connections
     // The job token that is sent with each call; empty: none.
     std::string token;
+    KeepAlive keep_alive = {};
   };
 
   explicit GrpcLink(Options options);

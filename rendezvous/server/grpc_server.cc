@@ -91,11 +91,12 @@ void Tune(grpc::ServerBuilder* builder) {
   // The interval may be long, because lost nodes are detected by their leases.
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
-  // Each agent sends a ping every 2 s. Permit this: by default, gRPC would end
-  // the streams of clients that ping so often.
+  // Agents send a ping each second (KeepAliveOfHosted). Permit this, with room
+  // for delays: by default, gRPC would end the streams of clients that ping so
+  // often.
   builder->AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder->AddChannelArgument(
-      GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 1000);
+      GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 500);
 }
 
 // Minimum numbers of threads and descriptors that gRPC needs. They were found

@@ -13,8 +13,15 @@ In further jobs of 3, 5 and 8 nodes, the `launch` process of one node contains
 the coordinator. The program kills that node with its workers, measures the time
 until the other nodes are connected to the next coordinator and run, and then
 starts the node again.
+
+In the last jobs each node is a network namespace, and a spare contains the
+coordinator. The program cuts the network of the spare: no packet passes, and no
+connection is closed, as if the machine had lost its power. It measures the time
+until the other nodes are connected to the next coordinator; their round must go
+on. These jobs need root.
 """
 
+import itertools
 import json
 import os
 import signal
@@ -30,13 +37,18 @@ sys.path[:0] = [os.path.join(_TESTS, 'integration', 'etcd'),
                 os.path.join(_TESTS, 'python')]
 
 import free_port
+import hosts
 import process
 import processes
 
 _NODES = 2
 _WORKERS = 2
 _HOSTED_NODES = (3, 5, 8)
+_SAID = 'this node coordinates the job now'
+_MOVED = 'the job is coordinated at '
+_MAX_ENDPOINTS = 8
 _LIMIT_S = 60
+_networks = itertools.count()
 # Seconds for which the job runs between two kills, so that leases are renewed.
 _PAUSE_S = 2
 _WORKER = '''
@@ -60,6 +72,7 @@ class Bench:
     self._stop = os.path.join(folder, 'stop')
     self._endpoints = []
     self._nodes = []
+    self._hosts = []
 
   def start(self, name, argv):
     started = process.Process(name, argv)
@@ -88,12 +101,40 @@ class Bench:
     if not self._endpoints:
       port = free_port.free_port()
       self._endpoints = ['127.0.0.%d:%d' % (i + 1, port) for i in range(nodes)]
+    return self._start_hosted(index, nodes, [], '127.0.0.%d' % (index + 1))
+
+  def start_on_hosts(self, size):
+    """Starts a job of `size` nodes and a spare, which contains the coordinator.
+    Each node is a network namespace. Returns the namespace of the spare, and the
+    `launch` processes of the spare and of the other nodes."""
+    # Use a new network for each job: the kernel removes the old one later.
+    network = next(_networks)
+    bridge = hosts.Bridge('bench%d' % network, '10.87.%d.254' % network)
+    for i in range(size + 1):
+      address = '10.87.%d.%d' % (network, i + 1)
+      self._hosts.append(hosts.Host(bridge, 'b%d-%d' % (network, i), address))
+      self._endpoints.append(address + ':29400')
+    # The first node is unhealthy until the others have begun the round.
+    begun = os.path.join(self._folder, 'begun')
+    spare, *self._nodes = [
+        self._start_hosted(i, size, host.inside(), host.address,
+                           *(['--health-command', 'test -e ' + begun,
+                              '--health-interval=0.1'] if i == 0 else []))
+        for i, host in enumerate(self._hosts)
+    ]
+    self.wait_for_nodes(size)
+    with open(begun, 'w', encoding='ascii'):
+      pass
+    return self._hosts[0], spare, self._nodes
+
+  def _start_hosted(self, index, nodes, inside, address, *options):
     return self.start('node', [
+        *inside,
         processes.LAUNCH, '--rdzv-endpoint', self._endpoints[0],
         '--rdzv-conf=is_host=%d' % (index == 0), '--rdzv-id=bench',
-        '--local-addr=127.0.0.%d' % (index + 1), '--node-id=n%d' % index,
+        '--local-addr=' + address, '--node-id=n%d' % index,
         '--nnodes=%d:%d' % (nodes - 1, nodes),
-        '--nproc-per-node=%d' % _WORKERS, '--no-python',
+        '--nproc-per-node=%d' % _WORKERS, *options, '--no-python',
         sys.executable, '-c', _WORKER, self._stop])
 
   def restarts_used(self):
@@ -105,18 +146,17 @@ class Bench:
     deadline = time.monotonic() + _LIMIT_S
     while time.monotonic() < deadline:
       status = self._status()
-      if status is not None:
-        nodes = [node for node in status['nodes'] if node['connected']]
-        if len(nodes) == number and all(
-            node['phase'] == 'running' for node in nodes):
-          return
+      if status is not None and number == sum(
+          node['connected'] and node['phase'] == 'running'
+          for node in status['nodes']):
+        return
     raise RuntimeError('%d nodes are not connected after %d s:\n%s' % (
         number, _LIMIT_S, ''.join(p.output for p in self._processes)))
 
   def _status(self):
     asked = subprocess.run(
         [processes.LAUNCH, 'status', '--json', '--run-id=bench',
-         '--endpoint', ','.join(self._endpoints)],
+         '--endpoint', ','.join(self._endpoints[:_MAX_ENDPOINTS])],
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
     return json.loads(asked.stdout) if asked.returncode == 0 else None
 
@@ -152,6 +192,8 @@ class Bench:
   def end(self):
     for one in self._processes:
       one.end()
+    for host in self._hosts:
+      host.close()
 
 
 def endpoint():
@@ -216,13 +258,12 @@ def shared(bench, kills, folder):
 def hosted(bench, kills, size):
   """Returns the times in seconds, and the number of restarts that were spent.
   """
-  said = 'this node coordinates the job now'
   nodes = [bench.start_hosted(i, size) for i in range(size)]
   bench.wait_for_nodes(size)
   host, took = 0, []
   for _ in range(kills):
     time.sleep(_PAUSE_S)
-    before = [node.output.count(said) for node in nodes]
+    before = [node.output.count(_SAID) for node in nodes]
     begin = time.monotonic()
     nodes[host].send(signal.SIGKILL)
     nodes[host].exit_code()
@@ -231,8 +272,25 @@ def hosted(bench, kills, size):
     nodes[host] = bench.start_hosted(host, size)
     bench.wait_for_nodes(size)
     host = next(i for i in range(size)
-                if i != host and nodes[i].output.count(said) > before[i])
+                if i != host and nodes[i].output.count(_SAID) > before[i])
   return took, bench.restarts_used()
+
+
+def cut_off(bench, size, pause):
+  """Cuts the network of the node that contains the coordinator, which is a
+  spare. Returns the time in seconds until the other nodes are connected to the
+  next coordinator, as their `launch` prints it. (While a coordinator is
+  elected, `launch status` asks once a second, which is too coarse here.)"""
+  host, spare, nodes = bench.start_on_hosts(size)
+  time.sleep(pause)
+  begin = time.monotonic()
+  host.cut()
+  for node in nodes:
+    node.wait_for(_MOVED)
+  took = time.monotonic() - begin
+  host.heal()
+  spare.wait_for(_MOVED)
+  return took
 
 
 def figures(samples):
@@ -242,33 +300,52 @@ def figures(samples):
       min(samples), statistics.median(samples), max(samples))
 
 
+def run_alone(run):
+  """Runs `run` with a job of its own. Returns its result."""
+  with tempfile.TemporaryDirectory(prefix='muster-bench-takeover-') as folder:
+    bench = Bench(folder)
+    try:
+      return run(bench, folder)
+    finally:
+      bench.end()
+
+
 def main(kills):
+  why_not = hosts.enter_namespaces(['nsenter'])
+  if why_not is None:
+    subprocess.run(['ip', 'link', 'set', 'lo', 'up'], check=True)
   print('| coordinator | kills | without coordinator: least/median/most | '
         'restarts | longest pause of a worker |\n|---|---|---|---|---|')
+
+  def row(name, took, restarts, pause):
+    print('| %s | %d | %s | %d | %s |' % (
+        name, len(took), figures(took), restarts, pause), flush=True)
+
   for name, run in (
       ('lives', lambda bench, _: undisturbed(bench, kills)),
       ('`rendezvousd --state-dir`, started again at once',
        lambda bench, folder: restarted(bench, kills, folder)),
       ('two `rendezvousd --state=etcd://…`',
        lambda bench, folder: shared(bench, kills, folder))):
-    with tempfile.TemporaryDirectory(prefix='muster-bench-takeover-') as folder:
-      bench = Bench(folder)
-      try:
-        took = run(bench, folder)
-        restarts, pause = bench.finish()
-      finally:
-        bench.end()
-    print('| %s | %d | %s | %d | %d ms |' % (
-        name, len(took), figures(took), restarts, pause))
+    took, restarts, pause = run_alone(
+        lambda bench, folder: (run(bench, folder), *bench.finish()))
+    row(name, took, restarts, '%d ms' % pause)
   for size in _HOSTED_NODES:
-    with tempfile.TemporaryDirectory(prefix='muster-bench-takeover-') as folder:
-      bench = Bench(folder)
-      try:
-        took, restarts = hosted(bench, kills, size)
-      finally:
-        bench.end()
-    print('| inside a `launch` of %d, killed with its node | %d | %s | %d | – '
-          '|' % (size, len(took), figures(took), restarts))
+    took, restarts = run_alone(lambda bench, _: hosted(bench, kills, size))
+    row('inside a `launch` of %d, killed with its node' % size, took, restarts,
+        '–')
+  if why_not is not None:
+    print('no cut networks: ' + why_not, file=sys.stderr)
+    return
+  for size in _HOSTED_NODES:
+    # Vary the time since the nodes' last message to the coordinator.
+    cuts = [
+        run_alone(lambda bench, _: (
+            cut_off(bench, size, _PAUSE_S + cut / kills), *bench.finish()))
+        for cut in range(kills)]
+    took, restarts, pauses = zip(*cuts)
+    row('inside a `launch` beside %d nodes, its network cut' % size, took,
+        max(restarts), '%d ms' % max(pauses))
 
 
 if __name__ == '__main__':
