@@ -309,6 +309,14 @@ DirectiveKey KeyFor(const JobState& state, const Node& node) {
   return key;
 }
 
+uint64_t HandoverFor(const JobState& state, const Node& node) {
+  const bool is_standby =
+      !state.own_endpoint.empty() && !state.adoption.pending() &&
+      std::ranges::find(state.standbys, node.standby_endpoint) !=
+          state.standbys.end();
+  return is_standby ? 1 + state.handover.number : 0;
+}
+
 Directive DirectiveFor(const JobState& state, const Node& node) {
   const DirectiveKey key = KeyFor(state, node);
   Directive directive;
@@ -331,6 +339,7 @@ Directive DirectiveFor(const JobState& state, const Node& node) {
                             .members = state.electors.members,
                             .incarnations = state.electors.incarnations};
     directive.standbys = state.standbys;
+    if (HandoverFor(state, node) > 0) directive.handover = state.handover;
     directive.host_rank = state.host_rank;
   }
   switch (key.kind) {
@@ -512,6 +521,7 @@ void Outbox::Tell(Node& node) {
     node.told = key;
   }
   node.wording = wording_;
+  node.told_handover = HandoverFor(state_, node);
   step_.deliveries.push_back({node.stream, DirectiveFor(state_, node)});
 }
 
@@ -561,7 +571,9 @@ std::optional<std::string> Outbox::Unanswered() const {
       (!question_->answered && question_->seen_revision < node->revision);
   const bool reworded =
       node->told.kind == DirectiveKind::kWait && node->wording != wording_;
-  if (!unseen && !reworded) return std::nullopt;
+  const bool lacks_handover =
+      HandoverFor(state_, *node) > node->told_handover;
+  if (!unseen && !reworded && !lacks_handover) return std::nullopt;
   return question_->node_id;
 }
 

@@ -16,6 +16,10 @@ namespace muster::rendezvous {
 // Returns the key of the directive that `node` should have now: its kind, its
 // round and its other fields whose change needs a new revision. O(1).
 DirectiveKey KeyFor(const JobState& state, const Node& node);
+// Returns 1 + Handover::number if the node's directive contains
+// JobState::handover; else 0. A change of the handover does not change the
+// revision, which tells the orders that a node has seen. O(1).
+uint64_t HandoverFor(const JobState& state, const Node& node);
 // Returns the whole directive whose key KeyFor returns, with its reason as text
 // and the node's revision. O(log n); O(n) for the kRun directive to group rank
 // 0.
@@ -95,10 +99,11 @@ class Outbox {
   // the newest directive that the node has received on its stream; 0: none.
   void Await(const Node& node, uint64_t seen_revision);
   // Returns the id of the node whose report this step handles, if the report
-  // still needs an answer. The report needs an answer in three cases:
+  // still needs an answer. The report needs an answer in four cases:
   // - The stream is new.
   // - The node has not seen its newest directive.
   // - The node waits and knows only an outdated reason for this.
+  // - The node is a standby, and JobState::handover has changed.
   // Call this only at the end of the step: earlier, the last node to join would
   // be answered with kWait just before it gets kRun.
   std::optional<std::string> Unanswered() const;

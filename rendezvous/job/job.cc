@@ -71,6 +71,13 @@ void Job::Recall(const JobRecord& record, Duration elapsed) {
   }
 }
 
+void Job::Inherit(Handover handover) {
+  MUSTER_CHECK(state_.nodes.size() == 0) << "too late";
+  state_.released_before = handover.released;
+  state_.handover = std::move(handover);
+  ++state_.handover.number;
+}
+
 JobStep Job::Step(Instant now, const JobEvent& event) {
   MUSTER_CHECK(now >= state_.now) << "time runs backwards";
   const std::optional<Instant> due = NextDeadline();
@@ -137,7 +144,31 @@ std::optional<Instant> Job::NextDeadline() const {
   return std::min(*phase, *lease);
 }
 
+bool Job::WasReleased(const NodeIdentity& agent) const {
+  if (!state_.released_before.has_value()) return false;
+  return std::ranges::any_of(
+      *state_.released_before, [&](const Handover::Released& one) {
+        return one.node_id == agent.node_id &&
+               one.incarnation == agent.incarnation;
+      });
+}
+
+void Job::TellStandbys() {
+  for (auto& [id, node] : state_.nodes.nodes()) {
+    if (HandoverFor(state_, node) > node.told_handover) outbox_.Tell(node);
+  }
+}
+
 void Job::On(const ReportArrived& event) {
+  // Treat an agent that the earlier coordinator has released like one that
+  // leaves at its own request: that has the same consequences for the round and
+  // the electorate.
+  if (!event.report.leave.has_value() && WasReleased(event.report.node)) {
+    ReportArrived leaving = event;
+    leaving.report.leave = "drained before this coordinator took over";
+    On(leaving);
+    return;
+  }
   const Report& report = event.report;
   const bool is_hosted = !state_.own_endpoint.empty();
   const bool is_founding = IsFounding(state_.epoch) && state_.round == 0;
@@ -750,6 +781,7 @@ void Job::On(const DrainAsked& event) {
   LeaveOut(*node, absl::StrCat("drained by ", event.principal.empty()
                                                   ? "an operator"
                                                   : event.principal));
+  TellStandbys();
 }
 
 void Job::On(const CoordinatorTold& event) {
@@ -775,6 +807,10 @@ void Job::On(const HostsJudged& event) {
   state_.hosts = event.view;
   if (finished()) return;
   for (auto& [id, node] : state_.nodes.nodes()) Judge(node);
+  if (event.machines == nullptr) return;
+  state_.handover.machines = *event.machines;
+  ++state_.handover.number;
+  TellStandbys();
 }
 
 void Job::Judge(Node& node) {
@@ -868,6 +904,8 @@ bool Job::AwaitsNodes() const {
 
 void Job::LeaveOut(Node& node, const std::string& why) {
   ++state_.changes;
+  state_.handover.Release({.node_id = node.identity.node_id,
+                           .incarnation = node.identity.incarnation});
   node.going_why = why;
   state_.nodes.Update(node, [](Node& n) { n.going = true; });
   UnlistStandby(node);

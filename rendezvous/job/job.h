@@ -85,6 +85,11 @@ class Job {
   // run again.
   void Recall(const JobRecord& record, Duration elapsed);
 
+  // Takes over what an earlier coordinator has handed over to the standby that
+  // is this coordinator now: its released agents get no place. Call it before
+  // the first step.
+  void Inherit(Handover handover);
+
   // Applies one event. `now` must not decrease. The caller must have checked a
   // report with Unsound (admission.h), and passes only valid reports.
   JobStep Step(Instant now, const JobEvent& event);
@@ -147,6 +152,13 @@ class Job {
   void On(const AgentDied& event);
   void On(const CancelAsked& event);
   void On(const DrainAsked& event);
+  // Whether an earlier coordinator has released the agent. O(1): the number of
+  // such agents is bounded.
+  bool WasReleased(const NodeIdentity& agent) const;
+  // Sends the standbys that this coordinator names their directive if what it
+  // hands over to them has changed. (They get other changes in the answer to
+  // their next report.) O(n).
+  void TellStandbys();
   void On(const CoordinatorTold& event);
   void On(const HostsJudged& event);
   // Returns the node that sent the report, and admits it if it is new. Null:

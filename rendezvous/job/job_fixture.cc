@@ -30,6 +30,12 @@ void JobFixture::TakeOver(const std::string& host, Duration away) {
   StandStill(away);
   job_ =
       std::make_unique<Job>("train", epoch_, spec_, now_, "another-tag", host);
+  // The standby in the process of `host` knows what its coordinator has handed
+  // over.
+  const auto own = agents_.find(host);
+  if (own != agents_.end() && own->second.told.handover.has_value()) {
+    job_->Inherit(*own->second.told.handover);
+  }
   for (auto& [name, agent] : agents_) agent.stream = 0;
 }
 

@@ -158,9 +158,11 @@ void Job::ConsiderAdoption() {
   if (decision == Adoption::Decision::kAdopt) {
     outbox_.Note("adopt", "",
                  absl::StrCat("round ", progress.round, " goes on: ", come,
-                              " have come to this coordinator, which has no "
-                              "record of the job: earlier drains are not "
-                              "known"));
+                              " have come to this coordinator",
+                              state_.released_before.has_value()
+                                  ? ""
+                                  : ", which has no record of the job: earlier "
+                                    "drains are not known"));
     AdoptRound(decision, reports, all);
   } else if (decision == Adoption::Decision::kStop) {
     outbox_.Note(

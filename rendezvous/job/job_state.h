@@ -153,6 +153,11 @@ struct JobState {
   // (Directive::host_rank).
   std::vector<std::string> standbys;
   int host_rank = -1;
+  // What this coordinator hands over to `standbys` (Directive::handover).
+  Handover handover;
+  // The agents that an earlier coordinator has released (Handover::released);
+  // nullopt: it has handed over nothing.
+  std::optional<std::vector<Handover::Released>> released_before;
   // Group rank of the node whose process coordinated the adopted round, while
   // that node has not reported to this coordinator. nullopt: no such node is
   // missing. lost_host_at: the time at which the missing node counts as lost.

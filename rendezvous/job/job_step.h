@@ -56,6 +56,8 @@ struct CoordinatorTold {
 struct HostsJudged {
   // the machines that are suspected, quarantined or banned; null: none
   std::shared_ptr<const HostView> view;
+  // the machines for Handover::machines; null: unchanged
+  std::shared_ptr<const std::string> machines;
 };
 struct TimePassed {};
 

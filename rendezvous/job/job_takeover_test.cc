@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -3321,6 +3322,124 @@ TEST(JobTakeoverTest, NodesThatWereDrainedAreNotAwaited) {
   job.Wait(seconds(2));
   EXPECT_EQ(job.World().size(), 1u);
   EXPECT_EQ(job.phase(), JobPhase::kRunning);
+}
+
+// The coordinator on node a names the standbys b, c and d, and node e.
+JobFixture JobOfFive() {
+  JobSpec spec = QuickSpec(2, 5);
+  JobFixture job = JobFixture::HostedBy("a", spec);
+  job.StartAll({"a", "b", "c", "d", "e"});
+  return job;
+}
+
+TEST(HandoverTest, OnlyTheStandbysGetIt) {
+  JobFixture job = JobOfFive();
+  for (const char* name : {"a", "b", "c", "d", "e"}) {
+    const bool is_standby = *name != 'a' && *name != 'e';
+    EXPECT_EQ(job.told(name).handover.has_value(), is_standby) << name;
+  }
+}
+
+TEST(HandoverTest, AChangeIsToldAtOnceWithTheSameRevision) {
+  JobFixture job = JobOfFive();
+  const uint64_t revision = job.told("b").revision;
+  HostsJudged judged;
+  job.Step(judged);
+  EXPECT_EQ(job.told("b").handover->machines, "");
+  judged.machines = std::make_shared<std::string>("memory");
+  job.Step(judged);
+  for (const char* name : {"b", "c", "d"}) {
+    EXPECT_EQ(job.told(name).handover->machines, "memory") << name;
+  }
+  EXPECT_EQ(job.told("b").revision, revision);
+  EXPECT_EQ(job.Step(judged).deliveries.size(), 3u);
+}
+
+// A spare leaves at its own request. No other node needs an order because of
+// this, so a standby gets the handover in the answer to its next report.
+TEST(HandoverTest, AnAnswerContainsAChange) {
+  JobFixture job = JobOfFive();
+  job.Join("f");
+  job.agent("f").report.leave = "SIGTERM";
+  job.Report("f");
+  EXPECT_THAT(job.told("b").handover->released, IsEmpty());
+  job.Report("b");
+  EXPECT_THAT(job.told("b").handover->released, SizeIs(1));
+  job.Report("b");
+  EXPECT_EQ(job.last_step().deliveries.size(), 0u) << "it has the handover";
+}
+
+TEST(HandoverTest, ADrainIsToldAtOnce) {
+  JobFixture job = JobOfFive();
+  job.Join("f");
+  job.Step(DrainAsked{"f"});
+  ASSERT_THAT(job.told("b").handover->released, SizeIs(1));
+  EXPECT_EQ(job.told("b").handover->released[0].node_id, "f");
+}
+
+TEST(HandoverTest, TheNewestReleasedAgentsAreKept) {
+  Handover handover;
+  for (size_t i = 0; i <= Handover::kMaxReleased; ++i) {
+    handover.Release({.node_id = absl::StrCat("n", i), .incarnation = 1});
+  }
+  handover.Release({.node_id = "n5", .incarnation = 1});
+  EXPECT_THAT(handover.released, SizeIs(Handover::kMaxReleased));
+  EXPECT_EQ(handover.released.front().node_id, "n5");
+  EXPECT_EQ(handover.released.back().node_id, "n1");
+}
+
+// Node e is drained, and stops its workers, when the coordinator's node is
+// lost.
+TEST(HandoverTest, ADrainedNodeGetsNoPlaceFromTheSuccessor) {
+  for (const bool knows_drain : {true, false}) {
+    JobFixture job = JobOfFive();
+    job.Step(DrainAsked{"e"});
+    for (const char* name : {"b", "c", "d", "e"}) job.Stopping(name);
+    if (!knows_drain) job.agent("b").told.handover.reset();
+    job.TakeOver("b");
+    job.ReconnectAll({"b", "c", "d", "e"});
+    EXPECT_THAT(job.Decided("adopt"), HasSubstr("round 1 goes on"));
+    EXPECT_EQ(job.Decided("adopt").find("earlier drains are not known") ==
+                  std::string::npos,
+              knows_drain);
+    for (const char* name : {"b", "c", "d", "e"}) job.Idle(name);
+    job.Wait(seconds(10));
+    if (knows_drain) {
+      EXPECT_THAT(job.World(), UnorderedElementsAre("b", "c", "d"));
+      EXPECT_EQ(job.kind("e"), DirectiveKind::kReleased);
+      EXPECT_EQ(job.told("e").reason,
+                "drained before this coordinator took over");
+      EXPECT_THAT(job.told("c").handover->released, SizeIs(1));
+    } else {
+      EXPECT_THAT(job.World(), SizeIs(4));
+    }
+    EXPECT_EQ(job.status().restarts_used, 0);
+  }
+}
+
+// The order to stop has reached no node, so that the round still runs.
+TEST(HandoverTest, ADrainedMemberOfARunningRoundBreaksIt) {
+  JobFixture job = JobOfFive();
+  Handover handover;
+  handover.Release({.node_id = "e",
+                    .incarnation = job.agent("e").report.node.incarnation});
+  job.agent("b").told.handover = handover;
+  job.TakeOver("b");
+  job.ReconnectAll({"b", "c", "d", "e"});
+  EXPECT_THAT(job.Decided("break"), HasSubstr("e (group rank 4) goes"));
+  EXPECT_EQ(job.status().restarts_used, 0);
+}
+
+TEST(HandoverTest, ARestartedAgentOfADrainedNodeMayJoin) {
+  JobFixture job = JobOfFive();
+  job.Step(DrainAsked{"e"});
+  for (const char* name : {"b", "c", "d", "e"}) job.Stopping(name);
+  job.TakeOver("b");
+  job.ReconnectAll({"b", "c", "d"});
+  job.Restart("e");
+  for (const char* name : {"b", "c", "d"}) job.Idle(name);
+  job.Wait(seconds(10));
+  EXPECT_THAT(job.World(), SizeIs(4));
 }
 
 }  // namespace

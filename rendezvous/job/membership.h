@@ -73,6 +73,8 @@ struct Node {
   std::vector<std::string> addresses;  // IP addresses of the node
   // HOST:PORT of the standby in the node's process; empty: none.
   std::string standby_endpoint;
+  // The result of HandoverFor for the directive that was last sent to the node.
+  uint64_t told_handover = 0;
   // The node's group rank in JobState::electors; -1: the node is no elector.
   int elector_rank = -1;
   // Whether the node may be a spare (Electorate::is_spare). An elector is none.

@@ -1,6 +1,7 @@
 #ifndef MUSTER_RENDEZVOUS_PROTOCOL_DIRECTIVE_H_
 #define MUSTER_RENDEZVOUS_PROTOCOL_DIRECTIVE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -55,6 +56,38 @@ struct StopOrder {
   bool cancelled = false;
 };
 
+// What the coordinator hands over to the standbys that it names, so that one of
+// them knows it after a takeover although no node reports it. Bounded.
+struct Handover {
+  // Maximum number of `released`, and maximum length of `machines`.
+  static constexpr size_t kMaxReleased = 64;
+  static constexpr size_t kMaxMachinesBytes = 64 << 10;
+
+  // An agent that was drained or has left the job. It gets no place any more;
+  // a restarted agent of the node may join again.
+  struct Released {
+    std::string node_id;
+    uint64_t incarnation = 0;
+    bool operator==(const Released&) const = default;
+  };
+  // The sender's number of changes of the handover. Several directives with one
+  // revision may have different handovers, of which the highest number counts.
+  uint64_t number = 0;
+  std::vector<Released> released;  // newest first
+  // The machines with the most faults, and the banned ones
+  // (HostWatch::Version::machines), as bytes; empty: none.
+  std::string machines;
+
+  // Adds an agent to `released`; forgets the oldest one if there are too many.
+  void Release(const Released& agent) {
+    std::erase(released, agent);
+    released.insert(released.begin(), agent);
+    if (released.size() > kMaxReleased) released.pop_back();
+    ++number;
+  }
+  bool operator==(const Handover&) const = default;
+};
+
 // The desired state of one node. Like a report, a directive is complete: it
 // replaces all earlier ones.
 struct Directive {
@@ -95,6 +128,8 @@ struct Directive {
   // HOST:PORT of the standbys, in order. If the current coordinator is lost,
   // agents look there for the job's coordinator.
   std::vector<std::string> standbys;
+  // Set in each directive to the node of one of `standbys`.
+  std::optional<Handover> handover;
   // The group rank of the node whose process is this coordinator, in the newest
   // world; -1: this coordinator is not in a node's process.
   int host_rank = -1;

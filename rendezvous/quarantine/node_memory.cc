@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -325,6 +327,20 @@ std::vector<NodeMemory::Change> NodeMemory::ChangesSince(const HostView& before,
 NodeMemory::Kept NodeMemory::Keep() const {
   Kept kept;
   for (const auto& [key, host] : hosts_) kept.hosts.push_back(host);
+  return kept;
+}
+
+NodeMemory::Kept NodeMemory::KeepWorst(Duration now, size_t most) const {
+  Kept kept = Keep();
+  std::ranges::stable_sort(kept.hosts, std::greater(), [&](const Host& host) {
+    Duration newest = host.ordered_at;
+    for (const Fault& fault : host.faults) {
+      newest = std::max(newest, fault.when);
+    }
+    return std::tuple(host.state == HostState::kBanned, ScoreOf(host, now),
+                      newest);
+  });
+  if (kept.hosts.size() > most) kept.hosts.resize(most);
   return kept;
 }
 

@@ -119,6 +119,9 @@ class NodeMemory {
     std::vector<Host> hosts;
   };
   Kept Keep() const;
+  // Returns `most` of them for the next coordinator: the banned ones first,
+  // then by falling score, then those with the newest fault or order.
+  Kept KeepWorst(Duration now, size_t most) const;
   // Replaces the memory by `kept`. Drops machines and faults beyond kMaxHosts
   // and kMaxFaults. With Quarantine::kOff no machine stays quarantined.
   void Restore(Kept kept);

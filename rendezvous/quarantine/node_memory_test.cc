@@ -33,6 +33,14 @@ HostFault Fault(const std::string& host, FaultKind kind, int rank = -1) {
           .text = absl::StrCat("rank ", rank, " died")};
 }
 
+std::vector<std::string> HostsOf(const NodeMemory::Kept& kept) {
+  std::vector<std::string> hosts;
+  for (const NodeMemory::Kept::Host& host : kept.hosts) {
+    hosts.push_back(host.key.host);
+  }
+  return hosts;
+}
+
 class NodeMemoryTest : public ::testing::Test {
  protected:
   // Records a fault one minute after the last one.
@@ -387,6 +395,24 @@ TEST_F(NodeMemoryTest, WithQuarantineOffRememberedQuarantinesEnd) {
   again.Restore(memory.Keep());
   again.Record(now_, kNodes, Fault("b", FaultKind::kStraggler, 0));
   EXPECT_EQ(again.View(now_).at(Key("a")).state, HostState::kQuarantined);
+}
+
+TEST_F(NodeMemoryTest, TheWorstMachinesAreKeptFirst) {
+  Record(Fault("old", FaultKind::kXid));
+  Record(Fault("freed", FaultKind::kXid));
+  ASSERT_TRUE(memory_.Free(now_ += minutes(1), "freed", "ada").ok());
+  Record(Fault("few", FaultKind::kStraggler));
+  Quarantine("many");
+  ASSERT_TRUE(memory_.Ban(now_, "banned", "fan").ok());
+  Record(Fault("void", FaultKind::kXid));
+  ASSERT_TRUE(memory_.Free(now_ += minutes(1), "void", "ada").ok());
+  const std::vector<std::string> order = {"banned", "many", "old",
+                                          "few",    "void", "freed"};
+  for (const size_t most : {0, 2, 6, 7}) {
+    EXPECT_EQ(HostsOf(memory_.KeepWorst(now_, most)),
+              std::vector(order.begin(),
+                          order.begin() + std::min(most, order.size())));
+  }
 }
 
 }  // namespace

@@ -339,6 +339,7 @@ class Coordinator::Impl {
     std::lock_guard<std::mutex> lock(mutex_);
     if (standby_ == nullptr || directive.epoch < learned_epoch_) return;
     learned_epoch_ = directive.epoch;
+    standby_->Learn(directive);
     if (directive.kind == DirectiveKind::kFinished) {
       if (!RunsAgain(directive.verdict.outcome)) ForgetRecord();
       return;
@@ -611,6 +612,7 @@ class Coordinator::Impl {
     const std::shared_ptr<DrivenJob> job =
         NewJob(first.run_id, epoch, first.spec, run_tag, account);
     Add(job, account);
+    if (elected->handover().has_value()) Inherit(*elected->handover(), *job);
     // Use the record only if no node knows a round. The report of a node that
     // knows a round is newer than the record.
     if (std::ranges::none_of(reports, [](const auto& one) {
@@ -625,6 +627,22 @@ class Coordinator::Impl {
       replayed.emplace_back(stream.sink, report);
     }
     return job->Begin(replayed);
+  }
+
+  // Gives the job and the memory of the machines what the earlier coordinator
+  // has handed over.
+  void Inherit(const Handover& handover, DrivenJob& job) {
+    job.Inherit(handover);
+    if (handover.machines.empty()) return;
+    const absl::Status status = hosts_.Inherit(handover.machines);
+    if (status.ok() || !options_.on_decision) return;
+    options_.on_decision(
+        options_.only_run_id,
+        {.kind = "adopt",
+         .node_id = "",
+         .reason = absl::StrCat("the earlier coordinator's memory of the "
+                                "machines cannot be used: ",
+                                std::string(status.message()))});
   }
 
   // Called when another coordinator has a higher epoch than the job: replaces

@@ -22,7 +22,9 @@
 #include "base/channel_key.h"
 #include "base/monotonic_clock.h"
 #include "base/unix_time.h"
+#include "rendezvous/quarantine/node_memory.h"
 #include "rendezvous/testing/scripted_node.h"
+#include "rendezvous/wire/memory_wire.h"
 
 namespace muster::rendezvous {
 namespace {
@@ -1238,6 +1240,24 @@ TEST_F(TakeoverTest, TakesOverOnceAMajorityHasPromised) {
   EXPECT_EQ(known->epoch, announcement->epoch);
   EXPECT_FALSE(coordinator_.Known("other").has_value());
   EXPECT_TRUE(coordinator_.MayLeave()) << "the others can elect another one";
+}
+
+TEST_F(TakeoverTest, KnowsTheDrainsAndMachinesThatWereHandedOver) {
+  NodeMemory memory;
+  ASSERT_TRUE(memory.Ban(hours(1), "n7", "broken fan").ok());
+  Directive directive;
+  directive.epoch = directive.electorate.epoch = kOldEpoch;
+  directive.handover = Handover{.machines = ToBytes(memory.Keep())};
+  const NodeIdentity node = SurvivorReport("node-c", 2, kOldEpoch).node;
+  directive.handover->Release(
+      {.node_id = node.node_id, .incarnation = node.incarnation});
+  coordinator_.Learn(directive);
+  TakeOver();
+  EXPECT_THAT(coordinator_.GetJob("job")->reason,
+              HasSubstr("drained before this coordinator took over"));
+  const std::vector<HostStatus> hosts = coordinator_.ListHosts();
+  ASSERT_THAT(hosts, SizeIs(1));
+  EXPECT_EQ(hosts[0].judgement.reason, "broken fan");
 }
 
 TEST_F(TakeoverTest, AsksForAnotherCoordinatorOnceItLacksAMajority) {

@@ -171,6 +171,11 @@ void DrivenJob::Recall(const KeptJob& kept) {
   job_.Recall(kept.job, AgeOf(kept, UnixTime()));
 }
 
+void DrivenJob::Inherit(const Handover& handover) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  job_.Inherit(handover);
+}
+
 KeptJob DrivenJob::Record() const {
   std::lock_guard<std::mutex> lock(mutex_);
   return {.job = job_.Record(), .written_at = UnixTime(), .owner = owner_};
@@ -328,7 +333,7 @@ JobStep DrivenJob::StepJudged(const JobEvent& event) {
         surroundings_.hosts->NewerThan(judged_);
     if (!newest.has_value()) return;
     judged_ = newest->number;
-    step(HostsJudged{std::move(newest->view)});
+    step(HostsJudged{std::move(newest->view), std::move(newest->machines)});
   };
   judge();
   step(event);

@@ -157,6 +157,9 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   // of a job whose nodes are expected to know no round of it (Job::Recall).
   // Call it before the first report.
   void Recall(const KeptJob& kept);
+  // Takes over what an earlier coordinator has handed over (Job::Inherit). Call
+  // it before the first report.
+  void Inherit(const Handover& handover);
   // The job's record, as of now.
   KeptJob Record() const;
 

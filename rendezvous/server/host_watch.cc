@@ -3,6 +3,7 @@
 #include <limits>
 #include <utility>
 
+#include "rendezvous/protocol/directive.h"
 #include "rendezvous/wire/memory_wire.h"
 
 namespace muster::rendezvous {
@@ -17,8 +18,7 @@ HostWatch::HostWatch(Options options)
   memory_.Restore(options_.kept);
   const std::lock_guard<std::mutex> lock(mutex_);
   const Duration now = options_.clock();
-  view_ = std::make_shared<HostView>(memory_.View(now));
-  due_ = memory_.NextChange(now).value_or(Duration(kNever)).count();
+  Show(now);
   number_ = view_->empty() ? 0 : 1;
 }
 
@@ -60,7 +60,7 @@ std::optional<HostWatch::Version> HostWatch::NewerThan(uint64_t known) {
   const std::lock_guard<std::mutex> lock(mutex_);
   RefreshIfDue(now);
   if (number_ == known) return std::nullopt;
-  return Version{.number = number_, .view = view_};
+  return Version{.number = number_, .view = view_, .machines = machines_};
 }
 
 std::vector<HostStatus> HostWatch::List() {
@@ -68,6 +68,26 @@ std::vector<HostStatus> HostWatch::List() {
   const Duration now = options_.clock();
   RefreshIfDue(now);
   return memory_.List(now);
+}
+
+absl::Status HostWatch::Inherit(const std::string& machines) {
+  absl::StatusOr<NodeMemory::Kept> kept = MemoryFromBytes(machines);
+  if (!kept.ok()) return kept.status();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  memory_.Restore(*std::move(kept));
+  Publish(options_.clock(), {});
+  return absl::OkStatus();
+}
+
+void HostWatch::Show(Duration now) {
+  view_ = std::make_shared<HostView>(memory_.View(now));
+  due_ = memory_.NextChange(now).value_or(Duration(kNever)).count();
+  std::string bytes;
+  for (size_t most = kMaxHandedOver;; most /= 2) {
+    bytes = ToBytes(memory_.KeepWorst(now, most));
+    if (bytes.size() <= Handover::kMaxMachinesBytes) break;
+  }
+  machines_ = std::make_shared<const std::string>(std::move(bytes));
 }
 
 void HostWatch::RefreshIfDue(Duration now) {
@@ -87,9 +107,8 @@ void HostWatch::RefreshIfDue(Duration now) {
 void HostWatch::Publish(Duration now,
                         const std::vector<NodeMemory::Change>& changes,
                         std::function<void()> kept) {
-  view_ = std::make_shared<HostView>(memory_.View(now));
+  Show(now);
   ++number_;
-  due_ = memory_.NextChange(now).value_or(Duration(kNever)).count();
   if (options_.records != nullptr) {
     options_.records->Put(kNodeMemoryKey, ToBytes(memory_.Keep()),
                           std::move(kept));

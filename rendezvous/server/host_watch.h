@@ -63,19 +63,30 @@ class HostWatch {
   struct Version {
     uint64_t number = 0;
     std::shared_ptr<const HostView> view;
+    // Handover::machines: of the remembered machines those that the next
+    // coordinator needs most, at most kMaxHandedOver.
+    std::shared_ptr<const std::string> machines;
   };
   // Returns the newest version; nullopt: the caller has this version already,
   // because its number is `known`. O(1) unless a machine's state has changed.
   std::optional<Version> NewerThan(uint64_t known);
   std::vector<HostStatus> List();
+  // Replaces the memory by `machines`, which an earlier coordinator has handed
+  // over (Version::machines). on_quarantine is not called for its quarantines.
+  // InvalidArgument, DataLoss: the bytes are damaged; the memory is unchanged.
+  absl::Status Inherit(const std::string& machines);
 
  private:
+  static constexpr size_t kMaxHandedOver = 32;
+
   // Publish makes a new version, writes the record, and calls on_quarantine for
   // each new quarantine in `changes`. RefreshIfDue calls NodeMemory::Refresh if
   // due_ has passed, and publishes the changes. Both require mutex_.
   void Publish(Duration now, const std::vector<NodeMemory::Change>& changes,
                std::function<void()> kept = nullptr);
   void RefreshIfDue(Duration now);
+  // Sets view_, machines_ and due_ from memory_. Requires mutex_.
+  void Show(Duration now);
 
   const Options options_;
   std::atomic<int> nodes_ = 0;
@@ -86,7 +97,9 @@ class HostWatch {
 
   std::mutex mutex_;
   NodeMemory memory_;
+  // The newest version, except its number. Show sets both.
   std::shared_ptr<const HostView> view_;
+  std::shared_ptr<const std::string> machines_;
 };
 
 }  // namespace muster::rendezvous

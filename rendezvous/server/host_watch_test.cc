@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "rendezvous/protocol/directive.h"
 #include "rendezvous/wire/memory_wire.h"
 
 namespace muster::rendezvous {
@@ -134,6 +136,45 @@ TEST_F(HostWatchTest, WithQuarantineOffAJobLearnsOfFaultsOnly) {
   EXPECT_THAT(watch.List(), SizeIs(1));
   now_ += std::chrono::hours(30);
   EXPECT_THAT(*watch.NewerThan(version->number)->view, IsEmpty());
+}
+
+TEST_F(HostWatchTest, TheNextCoordinatorInheritsTheMemory) {
+  HostWatch before(Options());
+  before.Record({Lost(), Lost(), Lost()});
+  ASSERT_TRUE(before.Ban("b", "fan").ok());
+  const auto handed_over = before.NewerThan(0)->machines;
+  notices_.clear();
+  HostWatch watch(Options());
+  ASSERT_TRUE(watch.Inherit(*handed_over).ok());
+  const auto version = watch.NewerThan(0);
+  ASSERT_TRUE(version.has_value());
+  EXPECT_EQ(version->view->at({"a", "10.0.0.1"}).state,
+            HostState::kQuarantined);
+  EXPECT_EQ(version->view->at({"b", ""}).reason, "fan");
+  EXPECT_EQ(*version->machines, *handed_over);
+  EXPECT_EQ(records_.newest[kNodeMemoryKey].size(), handed_over->size());
+  EXPECT_THAT(notices_, IsEmpty()) << "the earlier coordinator has told it";
+  EXPECT_FALSE(watch.Inherit("\xff").ok());
+  EXPECT_THAT(watch.List(), SizeIs(2));
+}
+
+TEST_F(HostWatchTest, WhatIsHandedOverIsBounded) {
+  HostWatch watch(Options());
+  const std::string name(200, 'n');
+  std::vector<HostFault> faults;
+  for (int host = 0; host < 60; ++host) {
+    for (size_t i = 0; i < NodeMemory::kMaxFaults; ++i) {
+      faults.push_back({.host = {absl::StrCat(name, host), "10.0.0.1"},
+                        .kind = FaultKind::kStraggler,
+                        .run_id = std::string(200, 'r'),
+                        .rank = 8 * host + static_cast<int>(i),
+                        .text = std::string(kMaxFaultBytes, 't')});
+    }
+  }
+  watch.Record(faults);
+  const auto machines = watch.NewerThan(0)->machines;
+  EXPECT_LE(machines->size(), Handover::kMaxMachinesBytes);
+  EXPECT_THAT(MemoryFromBytes(*machines)->hosts, SizeIs(16));
 }
 
 }  // namespace

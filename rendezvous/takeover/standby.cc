@@ -132,6 +132,19 @@ void Standby::Follow(std::optional<Leader> leader) {
   followed_ = std::move(leader);
 }
 
+void Standby::Learn(const Directive& directive) {
+  // A new coordinator that does not know the electorate yet names no standbys.
+  // The handover of the earlier one stays valid until then.
+  if (directive.electorate.epoch == 0) return;
+  const bool is_late = handover_.has_value() &&
+                       directive.handover.has_value() &&
+                       directive.epoch == handover_epoch_ &&
+                       directive.handover->number < handover_->number;
+  if (is_late) return;
+  handover_epoch_ = directive.epoch;
+  handover_ = directive.handover;
+}
+
 Standby::Step Standby::Told(Instant now, uint64_t epoch,
                             const std::string& endpoint, Backing backing) {
   Step step;

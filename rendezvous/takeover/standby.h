@@ -91,6 +91,13 @@ class Standby {
   // Sets the coordinator to which the agent in this standby's process is
   // connected; nullopt: the agent has lost its coordinator.
   void Follow(std::optional<Leader> leader);
+  // Handles a directive that the agent in this process has received from the
+  // job's coordinator. The caller drops directives with an older epoch.
+  void Learn(const Directive& directive);
+  // What the job's coordinator has handed over to this standby, for Job::Inherit
+  // if this standby is elected; nullopt: the coordinator does not name this
+  // standby, or none is known.
+  const std::optional<Handover>& handover() const { return handover_; }
   // Handles an announcement: the coordinator at `endpoint` says about once a
   // second that it coordinates the job with `epoch`.
   //
@@ -174,6 +181,8 @@ class Standby {
   uint64_t epoch_ = 0;
   uint64_t revision_ = 0;
   std::optional<Leader> followed_;
+  std::optional<Handover> handover_;
+  uint64_t handover_epoch_ = 0;  // epoch of the sender of handover_
   struct Announced {
     Leader leader;
     Instant until;

@@ -126,6 +126,38 @@ TEST(StandbyTest, IsElectedOnceAMajorityHasPromised) {
   EXPECT_EQ(nodes.standby().reports().size(), 2u);
 }
 
+Directive HandingOver(uint64_t epoch, std::optional<uint64_t> number) {
+  Directive directive;
+  directive.epoch = epoch;
+  directive.electorate.epoch = epoch;
+  if (number.has_value()) directive.handover = Handover{.number = *number};
+  return directive;
+}
+
+TEST(StandbyTest, KeepsTheNewestHandoverOfTheCoordinator) {
+  Standby standby(Standby::Kind::kSuccessor, kCandidate);
+  EXPECT_FALSE(standby.handover().has_value());
+  standby.Learn(HandingOver(kOld, 2));
+  standby.Learn(HandingOver(kOld, 1));
+  EXPECT_EQ(standby.handover()->number, 2u) << "the second one was delayed";
+  standby.Learn(HandingOver(kOld, 3));
+  EXPECT_EQ(standby.handover()->number, 3u);
+  standby.Learn(HandingOver(kCandidate, 1));
+  EXPECT_EQ(standby.handover()->number, 1u) << "of another coordinator";
+}
+
+TEST(StandbyTest, AHandoverCountsUntilTheCoordinatorNamesOtherStandbys) {
+  Standby standby(Standby::Kind::kSuccessor, kCandidate);
+  standby.Learn(HandingOver(kOld, 2));
+  Directive hold = HandingOver(kCandidate, std::nullopt);
+  hold.electorate.epoch = 0;
+  standby.Learn(hold);
+  EXPECT_TRUE(standby.handover().has_value())
+      << "a coordinator that collects reports names no standbys yet";
+  standby.Learn(HandingOver(kCandidate, std::nullopt));
+  EXPECT_FALSE(standby.handover().has_value());
+}
+
 // With many nodes, the standby does not count all reports after each report.
 // But it must count them after the report that completes a majority: the fifth
 // of nine.

@@ -119,6 +119,34 @@ void FromWire(const v1::PairCheck& wire, BoundedReader* reader,
   reader->Integer("gpus", wire.gpus(), 0, kMaxSlots, &check->gpus);
 }
 
+void ToWire(const Handover& handover, v1::Handover* wire) {
+  for (const Handover::Released& agent : handover.released) {
+    v1::Handover::Released* const to = wire->add_released();
+    to->set_node_id(agent.node_id);
+    to->set_incarnation(agent.incarnation);
+  }
+  wire->set_machines(handover.machines);
+  wire->set_number(handover.number);
+}
+
+void FromWire(const v1::Handover& wire, BoundedReader* reader,
+              Handover* handover) {
+  reader->Text("machines", wire.machines(), Handover::kMaxMachinesBytes,
+               TextKind::kWords, &handover->machines);
+  handover->number = wire.number();
+  if (!reader->Count("released", wire.released_size(),
+                     Handover::kMaxReleased)) {
+    return;
+  }
+  handover->released.resize(wire.released_size());
+  for (int i = 0; i < wire.released_size(); ++i) {
+    BoundedReader::Within within(reader, "released", i);
+    reader->Text("node_id", wire.released(i).node_id(), kMaxNameBytes,
+                 TextKind::kName, &handover->released[i].node_id);
+    handover->released[i].incarnation = wire.released(i).incarnation();
+  }
+}
+
 bool Stops(DirectiveKind kind) {
   return kind == DirectiveKind::kStop || kind == DirectiveKind::kFinished ||
          kind == DirectiveKind::kReleased || kind == DirectiveKind::kRefused;
@@ -167,6 +195,9 @@ void ToWire(const Directive& directive, v1::Directive* wire) {
   const size_t standbys = std::min(directive.standbys.size(), kMaxStandbys);
   for (size_t i = 0; i < standbys; ++i) {
     wire->add_standbys(directive.standbys[i]);
+  }
+  if (directive.handover.has_value()) {
+    ToWire(*directive.handover, wire->mutable_handover());
   }
   if (directive.host_rank >= 0) wire->set_host_rank(directive.host_rank);
   const size_t inquiries = std::min(directive.inquiries.size(), kMaxInquiries);
@@ -226,6 +257,10 @@ absl::Status FromWire(const v1::Directive& wire, Directive* directive) {
   }
   if (directive->kind == DirectiveKind::kMoved) {
     reader.Present("standbys", !directive->standbys.empty());
+  }
+  if (wire.has_handover()) {
+    BoundedReader::Within within(&reader, "handover");
+    FromWire(wire.handover(), &reader, &directive->handover.emplace());
   }
   if (wire.has_host_rank()) {
     reader.Integer("host_rank", wire.host_rank(), 0, kAnyInt32,

@@ -27,7 +27,11 @@ constexpr Duration kImpostorComes = milliseconds(40);
 constexpr int kKillInNewRound = 150;
 constexpr int kIsCalm = 600;
 constexpr Duration kCalm = seconds(75);
+// kDrainBeforeKill: an operator drains another node, and the coordinator is
+// killed within kDrained, so that the next coordinator must know of the drain.
 constexpr int kStaysAway = 200;
+constexpr int kDrainBeforeKill = 200;
+constexpr Duration kDrained = milliseconds(300);
 // Time within which most nodes of a new round begin the round.
 constexpr Duration kRoundBegins = milliseconds(20);
 
@@ -179,8 +183,21 @@ void FaultInjector::TroubleTakeover() {
   SimNode* node = CoordinatingNode();
   if (node != nullptr && random.Chance(plan.kill_coordinator)) {
     ++stage_->census["coordinator killed"];
-    Kill(*node, random.Chance(300) ? Network::Death::kPower
-                                   : Network::Death::kProcess);
+    const Network::Death how = random.Chance(300) ? Network::Death::kPower
+                                                  : Network::Death::kProcess;
+    const int drained = random.Below(static_cast<int>(nodes_->size()));
+    if (random.Chance(kDrainBeforeKill) && drained != node->slot()) {
+      NewestOf(*coordinators_)->Drain(drained);
+      stage_->queue.In(random.Between(Duration::zero(), kDrained),
+                       [this, how] {
+                         SimNode* host = CoordinatingNode();
+                         if (!stage_->healed && host != nullptr) {
+                           Kill(*host, how);
+                         }
+                       });
+    } else {
+      Kill(*node, how);
+    }
     return;
   }
   if (node != nullptr && !node->paused() &&

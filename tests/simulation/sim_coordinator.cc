@@ -348,6 +348,7 @@ rendezvous::HostsJudged SimCoordinator::Judgement() const {
 void SimCoordinator::NoteSent(int slot, const rendezvous::Delivery& delivery) {
   const rendezvous::Directive& directive = delivery.directive;
   const bool is_run = directive.kind == rendezvous::DirectiveKind::kRun;
+  CheckReleased(agents_.at(delivery.stream), directive);
   stage_->Note(absl::StrCat(
       host_ == kOutside ? "C" : EndpointOf(host_), " > n", slot, " #",
       delivery.stream, " r", directive.revision, " ", NameOf(directive.kind),
@@ -361,6 +362,23 @@ void SimCoordinator::NoteSent(int slot, const rendezvous::Delivery& delivery) {
                          directive.electorate.nodes, " standbys ",
                          absl::StrJoin(directive.standbys, " "), " ",
                          is_run ? "" : directive.reason)));
+}
+
+void SimCoordinator::CheckReleased(AgentName agent,
+                                   const rendezvous::Directive& directive) {
+  const rendezvous::Handover::Released one = {
+      .node_id = absl::StrCat("n", agent.slot),
+      .incarnation = agent.incarnation};
+  if (std::ranges::find(released_before_, one) == released_before_.end()) {
+    return;
+  }
+  ++stage_->census["released agent comes to a successor"];
+  if (directive.kind == rendezvous::DirectiveKind::kRun &&
+      directive.place.epoch == directive.epoch) {
+    stage_->Fail(absl::StrCat("n", agent.slot,
+                              ", which was drained, gets a place from the "
+                              "next coordinator"));
+  }
 }
 
 void SimCoordinator::Arm(std::optional<Instant> deadline) {
@@ -532,6 +550,7 @@ void SimCoordinator::TakeOver(uint64_t epoch) {
   const std::map<rendezvous::StreamId, rendezvous::Report> reports =
       standby_->reports();
   const auto replayed = standby_->Replay();
+  const std::optional<rendezvous::Handover> handover = standby_->handover();
   took_over_ = std::ranges::any_of(
       reports, [](const auto& one) { return one.second.promised_epoch > 0; });
   standby_.reset();
@@ -541,6 +560,11 @@ void SimCoordinator::TakeOver(uint64_t epoch) {
                             epoch, " and ", reports.size(), " nodes"));
   ++stage_->census[stage_->newest_epoch == 0 ? "founded" : "elected"];
   StartJob(reports.begin()->second);
+  released_before_.clear();
+  if (handover.has_value()) {
+    released_before_ = handover->released;
+    job_->Inherit(*handover);
+  }
   if (std::ranges::none_of(
           reports, [](const auto& one) { return one.second.knows_round(); })) {
     Recall();
@@ -612,6 +636,7 @@ void SimCoordinator::ForgetRecord() {
 void SimCoordinator::Learn(const rendezvous::Directive& directive) {
   if (standby_ == nullptr || directive.epoch < learned_epoch_) return;
   learned_epoch_ = directive.epoch;
+  standby_->Learn(directive);
   if (directive.kind == rendezvous::DirectiveKind::kFinished &&
       directive.verdict.outcome != rendezvous::Outcome::kTimedOut) {
     journal_.reset();

@@ -131,6 +131,9 @@ class SimCoordinator {
   // counts this event in Stage::census.
   void CountCheckCutShort();
   void NoteSent(int slot, const rendezvous::Delivery& delivery);
+  // Fails the simulation if `directive` gives an agent that the earlier
+  // coordinator has released a place in a new round.
+  void CheckReleased(AgentName agent, const rendezvous::Directive& directive);
   bool Announces() const;
   void AnnounceAgain(uint64_t life);
   // Sends the announcements of this coordinator or standby to the coordinator
@@ -207,6 +210,8 @@ class SimCoordinator {
   std::vector<std::string> standbys_;
   // endpoints of other standbys that have announced themselves to this one
   std::set<std::string> met_;
+  // the agents that the earlier coordinator has released, as it has handed over
+  std::vector<rendezvous::Handover::Released> released_before_;
   bool paused_ = false;
   bool without_power_ = false;
   bool agent_left_ = false;

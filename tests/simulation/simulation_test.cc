@@ -127,7 +127,8 @@ TEST(Simulation, TheSeedsProduceEveryKindOfEvent) {
   }
   for (const char* what :
        {"founded", "elected", "deposed", "stand by", "moved", "partition",
-        "link given up", "coordinator killed", "coordinator paused"}) {
+        "link given up", "coordinator killed", "coordinator paused",
+        "released agent comes to a successor"}) {
     EXPECT_GE(seen[what], 3) << what;
   }
 }

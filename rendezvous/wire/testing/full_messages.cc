@@ -295,6 +295,10 @@ Directive FullDirective(DirectiveKind kind) {
                           .members = {"n1", "n2"},
                           .incarnations = {25, 0xfedcba9876543214}};
   directive.standbys = {"10.0.0.8:29400", "[fd00::9]:1234"};
+  directive.handover =
+      Handover{.number = 34,
+               .released = {{.node_id = "n3", .incarnation = 33}},
+               .machines = "memory\xff"};
   directive.host_rank = 3;
   directive.pair_check = PairCheck{.number = 24,
                                    .role = PairCheck::Role::kConnect,

@@ -23,12 +23,13 @@ _LAUNCH = os.path.realpath('launcher/launch')
 _COORDINATES = 'launch: this node coordinates the job now'
 _MOVED = r'launch: the job is coordinated at (127\.0\.0\.(\d)):\d+ now'
 # The worker reads words from its node's FIFO: "step" makes the worker do a
-# step; any other word is the exit code of the worker.
+# step; after "stay" only SIGKILL ends it; any other word is its exit code.
 _WORKER = '''
 exec 3<>"%s/$NODE"
 echo "$NODE starts, one of $WORLD_SIZE"
 steps=0
 while read word <&3; do
+  if [ "$word" = stay ]; then trap "" TERM; echo "$NODE stays"; continue; fi
   if [ "$word" != step ]; then exit $word; fi
   steps=$((steps + 1))
   echo "$NODE did step $steps"
@@ -384,6 +385,34 @@ class Takeover(unittest.TestCase):
     self.wait_for_round()
     for name in self.nodes:
       self.do_step(name)
+    self.assert_job_succeeds()
+
+  def test_the_successor_knows_a_drain(self):
+    self.start_job('abcd', '--nnodes=2:4', '--shutdown-timeout=5')
+    # Node d still stops its worker when the coordinator is lost.
+    self.say('d', 'stay')
+    self.nodes['d'].wait_for('d stays\n')
+    self.command('drain', 'a', 'd')
+    for name in 'bc':
+      self.nodes[name].wait_for(r'round 1 is broken \(.* drained by')
+    self.kill_node('a')
+    self.wait_for_successor()
+    drained = self.nodes.pop('d')
+    self.assertEqual(drained.exit_code(), 0, drained.output)
+    self.assertIn('drained before this coordinator took over', drained.output)
+    self.wait_for_round()
+    for name in self.nodes:
+      self.do_step(name)
+    self.assert_job_succeeds()
+
+  def test_the_successor_knows_the_banned_machines(self):
+    self.start_job('abc', '--nnodes=2:3')
+    self.command('nodes', 'a', '--ban', 'n7', '--reason', 'broken fan')
+    self.assertIn('broken fan', self.command('nodes', 'a'))
+    self.kill_node('a')
+    successor = self.wait_for_successor()
+    self.assertRegex(self.command('nodes', successor), 'n7.* broken fan')
+    self.wait_for_round()
     self.assert_job_succeeds()
 
   def test_all_coordinators_write_one_event_log(self):
