@@ -571,8 +571,7 @@ std::optional<std::string> Outbox::Unanswered() const {
       (!question_->answered && question_->seen_revision < node->revision);
   const bool reworded =
       node->told.kind == DirectiveKind::kWait && node->wording != wording_;
-  const bool lacks_handover =
-      HandoverFor(state_, *node) > node->told_handover;
+  const bool lacks_handover = HandoverFor(state_, *node) > node->told_handover;
   if (!unseen && !reworded && !lacks_handover) return std::nullopt;
   return question_->node_id;
 }

@@ -146,11 +146,11 @@ std::optional<Instant> Job::NextDeadline() const {
 
 bool Job::WasReleased(const NodeIdentity& agent) const {
   if (!state_.released_before.has_value()) return false;
-  return std::ranges::any_of(
-      *state_.released_before, [&](const Handover::Released& one) {
-        return one.node_id == agent.node_id &&
-               one.incarnation == agent.incarnation;
-      });
+  return std::ranges::any_of(*state_.released_before,
+                             [&](const Handover::Released& one) {
+                               return one.node_id == agent.node_id &&
+                                      one.incarnation == agent.incarnation;
+                             });
 }
 
 void Job::TellStandbys() {

@@ -3417,12 +3417,24 @@ TEST(HandoverTest, ADrainedNodeGetsNoPlaceFromTheSuccessor) {
   }
 }
 
+// Node e is cut off while the coordinator changes twice.
+TEST(HandoverTest, WhatWasHandedOverIsHandedOn) {
+  JobFixture job = JobOfFive();
+  job.Step(DrainAsked{"e"});
+  for (const char* name : {"b", "c", "d"}) job.Stopping(name);
+  job.TakeOver("b");
+  job.ReconnectAll({"b", "c", "d"});
+  ASSERT_TRUE(job.told("c").handover.has_value());
+  ASSERT_THAT(job.told("c").handover->released, SizeIs(1));
+  EXPECT_EQ(job.told("c").handover->released[0].node_id, "e");
+}
+
 // The order to stop has reached no node, so that the round still runs.
 TEST(HandoverTest, ADrainedMemberOfARunningRoundBreaksIt) {
   JobFixture job = JobOfFive();
   Handover handover;
-  handover.Release({.node_id = "e",
-                    .incarnation = job.agent("e").report.node.incarnation});
+  handover.Release(
+      {.node_id = "e", .incarnation = job.agent("e").report.node.incarnation});
   job.agent("b").told.handover = handover;
   job.TakeOver("b");
   job.ReconnectAll({"b", "c", "d", "e"});

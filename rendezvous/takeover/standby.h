@@ -94,9 +94,9 @@ class Standby {
   // Handles a directive that the agent in this process has received from the
   // job's coordinator. The caller drops directives with an older epoch.
   void Learn(const Directive& directive);
-  // What the job's coordinator has handed over to this standby, for Job::Inherit
-  // if this standby is elected; nullopt: the coordinator does not name this
-  // standby, or none is known.
+  // What the job's coordinator has handed over to this standby, for
+  // Job::Inherit if this standby is elected; nullopt: the coordinator does not
+  // name this standby, or none is known.
   const std::optional<Handover>& handover() const { return handover_; }
   // Handles an announcement: the coordinator at `endpoint` says about once a
   // second that it coordinates the job with `epoch`.

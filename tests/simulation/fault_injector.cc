@@ -183,18 +183,17 @@ void FaultInjector::TroubleTakeover() {
   SimNode* node = CoordinatingNode();
   if (node != nullptr && random.Chance(plan.kill_coordinator)) {
     ++stage_->census["coordinator killed"];
-    const Network::Death how = random.Chance(300) ? Network::Death::kPower
-                                                  : Network::Death::kProcess;
+    const Network::Death how =
+        random.Chance(300) ? Network::Death::kPower : Network::Death::kProcess;
     const int drained = random.Below(static_cast<int>(nodes_->size()));
     if (random.Chance(kDrainBeforeKill) && drained != node->slot()) {
       NewestOf(*coordinators_)->Drain(drained);
-      stage_->queue.In(random.Between(Duration::zero(), kDrained),
-                       [this, how] {
-                         SimNode* host = CoordinatingNode();
-                         if (!stage_->healed && host != nullptr) {
-                           Kill(*host, how);
-                         }
-                       });
+      stage_->queue.In(random.Between(Duration::zero(), kDrained), [this, how] {
+        SimNode* host = CoordinatingNode();
+        if (!stage_->healed && host != nullptr) {
+          Kill(*host, how);
+        }
+      });
     } else {
       Kill(*node, how);
     }
