@@ -140,6 +140,18 @@ TEST_F(JobEviction, APassingStragglerStays) {
   EXPECT_EQ(job_.phase(), JobPhase::kRunning);
 }
 
+TEST_F(JobEviction, ASlowRankOfAnEarlierRoundStays) {
+  Train(25, milliseconds(600));
+  job_.Lose("a");
+  ASSERT_EQ(job_.phase(), JobPhase::kStopping);
+  job_.Join("c");
+  EXPECT_NE(job_.kind("b"), DirectiveKind::kReleased) << "the round is over";
+  job_.AllStop();
+  job_.Join("d");
+  EXPECT_EQ(job_.phase(), JobPhase::kRunning);
+  EXPECT_EQ(job_.World(), (std::vector<std::string>{"c", "b"}));
+}
+
 TEST_F(JobEviction, DoesNotDisturbAPreemptedJob) {
   Train(25, milliseconds(600));
   job_.agent("a").report.preemption =
