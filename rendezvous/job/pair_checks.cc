@@ -2,6 +2,10 @@
 
 namespace muster::rendezvous {
 
+void PairChecks::Suspect() {
+  if (when_ == NetworkCheckTime::kSuspicion) is_suspicious_ = true;
+}
+
 void PairChecks::End() {
   is_first_due_ = false;
   is_suspicious_ = false;

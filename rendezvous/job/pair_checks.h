@@ -27,9 +27,7 @@ class PairChecks {
   bool is_due() const { return is_first_due_ || is_suspicious_; }
   // Makes a check due before the next round, because the network or a node may
   // be bad. No effect unless the job runs with kSuspicion.
-  void Suspect() {
-    is_suspicious_ = is_suspicious_ || when_ == NetworkCheckTime::kSuspicion;
-  }
+  void Suspect();
   // The job has had a round, so the check before the first round is not due.
   void SkipFirst() { is_first_due_ = false; }
   // A round begins: ends the check before it, and no check is due.

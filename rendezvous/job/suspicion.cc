@@ -81,8 +81,12 @@ void WatchStragglers(JobState& state, Outbox& outbox) {
     outbox.Note("straggler", slow.node_id,
                 change.recovered ? RecoveryText(slow)
                                  : StragglerText(slow, watch.gain()));
+    if (change.recovered) continue;
+    // The check by pairs measures processors, GPUs and connections, but not
+    // where the input data come from.
+    if (slow.phase != SlowPhase::kData) state.checks.Suspect();
     const Node* const node = state.nodes.Find(slow.node_id);
-    if (change.recovered || node == nullptr) continue;
+    if (node == nullptr) continue;
     outbox.Count({.host = {slow.host, node->peer},
                   .kind = FaultKind::kStraggler,
                   .run_id = state.run_id,
@@ -152,9 +156,11 @@ void TakeFaults(JobState& state, Outbox& outbox, Node& node,
     if (fault.kind != FaultKind::kCheck && fault.kind != FaultKind::kXid) {
       continue;
     }
-    // Note only a GPU error that the NVIDIA driver has reported (Xid). A failed
-    // check needs no note, because the decision "unhealthy" shows it.
+    // Only a GPU error that the NVIDIA driver has reported (Xid) needs a note
+    // and a check by pairs. After a failed health check, the decision
+    // "unhealthy" shows the fault, and the node gets no place.
     if (fault.kind == FaultKind::kXid) {
+      state.checks.Suspect();
       outbox.Note("fault", node.identity.node_id,
                   absl::StrCat(node.identity.host, ": ", fault.text));
     }

@@ -12,7 +12,9 @@
 namespace muster::rendezvous {
 
 // What makes the nodes of a job suspicious: slow ranks, faults that their
-// agents report, and the judgement of their machines. Pure.
+// agents report, and the judgement of their machines. Pure. A persistently slow
+// rank, except one that waits for its data, and an error of a GPU make a check
+// by pairs due before the next round (PairChecks::Suspect).
 
 // Compares the ranks' times in the running round at certain intervals, and
 // records which ranks have become slow or have recovered. O(n log n) if a
