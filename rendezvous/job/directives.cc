@@ -213,8 +213,14 @@ NodeStatus StatusOf(const JobState& state, const Node& node, Instant now) {
     for (WorkerProgress& worker : status.progress) {
       worker.silent_for += status.silent_for;
     }
+    const int first_rank = state.world.members[node.group_rank].first_rank;
     for (const RankTimes& measured : node.times) {
       status.times.push_back(TimesOf(measured));
+      if (state.stragglers.round() != state.round) continue;
+      const auto divided =
+          state.stragglers.DivisionOf(first_rank + measured.local_rank);
+      status.times.back().wait = divided.wait;
+      status.times.back().transfer = divided.transfer;
     }
   }
   return status;

@@ -29,10 +29,17 @@ std::string PlacedName(const SlowRank& slow) {
 // (JobStatus::slow_ranks_gain).
 std::string StragglerText(const SlowRank& slow, double gain) {
   if (slow.phase == SlowPhase::kNetwork) {
-    return absl::StrFormat(
+    std::string text = absl::StrFormat(
         "%s has a slow network: it limits the transfers from and to the node "
         "%.1f times as long as those between other nodes",
         PlacedName(slow), slow.ratio);
+    if (slow.max_gain >= kLeastGain) {
+      absl::StrAppendFormat(&text,
+                            "; with a network as quick as the others a step "
+                            "would be up to %.0f %% shorter",
+                            100 * *slow.max_gain);
+    }
+    return text;
   }
   const std::string work = slow.phase == SlowPhase::kData
                                ? "waits for its data: its own time is "
