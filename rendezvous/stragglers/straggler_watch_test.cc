@@ -130,6 +130,18 @@ TEST(StragglerWatch, TheLastRankWaitsForNobodyAndAllTransferAsLong) {
   }
 }
 
+TEST(StragglerWatch, AWindowIsDividedOnce) {
+  Training training(2, 0.1);
+  for (int step = 0; step < 3; ++step) training.Step({0.9, 0.6});
+  const Duration wait = training.watch().DivisionOf(1).wait;
+  const Duration transfer = training.watch().DivisionOf(1).transfer;
+  training.watch().Evaluate(training.now(),
+                            {{.rank = 0, .times = training.times(0)},
+                             {.rank = 1, .times = training.times(1)}});
+  EXPECT_EQ(training.watch().DivisionOf(1).wait, wait);
+  EXPECT_EQ(training.watch().DivisionOf(1).transfer, transfer);
+}
+
 TEST(StragglerWatch, RanksThatAreLastInTurnLeaveTheWaitOfEachWindowVisible) {
   Training training(2, 0.1);
   training.Step({0.9, 0.9});
@@ -364,8 +376,13 @@ TEST(StragglerWatch, AnyTimesAreAccepted) {
                    {{.rank = 0, .times = {}}, {.rank = 1, .times = high}});
   }
   EXPECT_THAT(watch.slow(), IsEmpty());
-  EXPECT_GE(watch.DivisionOf(0).wait, Duration::zero());
-  EXPECT_GE(watch.DivisionOf(1).transfer, Duration::zero());
+  watch.Begin(2, 2);
+  watch.Evaluate(Instant(hours(50)),
+                 {{.rank = 0, .times = {}}, {.rank = 1, .times = {}}});
+  watch.Evaluate(Instant(hours(51)),
+                 {{.rank = 0, .times = {.blocked = most}},
+                  {.rank = 1, .times = {.own = seconds(1)}}});
+  EXPECT_GT(watch.DivisionOf(0).wait, hours(1));
 }
 
 // Noise of a busy machine, random with a seed. Each step of each rank varies by
