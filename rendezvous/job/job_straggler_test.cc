@@ -169,6 +169,8 @@ TEST_F(JobEviction, ASlowRankOfAnEarlierRoundStays) {
   Train(25, milliseconds(600));
   job_.Lose("a");
   ASSERT_EQ(job_.phase(), JobPhase::kStopping);
+  // With two ranks on c, rank 3 is b's in the next round as well.
+  job_.Create("c").report.node.slots = 2;
   job_.Join("c");
   EXPECT_NE(job_.kind("b"), DirectiveKind::kReleased) << "the round is over";
   job_.AllStop();

@@ -87,12 +87,6 @@ class Stragglers(unittest.TestCase):
                        one['gpu'], one['phase'], one['persistent'])
                       for one in slow],
                      [(2, 'b', 0, '0', 'compute', True)])
-    waits = {said['rank']: said['collectives_seconds']['wait']
-             for node in json.loads(self.status('--json'))['nodes']
-             for said in node['progress']}
-    self.assertEqual(sorted(waits), [0, 1, 2, 3])
-    self.assertEqual(min(waits, key=waits.get), 2, waits)
-    self.assertLess(2 * waits[2], waits[0], waits)
     self.assertRegex(
         self.status(),
         r'slow ranks +rank 2 \(.*, local rank 0, GPU 0\): compute, ')
