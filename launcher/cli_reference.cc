@@ -285,10 +285,11 @@ the status once.
 
 `launch status --json` has for each worker in `progress`, as `seconds`, how it has spent
 its time since its first collective of the round: `work` outside of collectives, `data`
-waiting for its data, `collectives` inside of them (the transfer, and the wait for ranks
-that arrive later). null: the worker does not report `OWN_NS` and `BLOCKED_NS`. `launch
-top` and the [dashboard](DASHBOARD.md) show these times, with their shares, for the
-chosen rank.
+waiting for its data, `collectives` inside of them. null: the worker does not report
+`OWN_NS` and `BLOCKED_NS`. `collectives_seconds` has the parts of `collectives` that the
+coordinator could [divide](METRICS.md#slow-ranks): `wait` for ranks that arrive later, and
+`transfer`; null: none yet. `launch top` and the [dashboard](DASHBOARD.md) show these
+times, with their shares, for the chosen rank.
 
 `launch watch` polls every five seconds and prints news: one line for the job with its
 steps, mean loss and total tokens/s, and below it a line for each rank; with more than

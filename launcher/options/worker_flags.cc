@@ -385,8 +385,10 @@ constexpr Flag kFlags[] = {
      .default_text = "never",
      .group = FlagGroup::kHealth,
      .help = "When the nodes are checked by pairs: start (before the first "
-             "round), suspicion (also before each round after a node was lost "
-             "or the communication of workers failed), or never. Each node "
+             "round), suspicion (also before each round after a node was "
+             "lost, the communication of workers failed, a rank was "
+             "persistently slow or a GPU had a hardware error), or never. Each "
+             "node "
              "measures its connections to two others, its processor and its "
              "GPUs; a bad node is told from a bad partner, and becomes a spare "
              "if enough others are there. Needs at least 3 nodes to tell the "

@@ -180,14 +180,24 @@ std::vector<std::vector<std::string>> NodeRows(
   return rows;
 }
 
+// How much shorter a step would be without a slow network, such as ", a step up
+// to 40 % shorter without"; "": unknown, or the rank is slow in another phase.
+std::string MaxGainText(const rendezvous::SlowRank& slow) {
+  if (!slow.max_gain.has_value()) return "";
+  char text[64];
+  std::snprintf(text, sizeof(text), ", a step up to %.0f %% shorter without",
+                100 * *slow.max_gain);
+  return text;
+}
+
 // Returns a line for each slow rank, and a last line that says how much shorter
 // a step would be without the slow ranks. If every slow rank is slow because of
 // its network, the last line is left out.
 std::vector<std::string> SlowRankLines(const rendezvous::JobStatus& job) {
   std::vector<std::string> lines;
-  // The gain says how much shorter a step would be without the slow ranks. The
-  // coordinator does not compute a gain for ranks with a slow network, so there
-  // is a gain only if a rank is slow for another reason.
+  // The common gain says how much shorter a step would be without the slow
+  // ranks. It does not count slow networks, so there is a common gain only if a
+  // rank is slow for another reason.
   const bool has_gain =
       std::ranges::any_of(job.slow_ranks, [](const rendezvous::SlowRank& slow) {
         return slow.phase != rendezvous::SlowPhase::kNetwork;
@@ -201,13 +211,13 @@ std::vector<std::string> SlowRankLines(const rendezvous::JobStatus& job) {
     }
     char ratio[32];
     std::snprintf(ratio, sizeof(ratio), "%.2f", slow.ratio);
-    lines.push_back("rank " + std::to_string(slow.rank) + " (" +
-                    Name(slow.host) + ", local rank " +
-                    std::to_string(slow.local_rank) +
-                    (slow.gpu.empty() ? "" : ", GPU " + Name(slow.gpu)) +
-                    "): " + rendezvous::PhaseText(slow.phase) + ", " + ratio +
-                    " x " + rendezvous::ComparedText(slow.phase) +
-                    (slow.is_persistent ? "" : ", for now"));
+    lines.push_back(
+        "rank " + std::to_string(slow.rank) + " (" + Name(slow.host) +
+        ", local rank " + std::to_string(slow.local_rank) +
+        (slow.gpu.empty() ? "" : ", GPU " + Name(slow.gpu)) +
+        "): " + rendezvous::PhaseText(slow.phase) + ", " + ratio + " x " +
+        rendezvous::ComparedText(slow.phase) + MaxGainText(slow) +
+        (slow.is_persistent ? "" : ", for now"));
   }
   if (!has_gain) return lines;
   char gain[64];

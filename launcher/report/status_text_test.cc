@@ -88,10 +88,12 @@ TEST(StatusTableTest, SlowRanksAreNamedWithTheirPhaseAndTheGain) {
                      .host = "host-c",
                      .phase = rendezvous::SlowPhase::kNetwork,
                      .ratio = 12.5,
+                     .max_gain = 0.4,
                      .is_persistent = true}};
   EXPECT_THAT(StatusTable(job, {}),
               AllOf(HasSubstr("rank 3 (host-c, local rank 0): network, 12.50 x "
-                              "the other links\n"),
+                              "the other links,\n"),
+                    HasSubstr(" a step up to 40 % shorter without\n"),
                     Not(HasSubstr("without them"))));
   job.slow_ranks.assign(10, {});
   EXPECT_THAT(StatusTable(job, {}), HasSubstr("and 2 more\n"));
@@ -119,6 +121,10 @@ TEST(StatusJsonTest, HasTheSlowRanks) {
   EXPECT_EQ(json["slow_ranks"][0]["ratio"], 1.5);
   EXPECT_EQ(json["slow_ranks"][0]["persistent"], true);
   EXPECT_EQ(json["slow_ranks"][0]["gpu"], "0");
+  EXPECT_TRUE(json["slow_ranks"][0]["max_gain"].is_null());
+  job.slow_ranks[0].max_gain = 0.125;
+  EXPECT_EQ(nlohmann::json::parse(StatusJson(job))["slow_ranks"][0]["max_gain"],
+            0.125);
   job.slow_ranks[0].gpu.clear();
   EXPECT_TRUE(
       nlohmann::json::parse(StatusJson(job))["slow_ranks"][0]["gpu"].is_null());
@@ -137,6 +143,13 @@ TEST(StatusJsonTest, HasTheTimesOfTheWorkersThatMeasureThem) {
   EXPECT_EQ(
       progress[1]["seconds"],
       nlohmann::json({{"work", 1.5}, {"data", 0.25}, {"collectives", 0.75}}));
+  EXPECT_TRUE(progress[0]["collectives_seconds"].is_null());
+  EXPECT_TRUE(progress[1]["collectives_seconds"].is_null());
+  job.nodes[0].times[0].wait = std::chrono::milliseconds(500);
+  job.nodes[0].times[0].transfer = std::chrono::milliseconds(125);
+  EXPECT_EQ(nlohmann::json::parse(StatusJson(
+                job))["nodes"][0]["progress"][1]["collectives_seconds"],
+            nlohmann::json({{"wait", 0.5}, {"transfer", 0.125}}));
 }
 
 TEST(StatusTableTest, AJournalThatFailsIsShown) {

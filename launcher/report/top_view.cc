@@ -261,6 +261,10 @@ std::vector<std::string> DetailOf(const Row& row, int64_t front) {
     lines.push_back({"data", TimeText(row.times->data, *row.times)});
     lines.push_back(
         {"collectives", TimeText(row.times->collectives, *row.times)});
+    if (row.times->wait + row.times->transfer > Duration::zero()) {
+      lines.push_back({"wait", TimeText(row.times->wait, *row.times)});
+      lines.push_back({"transfer", TimeText(row.times->transfer, *row.times)});
+    }
   }
   return AlignRows(lines);
 }

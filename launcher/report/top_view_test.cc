@@ -128,11 +128,18 @@ TEST(TopViewTest, AnOpenRankShowsHowItSpendsItsTime) {
                          .data = std::chrono::seconds(1),
                          .collectives = std::chrono::seconds(2)},
                         {.local_rank = 9}};
+  EXPECT_THAT(ScreenOf(job, {.rank = 2, .is_open = true}, {}, 30, 30).lines,
+              Not(Contains(StartsWith("transfer"))))
+      << "not divided yet";
+  job.nodes[1].times[0].wait = std::chrono::milliseconds(1500);
+  job.nodes[1].times[0].transfer = std::chrono::milliseconds(400);
   const TopScreen screen =
       ScreenOf(job, {.rank = 2, .is_open = true}, {}, 30, 30);
   EXPECT_THAT(screen.lines, Contains("own work     62.5 %, 5.0s"));
   EXPECT_THAT(screen.lines, Contains("data         12.5 %, 1.0s"));
   EXPECT_THAT(screen.lines, Contains("collectives  25.0 %, 2.0s"));
+  EXPECT_THAT(screen.lines, Contains("wait         18.8 %, 1.5s"));
+  EXPECT_THAT(screen.lines, Contains("transfer     5.0 %, 0.40s"));
   EXPECT_THAT(ScreenOf(job, {.rank = 3, .is_open = true}, {}, 30, 30).lines,
               Not(Contains(StartsWith("collectives"))));
 }

@@ -34,6 +34,14 @@ Json ToJson(const WorkerTimes& times) {
           {"collectives", ToSeconds(times.collectives)}};
 }
 
+// The wait for later ranks, and the transfer; null: the time in collectives was
+// not divided yet.
+Json DivisionOf(const WorkerTimes& times) {
+  if (times.wait + times.transfer == Duration::zero()) return Json();
+  return {{"wait", ToSeconds(times.wait)},
+          {"transfer", ToSeconds(times.transfer)}};
+}
+
 // `times`: how the worker has spent its time; null: it has measured nothing.
 Json ToJson(const WorkerProgress& said, const WorkerTimes* times,
             std::optional<int> first_rank) {
@@ -47,7 +55,8 @@ Json ToJson(const WorkerProgress& said, const WorkerTimes* times,
       {"status", said.status},
       {"silent_seconds", ToSeconds(said.silent_for)},
       {"deadline_seconds", watched ? Json(ToSeconds(said.deadline)) : Json()},
-      {"seconds", times != nullptr ? ToJson(*times) : Json()}};
+      {"seconds", times != nullptr ? ToJson(*times) : Json()},
+      {"collectives_seconds", times != nullptr ? DivisionOf(*times) : Json()}};
 }
 
 Json ToJson(const JobTime::HostLosses& losses) {
@@ -196,6 +205,7 @@ Json ToJson(const std::vector<SlowRank>& ranks) {
                     {"gpu", slow.gpu.empty() ? Json() : Json(slow.gpu)},
                     {"phase", PhaseText(slow.phase)},
                     {"ratio", Number(slow.ratio)},
+                    {"max_gain", Number(slow.max_gain)},
                     {"persistent", slow.is_persistent}});
   }
   return json;

@@ -141,10 +141,10 @@ std::string WaitReason(const JobState& state, const Node* node, Instant now) {
   }
   const bool first = state.gathering.first();
   std::string reason;
-  if (state.check.has_value() && state.check->is_measuring()) {
-    return absl::StrCat("the ", state.check->size(),
-                        " nodes are checked by pairs, round ",
-                        state.check->rounds());
+  const NetworkCheck* const check = state.checks.current();
+  if (check != nullptr && check->is_measuring()) {
+    return absl::StrCat("the ", check->size(),
+                        " nodes are checked by pairs, round ", check->rounds());
   }
   if (!first) {
     absl::StrAppend(&reason, "round ", state.round, " is over (", state.why,
@@ -213,8 +213,14 @@ NodeStatus StatusOf(const JobState& state, const Node& node, Instant now) {
     for (WorkerProgress& worker : status.progress) {
       worker.silent_for += status.silent_for;
     }
+    const int first_rank = state.world.members[node.group_rank].first_rank;
     for (const RankTimes& measured : node.times) {
       status.times.push_back(TimesOf(measured));
+      if (state.stragglers.round() != state.round) continue;
+      const auto divided =
+          state.stragglers.DivisionOf(first_rank + measured.local_rank);
+      status.times.back().wait = divided.wait;
+      status.times.back().transfer = divided.transfer;
     }
   }
   return status;
@@ -223,11 +229,12 @@ NodeStatus StatusOf(const JobState& state, const Node& node, Instant now) {
 // Returns this node's part of the network check by pairs that is in progress;
 // nullopt: the node has no partner, or the partner was lost.
 std::optional<PairCheck> PairCheckOf(const JobState& state, const Node& node) {
-  const auto partner = state.check->PartnerOf(node.identity.node_id);
+  const NetworkCheck& check = *state.checks.current();
+  const auto partner = check.PartnerOf(node.identity.node_id);
   if (!partner.has_value()) return std::nullopt;
   const Node* const other = state.nodes.Find(partner->node_id);
   if (other == nullptr) return std::nullopt;
-  return PairCheck{.number = state.check->number(),
+  return PairCheck{.number = check.number(),
                    .role = partner->role,
                    .partner = other->identity.host,
                    .address = other->identity.address,
@@ -299,9 +306,10 @@ DirectiveKey KeyFor(const JobState& state, const Node& node) {
   }
   if (member) key.electorate = state.electors.world;
   key.is_spare = node.is_spare;
-  if (key.kind == DirectiveKind::kWait && state.check.has_value() &&
-      state.check->PartnerOf(node.identity.node_id).has_value()) {
-    key.pair_check = state.check->number();
+  const NetworkCheck* const check = state.checks.current();
+  if (key.kind == DirectiveKind::kWait && check != nullptr &&
+      check->PartnerOf(node.identity.node_id).has_value()) {
+    key.pair_check = check->number();
   }
   const bool tells_fault =
       key.kind == DirectiveKind::kWait || key.kind == DirectiveKind::kRun;

@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "rendezvous/job/admission.h"
 #include "rendezvous/job/constituency.h"
+#include "rendezvous/job/suspicion.h"
 #include "rendezvous/protocol/signal_names.h"
 
 namespace muster::rendezvous {
@@ -36,7 +37,7 @@ Job::Job(std::string run_id, uint64_t epoch, JobSpec spec, Instant now,
   state_.born = state_.now = state_.clock.since = now;
   state_.run_tag = std::move(run_tag);
   state_.own_endpoint = std::move(own_endpoint);
-  state_.is_check_due = state_.spec.network_check != NetworkCheckTime::kNever;
+  state_.checks.Begin(state_.spec.network_check);
   if (!state_.own_endpoint.empty()) {
     state_.spec.last_call =
         std::max(state_.spec.last_call, TimeToLearn(state_.spec));
@@ -199,14 +200,14 @@ void Job::On(const ReportArrived& event) {
   const bool reconnected = node->stream != event.stream;
   state_.nodes.SetStream(*node, event.stream);
   node->peer = event.peer;
-  Judge(*node);
+  JudgeMachine(state_, outbox_, *node);
   TakeOver(*node, report);
   ListStandby(*node);
   if (finished()) {
     outbox_.Tell(*node);
     return;
   }
-  TakeFaults(*node, report);
+  TakeFaults(state_, outbox_, *node, report);
   outbox_.Await(*node, reconnected || report.seen_epoch != state_.epoch
                            ? 0
                            : report.seen_revision);
@@ -241,9 +242,15 @@ void Job::On(const ReportArrived& event) {
   JoinElectors(*node, report);
   if (state_.world.unknown > 0) JoinAdopted(*node, report);
   TakeEnd(report);
-  TakeMeasurement(*node, report);
+  state_.checks.Take(node->identity.node_id, report.measurement, state_.epoch);
   Apply(*node, report);
-  WatchStragglers();
+  WatchStragglers(state_, outbox_);
+  if (const auto slow = StragglerToEvict(state_); slow.has_value()) {
+    LeaveOut(*state_.nodes.Find(slow->node_id),
+             absl::StrCat("rank ", slow->rank,
+                          " is slow and a spare is ready "
+                          "(--evict-stragglers)"));
+  }
 }
 
 void Job::Apply(Node& node, const Report& report) {
@@ -648,63 +655,6 @@ void Job::FollowMember(Node& node, const Report& report) {
   }
 }
 
-void Job::WatchStragglers() {
-  StragglerWatch& watch = state_.stragglers;
-  if (state_.phase != JobPhase::kRunning || state_.world.unknown > 0 ||
-      !watch.IsDue(state_.now)) {
-    return;
-  }
-  if (watch.round() != state_.round) {
-    watch.Begin(state_.round, state_.world.world_size);
-  }
-  std::vector<StragglerWatch::Sample> samples;
-  for (size_t i = 0; i < state_.world.members.size(); ++i) {
-    const World::Member& member = state_.world.members[i];
-    const Node* const node = state_.nodes.Find(member.node_id);
-    if (node == nullptr || node->round != state_.round) continue;
-    for (const RankTimes& times : node->times) {
-      const int rank = member.first_rank + times.local_rank;
-      if (rank >= state_.world.world_size) continue;
-      samples.push_back(
-          {.rank = rank, .node = static_cast<int>(i), .times = times});
-    }
-  }
-  for (const auto& change : watch.Evaluate(state_.now, samples)) {
-    const SlowRank slow = Located(state_, change.rank);
-    outbox_.Note("straggler", slow.node_id,
-                 change.recovered ? RecoveryText(slow)
-                                  : StragglerText(slow, watch.gain()));
-    const Node* const node = state_.nodes.Find(slow.node_id);
-    if (change.recovered || node == nullptr) continue;
-    outbox_.Count({.host = {slow.host, node->peer},
-                   .kind = FaultKind::kStraggler,
-                   .run_id = state_.run_id,
-                   .rank = slow.rank,
-                   .text = absl::StrCat("rank ", slow.rank, " was slow")});
-  }
-  if (state_.spec.evict_stragglers) EvictStraggler();
-}
-
-void Job::EvictStraggler() {
-  // Remove no node for a slow rank if some workers have finished, because the
-  // round ends soon. Also remove none if the job is preempted, because no
-  // further round follows.
-  if (GoodSpares(state_) == 0 || state_.world.succeeded > 0 ||
-      state_.preemption.has_value()) {
-    return;
-  }
-  for (const SlowRank& rank : state_.stragglers.slow()) {
-    if (!rank.is_persistent) continue;
-    const SlowRank slow = Located(state_, rank);
-    Node* const node = state_.nodes.Find(slow.node_id);
-    if (node == nullptr) continue;
-    LeaveOut(*node, absl::StrCat("rank ", slow.rank,
-                                 " is slow and a spare is ready "
-                                 "(--evict-stragglers)"));
-    return;
-  }
-}
-
 void Job::On(const StreamClosed& event) {
   const auto successor = state_.successors.find(event.stream);
   if (successor != state_.successors.end()) {
@@ -806,69 +756,13 @@ void Job::On(const CoordinatorTold& event) {
 void Job::On(const HostsJudged& event) {
   state_.hosts = event.view;
   if (finished()) return;
-  for (auto& [id, node] : state_.nodes.nodes()) Judge(node);
+  for (auto& [id, node] : state_.nodes.nodes()) {
+    JudgeMachine(state_, outbox_, node);
+  }
   if (event.machines == nullptr) return;
   state_.handover.machines = *event.machines;
   ++state_.handover.number;
   TellStandbys();
-}
-
-void Job::Judge(Node& node) {
-  const HostJudgement judgement =
-      JudgementFor(state_, {node.identity.host, node.peer});
-  if (judgement == node.judgement) return;
-  const HostState before = node.judgement.state;
-  state_.nodes.Update(node, [&](Node& n) { n.judgement = judgement; });
-  if (judgement.state == before) return;
-  outbox_.Reword();
-  const std::string& host = node.identity.host;
-  const std::string text = JudgementText(judgement);
-  switch (judgement.state) {
-    case HostState::kQuarantined:
-      outbox_.Note("quarantine", node.identity.node_id,
-                   absl::StrCat(host, " is quarantined: ", text));
-      return;
-    case HostState::kBanned:
-      outbox_.Note("ban", node.identity.node_id,
-                   absl::StrCat(host, " is banned: ", text));
-      return;
-    case HostState::kSuspected:
-      outbox_.Note("suspect", node.identity.node_id,
-                   absl::StrCat(host,
-                                before == HostState::kQuarantined
-                                    ? " is out of quarantine, but suspected: "
-                                    : " is suspected: ",
-                                text));
-      return;
-    case HostState::kHealthy:
-    case HostState::kFreed:
-      outbox_.Note("free", node.identity.node_id,
-                   absl::StrCat(host, " is trusted again"));
-      return;
-  }
-}
-
-void Job::TakeFaults(Node& node, const Report& report) {
-  for (const NodeFault& fault : report.faults) {
-    if (fault.ordinal <= node.newest_fault) continue;
-    node.newest_fault = fault.ordinal;
-    // Accept only the faults that an agent finds on its own machine.
-    if (fault.kind != FaultKind::kCheck && fault.kind != FaultKind::kXid) {
-      continue;
-    }
-    // Note only a GPU error that the NVIDIA driver has reported (Xid). A failed
-    // check needs no note, because the decision "unhealthy" shows it.
-    if (fault.kind == FaultKind::kXid) {
-      outbox_.Note("fault", node.identity.node_id,
-                   absl::StrCat(node.identity.host, ": ", fault.text));
-    }
-    outbox_.Count({.host = {node.identity.host, node.peer},
-                   .kind = fault.kind,
-                   .run_id = state_.run_id,
-                   .text = fault.text,
-                   .incarnation = node.identity.incarnation,
-                   .ordinal = fault.ordinal});
-  }
 }
 
 std::optional<Directive> Job::DirectiveOn(StreamId stream) const {
@@ -938,7 +832,9 @@ void Job::Lose(Node& node, const std::string& why, Membership::Memory memory) {
   ++state_.changes;
   state_.adoption.Forget(lost.identity.node_id);
   state_.later.reached.erase(lost.identity.node_id);
-  if (state_.check.has_value()) state_.check->Lose(lost.identity.node_id);
+  if (NetworkCheck* const check = state_.checks.current(); check != nullptr) {
+    check->Lose(lost.identity.node_id);
+  }
   outbox_.Reword();
   state_.nodes.Remove(node,
                       node.going && memory == Membership::Memory::kMayReturn
@@ -1062,7 +958,9 @@ void Job::ForgiveSilence(Instant last_step, std::optional<Instant> due) {
                                    : state_.spec.lease()));
   }
   state_.adoption.ForgiveStandstill(state_.now, state_.spec.lease());
-  if (state_.check.has_value()) state_.check->ForgiveStandstill(state_.now);
+  if (NetworkCheck* const check = state_.checks.current(); check != nullptr) {
+    check->ForgiveStandstill(state_.now);
+  }
   state_.blame.ForgiveStandstill(*due, state_.now);
   state_.clock.Postpone(state_.now, PhaseLimit(state_), state_.spec.lease());
   if (finished() || state_.now <= last_step + state_.spec.lease()) return;

@@ -193,18 +193,6 @@ class Job {
   // report, and updates the highest training step (JobState::reached_step).
   void FollowTime(Node& node, const Report& report);
   void TakeFailures(Node& node, const Report& report);
-  // Copies the judgement of the node's machine (for example, quarantined) from
-  // JobState::hosts to the node.
-  void Judge(Node& node);
-  // Counts the new faults in the node's report against its machine.
-  void TakeFaults(Node& node, const Report& report);
-  // Compares the ranks' times in the running round at certain intervals, and
-  // records which ranks have become slow or have recovered. O(n log n) if a
-  // comparison is due, else O(1).
-  void WatchStragglers();
-  // Makes a node with a persistently slow rank leave if a spare can take its
-  // place (JobSpec::evict_stragglers).
-  void EvictStraggler();
   // Updates the member's part in the current round (started, succeeded or
   // stopped its workers). Breaks the round if the node stopped its workers by
   // itself.
@@ -308,25 +296,6 @@ class Job {
   void EndAdopted(const RoundEnd& end,
                   const std::vector<const Report*>& reports);
   void ConsiderGathering();
-  // --- Functions for the check of the nodes by pairs (--network-check);
-  // job_check.cc defines them.
-  //
-  // Takes the measurement in the node's report, if it is one that the check
-  // waits for.
-  void TakeMeasurement(const Node& node, const Report& report);
-  // Begins or continues the check by pairs if it is due before the next round.
-  // Returns whether the next world must wait for this check.
-  bool CheckDelaysWorld();
-  // Records which nodes the check by pairs (--network-check) has found bad, and
-  // which nodes are good again. Returns whether the record of any node has
-  // changed.
-  bool ConcludeCheck();
-  // Records why the check by pairs found the node bad; empty: the node is good.
-  // If the node was good before, counts a fault against its machine.
-  void SetCheckFault(Node& node, const std::string& fault);
-  // Allows nodes that the check by pairs found bad to get a place, for as long
-  // as a world would have too few nodes without them.
-  void WaiveFaults();
   void ConsiderRunning();
   void ConsiderStopping();
   // Records in the job's JobLedger (the totals of the job's time) why the

@@ -19,6 +19,7 @@
 namespace muster::rendezvous {
 namespace {
 
+using std::chrono::milliseconds;
 using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -409,6 +410,116 @@ TEST(JobCheck, AfterSuspicionTheNodesAreCheckedAgain) {
     EXPECT_EQ(checked.job.phase(), JobPhase::kRunning);
     EXPECT_EQ(checked.job.round(), 2);
   }
+}
+
+// Lets the nodes a and b train for 25 steps of one second, with one rank each.
+// Node b computes longer than a. `data`: the part of its own time for which b
+// waits for its data.
+void TrainWithSlowB(JobFixture& job, Duration data) {
+  for (int step = 0; step < 25; ++step) {
+    for (const char* name : {"a", "b"}) {
+      std::vector<RankTimes>& times = job.agent(name).report.times;
+      if (times.empty()) times.emplace_back();
+      const bool is_slow = name == std::string("b");
+      times[0].own += milliseconds(is_slow ? 900 : 600);
+      times[0].blocked += milliseconds(is_slow ? 100 : 400);
+      if (is_slow) times[0].data += data;
+    }
+    job.Wait(seconds(1));
+  }
+  ASSERT_EQ(job.Count("straggler"), 1);
+  ASSERT_EQ(job.round(), 1) << "no round is stopped for a check";
+}
+
+void ReportXid(JobFixture& job, const std::string& name) {
+  job.agent(name).report.faults = {
+      {.ordinal = 1, .kind = FaultKind::kXid, .text = "GPU 0: XID 79"}};
+  job.Report(name);
+}
+
+void FailOfItself(JobFixture& job) { job.Fails("a", ExitedWith(0, 1)); }
+
+// Runs a job whose first round ends by a worker's own failure, after
+// `suspicion`. Returns whether the nodes are checked before the next round.
+bool IsCheckedAfter(NetworkCheckTime when,
+                    const std::function<void(JobFixture&)>& suspicion) {
+  JobSpec spec = CheckedSpec(2, 2);
+  spec.max_restarts = 3;
+  spec.network_check = when;
+  CheckedJob checked(spec);
+  RunARound(checked, [&](JobFixture& job) {
+    suspicion(job);
+    FailOfItself(job);
+  });
+  const bool is_checked = checked.job.told("a").pair_check.has_value();
+  checked.RunCheck();
+  EXPECT_EQ(checked.job.phase(), JobPhase::kRunning);
+  EXPECT_EQ(checked.job.round(), 2);
+  for (const std::string& name : checked.job.World()) checked.job.Runs(name);
+  FailOfItself(checked.job);
+  checked.job.AllStop();
+  EXPECT_FALSE(checked.job.told("a").pair_check.has_value())
+      << "the suspicion has had its check";
+  return is_checked;
+}
+
+TEST(JobCheck, AfterASlowRankTheNodesAreCheckedBeforeTheNextRound) {
+  const auto computes = [](JobFixture& job) {
+    TrainWithSlowB(job, milliseconds(0));
+  };
+  EXPECT_TRUE(IsCheckedAfter(NetworkCheckTime::kSuspicion, computes));
+  EXPECT_FALSE(IsCheckedAfter(NetworkCheckTime::kStart, computes));
+  EXPECT_FALSE(IsCheckedAfter(
+      NetworkCheckTime::kSuspicion,
+      [](JobFixture& job) { TrainWithSlowB(job, milliseconds(400)); }))
+      << "the check does not measure where the data come from";
+}
+
+TEST(JobCheck, AfterAnErrorOfAGpuTheNodesAreCheckedBeforeTheNextRound) {
+  const auto xid = [](JobFixture& job) { ReportXid(job, "b"); };
+  EXPECT_TRUE(IsCheckedAfter(NetworkCheckTime::kSuspicion, xid));
+  EXPECT_FALSE(IsCheckedAfter(NetworkCheckTime::kStart, xid));
+  EXPECT_FALSE(IsCheckedAfter(NetworkCheckTime::kSuspicion, [](JobFixture&
+                                                                   job) {
+    job.agent("b").report.faults = {
+        {.ordinal = 1, .kind = FaultKind::kCheck, .text = "the disk is full"}};
+    job.Report("b");
+  })) << "a node with a failed health check gets no place";
+}
+
+TEST(JobCheck, ANewCoordinatorStillSuspectsAGpu) {
+  for (const bool has_record : {true, false}) {
+    JobSpec spec = CheckedSpec(2, 2);
+    spec.max_restarts = 3;
+    spec.network_check = NetworkCheckTime::kSuspicion;
+    CheckedJob checked(spec);
+    RunARound(checked, [&](JobFixture& job) {
+      ReportXid(job, "b");
+      if (has_record) {
+        job.ReplaceCoordinator(seconds(1));
+      } else {
+        job.ReplaceCoordinatorAndRecord(seconds(1));
+      }
+      job.ReconnectAll({"a", "b", "c"});
+      job.Wait(spec.lease());
+      ASSERT_EQ(job.phase(), JobPhase::kRunning);
+      FailOfItself(job);
+    });
+    EXPECT_TRUE(checked.job.told("a").pair_check.has_value());
+  }
+}
+
+TEST(JobCheck, AfterAnEvictionTheOtherNodesAreChecked) {
+  JobSpec spec = CheckedSpec(2, 2);
+  spec.network_check = NetworkCheckTime::kSuspicion;
+  spec.evict_stragglers = true;
+  CheckedJob checked(spec);
+  RunARound(checked,
+            [](JobFixture& job) { TrainWithSlowB(job, milliseconds(0)); });
+  EXPECT_EQ(checked.job.kind("b"), DirectiveKind::kReleased);
+  EXPECT_TRUE(checked.job.told("c").pair_check.has_value());
+  checked.RunCheck();
+  EXPECT_THAT(checked.job.World(), UnorderedElementsAre("a", "c"));
 }
 
 TEST(JobCheck, WithoutSuspicionTheNextRoundBeginsAtOnce) {

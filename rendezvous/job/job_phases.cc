@@ -15,6 +15,7 @@
 #include "base/message_text.h"
 #include "rendezvous/job/constituency.h"
 #include "rendezvous/job/job.h"
+#include "rendezvous/job/job_check.h"
 #include "rendezvous/job/rank_assignment.h"
 #include "rendezvous/quarantine/evidence.h"
 
@@ -214,7 +215,7 @@ void Job::AdoptRound(Adoption::Decision decision,
                      const std::map<std::string, Report>& reports,
                      const std::vector<const Report*>& all) {
   state_.world = WorldOf(reports, NewestElectorate(all));
-  state_.is_check_due = false;
+  state_.checks.SkipFirst();
   state_.world.began = state_.now;
   state_.world.unknown_until = std::max(state_.now, state_.adoption.deadline());
   state_.gathering.End();
@@ -255,9 +256,7 @@ void Job::AdoptRound(Adoption::Decision decision,
     // This coordinator does not know which failure broke the round. It may have
     // been a failure of the network or of a node, so check the nodes by pairs,
     // as IsSuspicious does for an unknown cause.
-    state_.is_check_due =
-        state_.spec.network_check == NetworkCheckTime::kSuspicion &&
-        end.cause == StopCause::kBroken;
+    if (end.cause == StopCause::kBroken) state_.checks.Suspect();
     state_.gathering.Begin(state_.now);
     return;
   }
@@ -644,8 +643,10 @@ void Job::ConsiderGathering() {
     return;
   }
   if (EndsAsTold()) return;
-  if (state_.check.has_value()) state_.check->EndRoundIfDue(state_.now);
-  WaiveFaults();
+  if (NetworkCheck* const check = state_.checks.current(); check != nullptr) {
+    check->EndRoundIfDue(state_.now);
+  }
+  WaiveFaults(state_, outbox_);
   const JobSpec& spec = state_.spec;
   const Membership& nodes = state_.nodes;
   const int present = static_cast<int>(nodes.size());
@@ -678,8 +679,8 @@ void Job::ConsiderGathering() {
         }
         break;
       }
-      if (CheckDelaysWorld()) break;
-      if (ConcludeCheck()) {
+      if (CheckDelaysWorld(state_, outbox_)) break;
+      if (ConcludeCheck(state_, outbox_)) {
         // The check by pairs (--network-check) has found bad nodes or nodes
         // that are good again, so the number of nodes that can get a place has
         // changed. If there are new faults, form no world until they are
@@ -882,8 +883,7 @@ void Job::FormWorld() {
                  1;
   state_.earlier = {};
   state_.gathering.End();
-  state_.is_check_due = false;
-  state_.check.reset();
+  state_.checks.End();
   state_.blame.Clear();
   state_.signals.clear();
   state_.lost_host.reset();
@@ -1232,7 +1232,7 @@ void Job::ConsiderStopping() {
     Conclude(NewVerdict(Outcome::kSucceeded, 0, kSuccess));
   } else {
     CountIncident();
-    state_.is_check_due = IsSuspicious(state_);
+    if (IsSuspicious(state_)) state_.checks.Suspect();
     const Duration delay = DelayOfNextRound();
     ++state_.changes;
     state_.Enter(JobPhase::kGathering);

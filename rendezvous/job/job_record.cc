@@ -140,8 +140,8 @@ JobState StateOf(const JobRecord& record, uint64_t epoch, Instant now,
   state.signals = record.signals;
   state.newest_signal = record.newest_signal;
   state.restarts_used = record.restarts_used;
-  state.is_check_due = record.round == 0 &&
-                       record.spec.network_check != NetworkCheckTime::kNever;
+  state.checks.Begin(record.spec.network_check);
+  if (record.round > 0) state.checks.SkipFirst();
   state.speaker = record.speaker;
   if (record.preemption.has_value()) {
     state.preemption = Preemption{

@@ -20,10 +20,6 @@ namespace {
 // worker's silence, divided by this number.
 constexpr int kTogetherDivisor = 10;
 
-// Minimum gain that StragglerText mentions. The gain is the fraction by which a
-// step would be shorter without the slow ranks.
-constexpr double kLeastGain = 0.01;
-
 // Returns the earlier of two times; nullopt counts as never.
 std::optional<Instant> Earlier(std::optional<Instant> a,
                                std::optional<Instant> b) {
@@ -69,14 +65,6 @@ std::string DoubtAbout(const JobState& state, const Failure& failure) {
                       " of other nodes fell silent together with it, and the "
                       "first need not be the cause: `launch inspect` shows who "
                       "waited for whom");
-}
-
-// Returns the slow rank with its place, such as "rank 3 (host, local rank 1,
-// GPU 0)". Leaves out an unknown GPU.
-std::string PlacedName(const SlowRank& slow) {
-  return absl::StrCat("rank ", slow.rank, " (", slow.host, ", local rank ",
-                      slow.local_rank, slow.gpu.empty() ? "" : ", GPU ",
-                      slow.gpu, ")");
 }
 
 }  // namespace
@@ -265,32 +253,6 @@ SlowRank Located(const JobState& state, SlowRank slow) {
   return slow;
 }
 
-std::string StragglerText(const SlowRank& slow, double gain) {
-  if (slow.phase == SlowPhase::kNetwork) {
-    return absl::StrFormat(
-        "%s has a slow network: it limits the transfers from and to the node "
-        "%.1f times as long as those between other nodes",
-        PlacedName(slow), slow.ratio);
-  }
-  const std::string work = slow.phase == SlowPhase::kData
-                               ? "waits for its data: its own time is "
-                               : "is slow: its own work takes ";
-  std::string text = absl::StrFormat("%s %s%.2f times the median of the ranks",
-                                     PlacedName(slow), work, slow.ratio);
-  if (gain >= kLeastGain) {
-    absl::StrAppendFormat(
-        &text, "; without slow ranks a step would be %.0f %% shorter",
-        100 * gain);
-  }
-  return text;
-}
-
-std::string RecoveryText(const SlowRank& slow) {
-  return absl::StrCat(
-      slow.phase == SlowPhase::kNetwork ? "the network of " : "",
-      PlacedName(slow), " is as quick as the others again");
-}
-
 int UsableNodes(const JobState& state) {
   return std::max(GoodSpares(state),
                   std::min(state.nodes.ready(), state.spec.min_nodes));
@@ -303,8 +265,7 @@ int GoodSpares(const JobState& state) {
 
 bool IsSuspicious(const JobState& state) {
   const std::optional<Failure>& cause = state.blame.failures().cause();
-  return state.spec.network_check == NetworkCheckTime::kSuspicion &&
-         state.stopping.cause == StopCause::kBroken &&
+  return state.stopping.cause == StopCause::kBroken &&
          (cause.has_value() ? cause->kind == FailureKind::kNodeLost ||
                                   IsCommunicationError(cause->message)
                             : state.blame.is_told());
@@ -370,8 +331,8 @@ std::optional<Instant> PhaseDeadline(const JobState& state) {
       if (state.recalled.has_value()) return deadline;
       deadline =
           state.gathering.NextDeadline(state.now, state.spec, state.clock);
-      if (state.check.has_value()) {
-        deadline = Earlier(deadline, state.check->Deadline());
+      if (state.checks.current() != nullptr) {
+        deadline = Earlier(deadline, state.checks.current()->Deadline());
       }
       if (const auto limit = LimitOfToldCancel(state); limit > state.now) {
         deadline = Earlier(deadline, limit);

@@ -15,10 +15,10 @@
 #include "rendezvous/job/gathering.h"
 #include "rendezvous/job/job_ledger.h"
 #include "rendezvous/job/membership.h"
+#include "rendezvous/job/pair_checks.h"
 #include "rendezvous/job/restart_backoff.h"
 #include "rendezvous/job/stopping.h"
 #include "rendezvous/job/world.h"
-#include "rendezvous/network_check/network_check.h"
 #include "rendezvous/protocol/directive.h"
 #include "rendezvous/protocol/job_spec.h"
 #include "rendezvous/protocol/job_status.h"
@@ -194,13 +194,7 @@ struct JobState {
   // Time of the first break after the last round that began on all of its
   // nodes; nullopt: no break since then.
   std::optional<Instant> broken_at;
-  // Whether the nodes must be checked by pairs before the next round.
-  bool is_check_due = false;
-  // The check by pairs before the next round; nullopt: it has not begun. A new
-  // coordinator begins it anew.
-  std::optional<NetworkCheck> check;
-  // Number of the newest measurement of a check by pairs (PairCheck::number).
-  uint64_t measurements = 0;
+  PairChecks checks;  // the checks by pairs before rounds
   // The slow ranks of the round with the number `round`. A coordinator that
   // takes over begins without them.
   StragglerWatch stragglers;
@@ -276,12 +270,6 @@ inline constexpr size_t kMaxNamedNodes = 8;
 // Returns `slow` with its node id, host and local rank filled in from the
 // world, and with its GPU if its node has told it. O(n).
 SlowRank Located(const JobState& state, SlowRank slow);
-// Texts for the event log. StragglerText: a rank has become persistently slow.
-// RecoveryText: a rank is as quick as the others again. `gain`: the fraction by
-// which a step would become shorter without the slow ranks
-// (JobStatus::slow_ranks_gain).
-std::string StragglerText(const SlowRank& slow, double gain);
-std::string RecoveryText(const SlowRank& slow);
 
 // The number of ready nodes that the gathering counts: those on machines that
 // are not quarantined. If these are fewer than min_nodes, nodes on quarantined
@@ -292,7 +280,7 @@ int UsableNodes(const JobState& state);
 int GoodSpares(const JobState& state);
 // Whether the network or a node may have caused the end of the round that is
 // being stopped. If so, the nodes must be checked by pairs
-// (NetworkCheckTime::kSuspicion).
+// (PairChecks::Suspect).
 bool IsSuspicious(const JobState& state);
 
 // Returns how many nodes a new world still lacks: min_nodes minus the number of

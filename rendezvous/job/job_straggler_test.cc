@@ -71,6 +71,31 @@ TEST_F(JobStraggler, IsNamedWithItsPlaceAndShownUntilItRecovers) {
   EXPECT_EQ(job_.phase(), JobPhase::kRunning);
 }
 
+TEST_F(JobStraggler, TheOtherRanksWaitForItAndAllTransferAsLong) {
+  // Two steps are not divided: the first one only begins a window, and the last
+  // one has not been compared yet.
+  Train(12, milliseconds(600));
+  for (const NodeStatus& node : job_.status().nodes) {
+    for (const WorkerTimes& times : node.times) {
+      const bool is_slow = node.node.node_id == "b" && times.local_rank == 1;
+      EXPECT_NEAR(ToSeconds(times.wait), is_slow ? 0 : 3, 1e-4);
+      EXPECT_NEAR(ToSeconds(times.transfer), 1, 1e-4);
+      EXPECT_LE(times.wait + times.transfer, times.collectives);
+    }
+  }
+  job_.Lose("a");
+  job_.Join("c");
+  job_.AllStop();
+  job_.Runs("b");
+  ASSERT_EQ(job_.round(), 2);
+  for (const NodeStatus& node : job_.status().nodes) {
+    for (const WorkerTimes& times : node.times) {
+      EXPECT_GT(times.collectives, Duration::zero());
+      EXPECT_EQ(times.transfer, Duration::zero()) << "of round 1";
+    }
+  }
+}
+
 TEST_F(JobStraggler, IsNamedWithItsGpuIfItsNodeTellsIt) {
   job_.agent("a").report.node.gpus = {"0", "1"};
   job_.agent("b").report.node.gpus = {"4"};
@@ -140,6 +165,20 @@ TEST_F(JobEviction, APassingStragglerStays) {
   EXPECT_EQ(job_.phase(), JobPhase::kRunning);
 }
 
+TEST_F(JobEviction, ASlowRankOfAnEarlierRoundStays) {
+  Train(25, milliseconds(600));
+  job_.Lose("a");
+  ASSERT_EQ(job_.phase(), JobPhase::kStopping);
+  // With two ranks on c, rank 3 is b's in the next round as well.
+  job_.Create("c").report.node.slots = 2;
+  job_.Join("c");
+  EXPECT_NE(job_.kind("b"), DirectiveKind::kReleased) << "the round is over";
+  job_.AllStop();
+  job_.Join("d");
+  EXPECT_EQ(job_.phase(), JobPhase::kRunning);
+  EXPECT_EQ(job_.World(), (std::vector<std::string>{"c", "b"}));
+}
+
 TEST_F(JobEviction, DoesNotDisturbAPreemptedJob) {
   Train(25, milliseconds(600));
   job_.agent("a").report.preemption =
@@ -187,10 +226,14 @@ TEST(JobStragglerNetwork, ANodeWithASlowNetworkIsNamedUntilItRecovers) {
   EXPECT_EQ(job.Decided("straggler"),
             "rank 1 (b, local rank 0) has a slow network: it limits the "
             "transfers from and to the node 12.0 times as long as those "
-            "between other nodes");
+            "between other nodes; with a network as quick as the others a step "
+            "would be up to 82 % shorter");
   ASSERT_EQ(job.status().slow_ranks.size(), 1u);
   EXPECT_EQ(job.status().slow_ranks[0].node_id, "b");
   EXPECT_EQ(job.status().slow_ranks[0].phase, SlowPhase::kNetwork);
+  // The ranks transfer for 0.9 of the time, and wait for no rank.
+  EXPECT_NEAR(job.status().slow_ranks[0].max_gain.value_or(0),
+              0.9 * (1 - 1 / 12.0), 1e-4);
   train(25, milliseconds(50));
   EXPECT_EQ(job.Decided("straggler"),
             "the network of rank 1 (b, local rank 0) is as quick as the others "

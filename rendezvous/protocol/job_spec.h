@@ -57,8 +57,9 @@ enum class NetworkCheckTime {
   kNever,
   kStart,  // The nodes are checked before the first round.
   // The nodes are checked by pairs before the first round, and before each
-  // round that follows the loss of a node or a failure of the communication
-  // between workers.
+  // round that follows a suspicion: a node was lost, the communication between
+  // workers failed, a rank was persistently slow, or the NVIDIA driver reported
+  // an error of a GPU.
   kSuspicion,
 };
 

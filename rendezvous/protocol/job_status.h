@@ -50,8 +50,12 @@ struct WorkerTimes {
   // Time with a collective in progress: the transfer, and the wait for ranks
   // that join the collective later.
   Duration collectives = Duration::zero();
+  // The wait and the transfer, as far as the coordinator could divide
+  // `collectives` (StragglerWatch). Their sum is at most `collectives`.
+  Duration wait = Duration::zero();
+  Duration transfer = Duration::zero();
 
-  double total_s() const {  // sum of the three times, in seconds
+  double total_s() const {  // work, data and collectives, in seconds
     return ToSeconds(work) + ToSeconds(data) + ToSeconds(collectives);
   }
 };
@@ -100,6 +104,12 @@ struct SlowRank {
   //   - Other phases: the fraction of its time that the rank spends outside of
   //     collectives. Divided by the median of all ranks.
   double ratio = 0;
+  // kNetwork: the fraction by which a step would become shorter at most (0 to
+  // 1) if the network of the rank's node were as quick as the others. The real
+  // gain is smaller if computation hides a part of the transfers. nullopt:
+  // another phase (JobStatus::slow_ranks_gain), or unknown, because some ranks
+  // of the round do not measure their times.
+  std::optional<double> max_gain;
   // True: the rank was slow in nearly all of the recent time windows. False:
   // only in part of them.
   bool is_persistent = false;
@@ -140,7 +150,8 @@ struct JobStatus {
   // than kMaxSlowRanks, only the first ones.
   std::vector<SlowRank> slow_ranks;
   // The fraction by which a step would become shorter (0 to 1) if the slow
-  // ranks were as quick as the slowest of the other ranks.
+  // ranks were as quick as the slowest of the other ranks. Does not count slow
+  // networks (SlowRank::max_gain).
   double slow_ranks_gain = 0;
   // HOST:PORT of the processes that can take over the job, in the order in
   // which nodes try them; at most kMaxStandbys.

@@ -35,6 +35,15 @@ bool IsAbove(double share, double median, double part) {
 // the margins of kMinRatio and kMinExcess suffices in a window.
 constexpr double kPartInWindow = 0.5;
 
+// Upper limit of a rank's divided time, 31 years, so that it can be converted
+// to a Duration although ranks may report any times.
+constexpr double kMaxDividedSeconds = 1e9;
+
+Duration FromSeconds(double seconds) {
+  return std::chrono::duration_cast<Duration>(
+      std::chrono::duration<double>(std::min(seconds, kMaxDividedSeconds)));
+}
+
 }  // namespace
 
 void StragglerWatch::Begin(int round, int ranks) {
@@ -90,12 +99,36 @@ void StragglerWatch::Vote() {
   }
 }
 
+void StragglerWatch::Divide() {
+  double most = 0;  // share of own work of the rank that arrives last
+  for (Rank& rank : ranks_) {
+    if (rank.count == 0) return;
+    most = std::max(most, Newest(rank).share());
+  }
+  for (Rank& rank : ranks_) {
+    if (!rank.grew) continue;
+    Window& window = Newest(rank);
+    const double blocked = double{window.total} - window.own;
+    const double transfer = std::min(blocked, window.total * (1 - most));
+    window.transfer = static_cast<float>(transfer);
+    rank.transfer_s += transfer;
+    rank.wait_s += blocked - transfer;
+  }
+}
+
+StragglerWatch::Division StragglerWatch::DivisionOf(int rank) const {
+  if (rank < 0 || rank >= std::ssize(ranks_)) return {};
+  return {.wait = FromSeconds(ranks_[rank].wait_s),
+          .transfer = FromSeconds(ranks_[rank].transfer_s)};
+}
+
 StragglerWatch::Window StragglerWatch::Sum(const Rank& rank) {
   Window sum;
   for (const Window& window : rank.windows) {
     sum.own += window.own;
     sum.total += window.total;
     sum.data += window.data;
+    sum.transfer += window.transfer;
   }
   return sum;
 }
@@ -158,20 +191,28 @@ std::vector<StragglerWatch::Change> StragglerWatch::Judge() {
   return changes;
 }
 
+SlowRank StragglerWatch::SlowNetwork(const LinkWatch::Finding& finding) const {
+  SlowRank slow{.rank = finding.rank,
+                .phase = SlowPhase::kNetwork,
+                .ratio = finding.slow.ratio,
+                .is_persistent = finding.is_persistent};
+  // With a network as quick as the others, the transfers would need 1 / ratio
+  // of their time at best: if nothing but this network limits them.
+  const Window sum = Sum(ranks_[finding.rank]);
+  if (sum.transfer > 0 && slow.ratio > 1) {
+    slow.max_gain = sum.transfer_share() * (1 - 1 / slow.ratio);
+  }
+  return slow;
+}
+
 std::vector<StragglerWatch::Change> StragglerWatch::JudgeLinks() {
-  const auto slow_rank = [](const LinkWatch::Finding& finding) {
-    return SlowRank{.rank = finding.rank,
-                    .phase = SlowPhase::kNetwork,
-                    .ratio = finding.slow.ratio,
-                    .is_persistent = finding.is_persistent};
-  };
   std::vector<Change> changes;
   for (const LinkWatch::Change& change : links_.Judge()) {
     changes.push_back(
-        {.rank = slow_rank(change.finding), .recovered = change.recovered});
+        {.rank = SlowNetwork(change.finding), .recovered = change.recovered});
   }
   if (links_.finding().has_value()) {
-    const SlowRank found = slow_rank(*links_.finding());
+    const SlowRank found = SlowNetwork(*links_.finding());
     const auto later = std::find_if(
         slow_.begin(), slow_.end(),
         [&](const SlowRank& other) { return other.rank > found.rank; });
@@ -192,6 +233,7 @@ std::vector<StragglerWatch::Change> StragglerWatch::Evaluate(
     links_.Record(sample.rank, sample.node, sample.times);
   }
   Vote();
+  Divide();
   std::vector<Change> changes = Judge();
   for (const Change& change : JudgeLinks()) changes.push_back(change);
   return changes;

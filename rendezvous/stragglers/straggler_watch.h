@@ -48,7 +48,16 @@ namespace muster::rendezvous {
 // same time, so the shares do not show it. LinkWatch finds such a node from the
 // ranks' links.
 //
-// Memory: about 400 bytes for each rank. Evaluate costs O(n) for n ranks. The
+// The time in collectives is divided as well: the rank with the highest share
+// of own work arrives last and waits for no rank, so all of its time in
+// collectives is transfer. The same part of each other rank's window is
+// transfer, and the rest of that rank's time in collectives is the wait for
+// later ranks. If one rank is last in some collectives of a window and another
+// rank in others, each rank has waited, and a part of the wait counts as
+// transfer. Nothing is divided while a rank of the round has no window, because
+// that rank may be the last one.
+//
+// Memory: about 500 bytes for each rank. Evaluate costs O(n) for n ranks. The
 // interval between evaluations grows with n, so the load on a core stays about
 // the same from 20,000 ranks on.
 class StragglerWatch {
@@ -76,6 +85,11 @@ class StragglerWatch {
     SlowRank rank;
     bool recovered = false;
   };
+  // The divided part of a rank's time in collectives.
+  struct Division {
+    Duration wait = Duration::zero();  // for ranks that arrived later
+    Duration transfer = Duration::zero();
+  };
 
   // Begins round `round` with `ranks` ranks. Forgets the times of earlier
   // rounds.
@@ -96,6 +110,9 @@ class StragglerWatch {
   // ranks were as quick as the slowest of the other ranks. Slow networks do
   // not count: transfers may be hidden behind computation.
   double gain() const { return gain_; }
+  // The division of the time that `rank` has spent in collectives since Begin.
+  // Zero: nothing was divided yet, or the round has no such rank.
+  Division DivisionOf(int rank) const;
 
  private:
   // The times of one rank in a window, or their sums over several windows, in
@@ -104,10 +121,12 @@ class StragglerWatch {
     float own = 0;
     float total = 0;
     float data = 0;
+    float transfer = 0;  // 0: the time in collectives was not divided
     bool is_above = false;
 
     double share() const { return double{own} / total; }
     double data_share() const { return double{data} / total; }
+    double transfer_share() const { return double{transfer} / total; }
   };
   struct Rank {
     bool is_known = false;  // whether the rank has reported times (in `last`)
@@ -116,6 +135,8 @@ class StragglerWatch {
     int64_t count = 0;  // number of windows so far
     bool grew = false;  // whether the last evaluation added to `windows`
     bool slow = false;  // whether the rank is persistently slow
+    double wait_s = 0;  // Division::wait and Division::transfer in seconds
+    double transfer_s = 0;
   };
 
   // Adds a window to the rank: the difference between the rank's newest
@@ -129,9 +150,14 @@ class StragglerWatch {
   // evaluation has added a window, sets this window's is_above; true is a vote
   // that the rank is slow.
   void Vote();
+  // Divides the time in collectives of each window that the current evaluation
+  // has added.
+  void Divide();
   // Decides from all windows which ranks are slow, and sets slow_ and gain_.
   // Returns the ranks that have become persistently slow or have recovered.
   std::vector<Change> Judge();
+  // The rank that stands for a node with a slow network.
+  SlowRank SlowNetwork(const LinkWatch::Finding& finding) const;
   // Adds the node that LinkWatch finds slow, if there is one, to slow_. Returns
   // the changes.
   std::vector<Change> JudgeLinks();

@@ -118,6 +118,61 @@ TEST(StragglerWatch, ASlowRankIsNamedWithin20StepsWithItsRatioAndTheGain) {
   EXPECT_NEAR(training.watch().gain(), 0.45 / 1.45, 1e-5);
 }
 
+TEST(StragglerWatch, TheLastRankWaitsForNobodyAndAllTransferAsLong) {
+  Training training(4, 0.1);
+  training.Step({0.7, 0.9, 0.8, 0.6});  // the first times are no window
+  for (int step = 0; step < 10; ++step) training.Step({0.7, 0.9, 0.8, 0.6});
+  const std::vector<double> waits = {0.2, 0, 0.1, 0.3};
+  for (int rank = 0; rank < 4; ++rank) {
+    const StragglerWatch::Division divided = training.watch().DivisionOf(rank);
+    EXPECT_NEAR(ToSeconds(divided.wait), 10 * waits[rank], 1e-4) << rank;
+    EXPECT_NEAR(ToSeconds(divided.transfer), 10 * 0.1, 1e-4) << rank;
+  }
+}
+
+TEST(StragglerWatch, AWindowIsDividedOnce) {
+  Training training(2, 0.1);
+  for (int step = 0; step < 3; ++step) training.Step({0.9, 0.6});
+  const Duration wait = training.watch().DivisionOf(1).wait;
+  const Duration transfer = training.watch().DivisionOf(1).transfer;
+  training.watch().Evaluate(training.now(),
+                            {{.rank = 0, .times = training.times(0)},
+                             {.rank = 1, .times = training.times(1)}});
+  EXPECT_EQ(training.watch().DivisionOf(1).wait, wait);
+  EXPECT_EQ(training.watch().DivisionOf(1).transfer, transfer);
+}
+
+TEST(StragglerWatch, RanksThatAreLastInTurnLeaveTheWaitOfEachWindowVisible) {
+  Training training(2, 0.1);
+  training.Step({0.9, 0.9});
+  for (int step = 0; step < 10; ++step) {
+    training.Step(step % 2 == 0 ? std::vector<double>{0.9, 0.6}
+                                : std::vector<double>{0.6, 0.9});
+  }
+  for (int rank = 0; rank < 2; ++rank) {
+    const StragglerWatch::Division divided = training.watch().DivisionOf(rank);
+    EXPECT_NEAR(ToSeconds(divided.wait), 5 * 0.3, 1e-4);
+    EXPECT_NEAR(ToSeconds(divided.transfer), 10 * 0.1, 1e-4);
+  }
+}
+
+TEST(StragglerWatch, NothingIsDividedWithoutTheTimesOfEachRank) {
+  Training training(3, 0.1);
+  for (int step = 0; step < 10; ++step) {
+    for (int rank = 0; rank < 2; ++rank) {
+      training.times(rank).own += milliseconds(600);
+      training.times(rank).blocked += milliseconds(400);
+    }
+    training.watch().Evaluate(training.now(),
+                              {{.rank = 0, .times = training.times(0)},
+                               {.rank = 1, .times = training.times(1)}});
+  }
+  EXPECT_EQ(training.watch().DivisionOf(0).transfer, Duration::zero());
+  EXPECT_EQ(training.watch().DivisionOf(0).wait, Duration::zero());
+  EXPECT_EQ(training.watch().DivisionOf(-1).wait, Duration::zero());
+  EXPECT_EQ(training.watch().DivisionOf(1'000'000).wait, Duration::zero());
+}
+
 TEST(StragglerWatch, OfTwoRanksTheSlowerOneIsNamed) {
   for (int slow = 0; slow < 2; ++slow) {
     Training training(2, 0.1);
@@ -251,6 +306,10 @@ TEST(StragglerWatch, ASlowNetworkIsNamedBesideASlowRank) {
   EXPECT_EQ(slow[0].phase, SlowPhase::kNetwork);
   EXPECT_TRUE(slow[0].is_persistent);
   EXPECT_NEAR(slow[0].ratio, 6, 1e-5);
+  // A step takes 1.45 s, of which 0.1 s are the transfer.
+  ASSERT_TRUE(slow[0].max_gain.has_value());
+  EXPECT_NEAR(*slow[0].max_gain, 0.1 / 1.45 * (1 - 1 / 6.0), 1e-3);
+  EXPECT_FALSE(slow[1].max_gain.has_value());
   EXPECT_EQ(slow[1].rank, 3);
   EXPECT_EQ(slow[1].phase, SlowPhase::kCompute);
   const auto later = TrainOverRing(training, 25, 0.1);
@@ -317,6 +376,13 @@ TEST(StragglerWatch, AnyTimesAreAccepted) {
                    {{.rank = 0, .times = {}}, {.rank = 1, .times = high}});
   }
   EXPECT_THAT(watch.slow(), IsEmpty());
+  watch.Begin(2, 2);
+  watch.Evaluate(Instant(hours(50)),
+                 {{.rank = 0, .times = {}}, {.rank = 1, .times = {}}});
+  watch.Evaluate(Instant(hours(51)),
+                 {{.rank = 0, .times = {.blocked = most}},
+                  {.rank = 1, .times = {.own = seconds(1)}}});
+  EXPECT_GT(watch.DivisionOf(0).wait, hours(1));
 }
 
 // Noise of a busy machine, random with a seed. Each step of each rank varies by

@@ -54,6 +54,8 @@ void ToWire(const WorkerTimes& times, v1::WorkerTimes* wire) {
   wire->set_work(times.work.count());
   wire->set_data(times.data.count());
   wire->set_collectives(times.collectives.count());
+  wire->set_wait(times.wait.count());
+  wire->set_transfer(times.transfer.count());
 }
 
 void FromWire(const v1::WorkerTimes& wire, BoundedReader* reader,
@@ -68,6 +70,8 @@ void FromWire(const v1::WorkerTimes& wire, BoundedReader* reader,
   read("work", wire.work(), &times->work);
   read("data", wire.data(), &times->data);
   read("collectives", wire.collectives(), &times->collectives);
+  read("wait", wire.wait(), &times->wait);
+  read("transfer", wire.transfer(), &times->transfer);
 }
 
 void ToWire(const NodeStatus& node, v1::NodeStatus* wire) {
@@ -137,6 +141,7 @@ void ToWire(const SlowRank& slow, v1::SlowRank* wire) {
   }
   wire->set_ratio(slow.ratio);
   wire->set_is_persistent(slow.is_persistent);
+  if (slow.max_gain.has_value()) wire->set_max_gain(*slow.max_gain);
 }
 
 void FromWire(const v1::SlowRank& wire, BoundedReader* reader, SlowRank* slow) {
@@ -164,6 +169,7 @@ void FromWire(const v1::SlowRank& wire, BoundedReader* reader, SlowRank* slow) {
   }
   slow->ratio = wire.ratio();
   slow->is_persistent = wire.is_persistent();
+  if (wire.has_max_gain()) slow->max_gain = wire.max_gain();
 }
 
 using WireEndpoints = google::protobuf::RepeatedPtrField<std::string>;

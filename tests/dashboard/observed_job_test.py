@@ -139,6 +139,8 @@ class ObservedJob(DashboardCase):
       shown = [browser.field('rank', name) for name in
                ('own work', 'waits for data', 'in collectives')]
       self.assertEqual([text.split(',')[0] for text in shown], shares)
+      shown += [browser.field('rank', name)
+                for name in ('waits for ranks', 'transfers')]
       for text in shown:
         self.assertRegex(text, r'%, (\d+m )?[\d.]+s$')
       browser.press(Keys.ARROW_RIGHT)

@@ -141,7 +141,7 @@ ALL = [Mutant(*mutant) for mutant in (
     ('adopt: the order to stop a round that ended the job has no exit code',
      _JOB, 'EndedTheJob', 'return', FALSE),
     ('adopt: a round that was stopped demands no check', _JOB,
-     'Job::AdoptRound', 'do is_check_due #2', FALSE),
+     'Job::AdoptRound', 'if kBroken', FALSE),
     ('adopt: a success without a majority is none', _JOB, 'Job::FinishAsTold',
      'if outcome', FALSE),
     ('adopt: what failed before the told end is forgotten', _JOB,

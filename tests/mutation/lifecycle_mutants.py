@@ -286,6 +286,6 @@ ALL = [Mutant(*mutant) for mutant in (
     ('a crash is blamed on a hang', _JOB, 'Blame::Break', 'if kHung', DROP),
     ('the verdict keeps the victim\'s words', _JOB, 'Consequence::Replace',
      'do reason', DROP),
-    ('an old round\'s progress is shown', _JOB, 'StatusOf', 'if round',
+    ('an old round\'s progress is shown', _JOB, 'StatusOf', 'if part round',
      swap('&& node.round == state.round', '')),
 )]

@@ -503,6 +503,22 @@ TEST_F(CheckersTest, ReportsARoundWithAnUnhealthyNode) {
   }
 }
 
+TEST_F(CheckersTest, ReportsARoundWithoutACheckAfterAGpuError) {
+  for (const bool is_checked : {true, false}) {
+    Use(NewSuspicionChecker);
+    checker_->OnStep(Begin(1));
+    CoordinatorStepped error = Begin(1);
+    error.decisions = {{.kind = "fault", .round = 1}};
+    checker_->OnStep(error);
+    CoordinatorStepped next = Begin(2);
+    if (is_checked) {
+      next.decisions.insert(next.decisions.begin(), {.kind = "check"});
+    }
+    checker_->OnStep(next);
+    EXPECT_EQ(checker_->breach().empty(), is_checked);
+  }
+}
+
 TEST_F(CheckersTest, ReportsABreakWithoutACause) {
   for (const char* why :
        {"cancelled: SIGINT at h0", "preempted: SIGUSR1 at h0",

@@ -127,6 +127,9 @@ void FaultInjector::TroubleNode(SimNode& node) {
     Pause(node, random.Between(milliseconds(100), seconds(15)));
   }
   if (node.alive() && random.Chance(plan.guardian_death)) node.LoseGuardian();
+  // Plans without GPU errors draw no number for them, so that their other
+  // faults remain the same.
+  if (plan.gpu_error > 0 && random.Chance(plan.gpu_error)) node.FailGpu();
   if (random.Chance(plan.signal)) node.Catch(SIGUSR1);
   if (random.Chance(plan.leave)) {
     stage_->Watch([&](Checker& c) { c.OnLeaveAsked(node.slot()); });

@@ -104,6 +104,9 @@ void DrawNetworkCheck(uint64_t seed, Plan& plan) {
   plan.failed_measurement = Level(random, 400, 300);
   plan.lost_measurement = Level(random, 300, 200);
   plan.max_measurement = random.Between(milliseconds(10), seconds(3));
+  if (plan.spec.network_check == rendezvous::NetworkCheckTime::kSuspicion) {
+    plan.gpu_error = Level(random, 700, 20);
+  }
 }
 
 }  // namespace
@@ -200,7 +203,8 @@ std::string Plan::Describe() const {
       spec.network_check == rendezvous::NetworkCheckTime::kNever
           ? ""
           : absl::StrCat("; check by pairs, slow slot ", slow_slot, " failed ",
-                         failed_measurement, " lost ", lost_measurement),
+                         failed_measurement, " lost ", lost_measurement,
+                         " GPU error ", gpu_error),
       takeover
           ? absl::StrCat(
                 "; takeover ",

@@ -118,6 +118,9 @@ struct Plan {
   // that get no answer (lost_measurement).
   int failed_measurement = 0;
   int lost_measurement = 0;
+  // probability (per mille), drawn for each node every 200 ms in plans with
+  // NetworkCheckTime::kSuspicion: the NVIDIA driver reports an error of a GPU
+  int gpu_error = 0;
   Duration max_measurement = Duration::zero();
 
   // --- takeover

@@ -300,6 +300,14 @@ void SimNode::Catch(int signal) {
   Post(agent::SignalCaught{signal});
 }
 
+void SimNode::FailGpu() {
+  if (!alive()) return;
+  stage_->Note(absl::StrCat("a GPU of n", slot_, " fails"));
+  ++stage_->census["GPU error"];
+  Post(agent::NodeFaultSeen{.kind = rendezvous::FaultKind::kXid,
+                            .text = "GPU 0: XID 79"});
+}
+
 void SimNode::Connected(rendezvous::StreamId stream) {
   stream_ = stream;
   dialling_ = false;

@@ -41,6 +41,8 @@ class SimNode {
   void Resume();
   void LoseGuardian();
   void Catch(int signal);
+  // The NVIDIA driver reports a hardware error of a GPU.
+  void FailGpu();
 
   // --- called by the network
   void Connected(rendezvous::StreamId stream);

@@ -290,6 +290,7 @@ const grid = {
   showRank(one) {
     const said = one.progress || {};
     const times = said.seconds || {};
+    const divided = said.collectives_seconds || {};
     const total = Object.values(times).reduce((sum, s) => sum + s, 0);
     const share = (name, s) => s === undefined ? null
       : [name, `${(total > 0 ? 100 * s / total : 0).toFixed(1)} %, ` +
@@ -308,6 +309,8 @@ const grid = {
       share('own work', times.work),
       share('waits for data', times.data),
       share('in collectives', times.collectives),
+      share('waits for ranks', divided.wait),
+      share('transfers', divided.transfer),
       said.status ? ['status', said.status] : null,
     ]);
   },
@@ -687,9 +690,11 @@ function slowRanksText(job) {
     (slow.gpu ? `, GPU ${slow.gpu}): ` : '): ') +
     `${slow.phase}, ${slow.ratio.toFixed(2)} × ` +
     (slow.phase === 'network' ? 'the other links' : 'the median') +
+    (slow.max_gain === null ? ''
+      : `, a step up to ${Math.round(100 * slow.max_gain)} % shorter without`) +
     (slow.persistent ? '' : ', for now'));
-  // If only networks are slow, show no gain: job.slow_ranks_gain does not
-  // include slow networks.
+  // If only networks are slow, show no common gain: job.slow_ranks_gain does
+  // not include slow networks.
   if (job.slow_ranks.every((slow) => slow.phase === 'network')) {
     return ranks.join('; ');
   }

@@ -337,7 +337,9 @@ JobStatus FullStatus() {
   node.times = {{.local_rank = 1,
                  .work = milliseconds(32),
                  .data = milliseconds(33),
-                 .collectives = milliseconds(34)}};
+                 .collectives = milliseconds(34),
+                 .wait = milliseconds(20),
+                 .transfer = milliseconds(13)}};
   node.health = Health::kUnhealthy;
   node.unhealthy = "no GPU";
   node.judgement = {
@@ -354,6 +356,7 @@ JobStatus FullStatus() {
                         .gpu = "MIG-4f5a",
                         .phase = SlowPhase::kData,
                         .ratio = 1.5,
+                        .max_gain = 0.75,
                         .is_persistent = true},
                        {.rank = 4,
                         .node_id = "n3",
@@ -362,6 +365,7 @@ JobStatus FullStatus() {
                         .gpu = "2",
                         .phase = SlowPhase::kNetwork,
                         .ratio = 2.5,
+                        .max_gain = 0.125,
                         .is_persistent = true}};
   status.slow_ranks_gain = 0.25;
   status.standbys = {"10.0.0.8:29400", "[fd00::9]:1234"};

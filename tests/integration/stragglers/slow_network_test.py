@@ -17,6 +17,7 @@ sys.path[:0] = [os.path.join(os.path.dirname(os.path.realpath(__file__)),
 import hosts
 import process
 import xml_main
+from until import until
 
 _LAUNCH = os.path.realpath('launcher/launch')
 _DAEMON = os.path.realpath('rendezvous/daemon/rendezvousd')
@@ -28,6 +29,8 @@ _ELEMENTS = 3 << 18
 # Maximum time in seconds that a test waits for an event. It is long because
 # Muster finds a slow rank much later on a busy machine than on a quiet one.
 process.LONGEST_S = 240
+# Time of a worker in seconds over which its steps are counted.
+_MEASURED_S = 5
 
 
 class SlowNetwork(unittest.TestCase):
@@ -61,7 +64,8 @@ class SlowNetwork(unittest.TestCase):
             '--rdzv-id=job', '--rdzv-conf=is_host=0,keep_alive_interval=1',
             '--node-id=' + name, '--node-rank=%d' % i,
             '--local-addr=' + host.address, '--no-python', _WORKER,
-            os.path.join(self.folder, 'word'), str(_ELEMENTS)])
+            os.path.join(self.folder, 'word'), str(_ELEMENTS),
+            os.path.join(self.folder, 'step')])
         for i, (name, host) in enumerate(zip(_NODES, self.hosts))]
     for node in nodes:
       node.wait_for('trains\n')
@@ -82,6 +86,26 @@ class SlowNetwork(unittest.TestCase):
     return self.start('watch', [_LAUNCH, 'watch', 'job',
                                 '--endpoint=' + self.endpoint])
 
+  def status(self):
+    return json.loads(subprocess.run(
+        [_LAUNCH, 'status', 'job', '--endpoint=' + self.endpoint, '--json'],
+        stdout=subprocess.PIPE, check=True, text=True).stdout)
+
+  def step_time(self):
+    """Seconds per step of rank 0, measured in the worker over some seconds."""
+    def measured():
+      said = next(said for node in self.status()['nodes']
+                  for said in node['progress'] if said['rank'] == 0)
+      return said['step'], sum(said['seconds'].values())
+    first_step, first_s = measured()
+    newest = []
+
+    def has_advanced():
+      newest[:] = measured()
+      return newest[1] >= first_s + _MEASURED_S
+    until('rank 0 has trained on', has_advanced, process.LONGEST_S)
+    return (newest[1] - first_s) / (newest[0] - first_step)
+
   def end(self, nodes):
     self.say('end')
     for node in nodes:
@@ -97,16 +121,27 @@ class SlowNetwork(unittest.TestCase):
     watch = self.watch()
     watch.wait_for(r' straggler .*: rank 1 \(.*, local rank 0\) has a slow '
                    r'network: it limits the transfers from and to the node ')
-    status = subprocess.run(
-        [_LAUNCH, 'status', 'job', '--endpoint=' + self.endpoint, '--json'],
-        stdout=subprocess.PIPE, check=True, text=True).stdout
-    named = json.loads(status)['slow_ranks']
+    slow_step_s = self.step_time()
+    status = self.status()
+    named = status['slow_ranks']
     self.assertEqual([(one['rank'], one['node_id'], one['phase'],
                        one['persistent']) for one in named],
                      [(1, 'b', 'network', True)])
+    for node in status['nodes']:
+      for said in node['progress']:
+        divided = said['collectives_seconds']
+        self.assertGreater(divided['transfer'], divided['wait'], said)
+        self.assertLessEqual(sum(divided.values()),
+                             said['seconds']['collectives'], said)
     slow.free_rate()
     watch.wait_for(r'the network of rank 1 \(.*\) is as quick as the others '
                    r'again')
+    # No transfer is hidden behind computation here, so the gain that is told is
+    # not far from the real one.
+    gain = 1 - self.step_time() / slow_step_s
+    print('gain of a quicker network: real %.2f, told at most %.2f' % (
+        gain, named[0]['max_gain']))
+    self.assertLess(gain, named[0]['max_gain'] + 0.1)
     self.end(nodes)
     self.assertEqual([event['node'] for event in self.straggler_events()],
                      ['b', 'b'])

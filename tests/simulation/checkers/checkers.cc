@@ -20,9 +20,9 @@ std::vector<std::unique_ptr<Checker>> MakeAll(const std::vector<Make>& makers,
 std::vector<std::unique_ptr<Checker>> CoordinatorCheckers(const Plan& plan) {
   return MakeAll({NewAdoptionChecker, NewAttributionChecker, NewBudgetChecker,
                   NewDeadlineChecker, NewDetectionChecker, NewHealthChecker,
-                  NewHangChecker, NewIncarnationChecker, NewPreemptionChecker,
-                  NewQuarantineChecker, NewRoundChecker, NewStickyChecker,
-                  NewVerdictChecker},
+                  NewSuspicionChecker, NewHangChecker, NewIncarnationChecker,
+                  NewPreemptionChecker, NewQuarantineChecker, NewRoundChecker,
+                  NewStickyChecker, NewVerdictChecker},
                  plan);
 }
 

@@ -38,6 +38,9 @@ std::unique_ptr<Checker> NewIncarnationChecker(const Plan& plan);
 // nodes) found bad is allowed only if fewer than min_nodes good members are
 // there.
 std::unique_ptr<Checker> NewHealthChecker(const Plan& plan);
+// After an error of a GPU, the nodes are checked by pairs before the next round
+// begins.
+std::unique_ptr<Checker> NewSuspicionChecker(const Plan& plan);
 // After the notice of a preemption the coordinator starts no round, and no node
 // that knows of the notice starts workers. The job ends in time. Without
 // takeovers, it does not succeed. A node that knows of the notice leaves in

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "tests/simulation/checkers/checkers.h"
@@ -64,10 +65,59 @@ class HealthChecker : public Checker {
   std::map<uint64_t, Said> said_;  // newest report, by incarnation of the agent
 };
 
+// Checks that the nodes are checked by pairs after the coordinator has noted an
+// error of a GPU, before the next round begins. Exceptions: a world of one
+// node, and a gathering that has reached its time limit.
+class SuspicionChecker : public Checker {
+ public:
+  explicit SuspicionChecker(const Plan& plan) : Checker(plan, "suspicion") {}
+
+  void OnCoordinatorStarted(uint64_t /*epoch*/) override { Forget(); }
+  void OnStep(const CoordinatorStepped& step) override {
+    bool began = false;
+    for (const rendezvous::Decision& decision : step.decisions) {
+      is_suspicious_ = is_suspicious_ || decision.kind == "fault";
+      is_checked_ = is_checked_ || decision.kind == "check";
+      began = began || decision.kind == "assign";
+    }
+    if (began) {
+      const auto members =
+          std::count_if(step.status.nodes.begin(), step.status.nodes.end(),
+                        [](const rendezvous::NodeStatus& node) {
+                          return node.group_rank.has_value();
+                        });
+      const Duration gathered = now() - gathers_since_.value_or(now());
+      const Duration limit =
+          std::min(plan().spec.join_timeout, plan().spec.rejoin_timeout);
+      if (is_suspicious_ && !is_checked_ && members > 1 && gathered < limit) {
+        Fail(absl::StrCat("round ", step.status.round,
+                          " begins without a check by pairs, although a GPU "
+                          "has failed"));
+      }
+      Forget();
+    }
+    gathers_since_.reset();
+    if (step.status.phase == rendezvous::JobPhase::kGathering) {
+      gathers_since_ = now() - step.status.phase_age;
+    }
+  }
+
+ private:
+  void Forget() { is_suspicious_ = is_checked_ = false; }
+
+  bool is_suspicious_ = false;  // an error since the last round began
+  bool is_checked_ = false;     // a check since the last round began
+  std::optional<Instant> gathers_since_;
+};
+
 }  // namespace
 
 std::unique_ptr<Checker> NewHealthChecker(const Plan& plan) {
   return std::make_unique<HealthChecker>(plan);
+}
+
+std::unique_ptr<Checker> NewSuspicionChecker(const Plan& plan) {
+  return std::make_unique<SuspicionChecker>(plan);
 }
 
 }  // namespace muster::simulation
