@@ -512,8 +512,13 @@ void DrivenJob::OnWritten() {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     news = held_.EndWrite();
+    // The process may have been suspended during the write. The next leader has
+    // read the record, and may have decided otherwise since then. So tell the
+    // nodes nothing.
+    if (surroundings_.leads && !surroundings_.leads()) deposed_ = true;
     for (News& one : news) {
       if (one.has_decisions) watchers_.Note(std::move(one.decisions));
+      if (deposed_) one.deliveries.clear();
     }
     Write();
   }
