@@ -7,6 +7,10 @@
 
 namespace muster::rendezvous {
 
+uint64_t NextEpoch(uint64_t newest, uint64_t unix_ms) {
+  return std::max(newest + 1, unix_ms);
+}
+
 Leadership::Request Leadership::Next(Instant now) {
   if (stage_ == Stage::kLeading && now >= leads_until_) stage_ = Stage::kOver;
   if (stage_ == Stage::kOver || in_flight_ != Request::kNone) {

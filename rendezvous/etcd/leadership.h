@@ -9,6 +9,13 @@
 
 namespace muster::rendezvous {
 
+// Returns the epoch of a new leader. `newest`: the epoch of the newest leader
+// that the store knows; 0: none. `unix_ms`: this process's wall clock, in
+// milliseconds since 1970. The epoch exceeds all earlier ones even if this
+// clock is behind, or if somebody has removed the election's keys from the
+// store.
+uint64_t NextEpoch(uint64_t newest, uint64_t unix_ms);
+
 // One candidate's view of an election in a shared store: decides which request
 // the candidate sends next, and whether the candidate leads. Pure. Not
 // thread-safe.
