@@ -277,7 +277,8 @@ void FaultInjector::TroubleEtcd() {
     note("etcd is stopped");
   }
   if (random.Chance(plan.slow_etcd)) {
-    etcd_->Slow(random.Between(milliseconds(10), seconds(2)), duration);
+    etcd_->Slow(random.Between(milliseconds(10), seconds(2)),
+                random.Chance(500) ? 1000 : 150, duration);
     note("etcd is slow");
   }
 }

@@ -236,7 +236,9 @@ void SimDaemon::Open() {
   Call(
       kReadTimeout,
       [this] {
-        return [this, kept = etcd_->keys().kept] {
+        return [this, kept = etcd_->keys().kept,
+                written = etcd_->keys().written] {
+          newest_write_ = written;
           stage_->Note(absl::StrCat("d", number_, " leads with epoch ", epoch_,
                                     kept.has_value() ? "" : ", without a job"));
           PendingRecords::Limits limits;
@@ -276,27 +278,18 @@ void SimDaemon::Write() {
   pending_->Look(Now());
   if (pending_->MayWrite(Now())) {
     pending_->Begin(Now());
-    const int number = std::stoi(*pending_->batch().at(kRunId));
-    records_.erase(records_.begin(), records_.find(number));
-    Call(
-        kWriteTimeout,
-        [this, term = core_->term(),
-         kept = records_.at(number)]() -> std::function<void()> {
-          const bool written = etcd_->Write(term, kept);
-          return [this, written] {
-            if (written) {
-              pending_->Succeeded();
-            } else {
-              pending_->Failed(Now(), "another coordinator leads");
-            }
-            Written();
-          };
-        },
-        [this] {
-          ++stage_->census["record without answer"];
-          pending_->Failed(Now(), "no answer");
-          Written();
-        });
+    if (newest_write_.has_value()) {
+      Commit(*std::exchange(newest_write_, std::nullopt));
+    } else {
+      Call(
+          kWriteTimeout,
+          [this] {
+            return [this, written = etcd_->keys().written] {
+              Commit(written);
+            };
+          },
+          [this] { WriteFailed("no answer"); });
+    }
   }
   const std::optional<Instant> next = pending_->NextLook();
   if (write_armed_ == next) return;
@@ -307,6 +300,30 @@ void SimDaemon::Write() {
     write_armed_.reset();
     Write();
   });
+}
+
+void SimDaemon::Commit(int64_t after) {
+  const int number = std::stoi(*pending_->batch().at(kRunId));
+  records_.erase(records_.begin(), records_.find(number));
+  Call(
+      kWriteTimeout,
+      [this, term = core_->term(), after,
+       kept = records_.at(number)]() -> std::function<void()> {
+        const std::optional<int64_t> written = etcd_->Write(term, after, kept);
+        if (!written.has_value()) return [this] { WriteFailed("refused"); };
+        return [this, written] {
+          newest_write_ = written;
+          pending_->Succeeded();
+          Written();
+        };
+      },
+      [this] { WriteFailed("no answer"); });
+}
+
+void SimDaemon::WriteFailed(const char* why) {
+  ++stage_->census["record not written"];
+  pending_->Failed(Now(), why);
+  Written();
 }
 
 void SimDaemon::Written() {

@@ -75,6 +75,9 @@ class SimDaemon {
   void Put(SimEtcd::Kept kept);
   // Begins the next write if one is due.
   void Write();
+  // Writes the record that is due. `after`: revision of the newest write.
+  void Commit(int64_t after);
+  void WriteFailed(const char* why);
   void Written();
 
   Stage* const stage_;
@@ -101,6 +104,9 @@ class SimDaemon {
   std::map<int, SimEtcd::Kept> records_;
   std::deque<uint64_t> waiting_;  // changes whose end Put's caller waits for
   std::optional<Instant> write_armed_;
+  // As EtcdRecords::newest_write_: the revision of the newest write; nullopt:
+  // unknown.
+  std::optional<int64_t> newest_write_;
 };
 
 }  // namespace muster::simulation

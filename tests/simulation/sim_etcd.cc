@@ -23,8 +23,10 @@ bool SimEtcd::IsCut(int daemon, Lost lost) const {
 }
 
 Duration SimEtcd::Delay() {
-  const bool is_slow = stage_->queue.now() < slow_until_;
-  return stage_->takeover_random.Between(kFastest, is_slow ? slowest_ : kFast);
+  Random& random = stage_->takeover_random;
+  const bool is_slow =
+      stage_->queue.now() < slow_until_ && random.Chance(slow_share_);
+  return random.Between(kFastest, is_slow ? slowest_ : kFast);
 }
 
 void SimEtcd::Call(int daemon, const Request& request) {
@@ -64,14 +66,18 @@ bool SimEtcd::Release(int64_t term) {
   return true;
 }
 
-bool SimEtcd::Write(int64_t term, Kept kept) {
-  if (keys_.lock.holding != term) return false;
-  ++revision_;
+std::optional<int64_t> SimEtcd::Write(int64_t term, int64_t after, Kept kept) {
+  if (keys_.lock.holding != term) return std::nullopt;
+  if (keys_.written != after) {
+    ++stage_->census["write out of order"];
+    return std::nullopt;
+  }
+  keys_.written = ++revision_;
   uint64_t& stored = stored_[term];
   stored = std::max(stored, kept.changes);
   keys_.kept = std::move(kept);
   Pass();
-  return true;
+  return revision_;
 }
 
 bool SimEtcd::IsStored(const Event& event) const {
@@ -114,7 +120,8 @@ void SimEtcd::Stop(Duration duration) {
   stopped_until_ = stage_->queue.now() + duration;
 }
 
-void SimEtcd::Slow(Duration delay, Duration duration) {
+void SimEtcd::Slow(Duration delay, int share, Duration duration) {
+  slow_share_ = share;
   slowest_ = delay;
   slow_until_ = stage_->queue.now() + duration;
 }

@@ -38,6 +38,7 @@ class SimEtcd {
     rendezvous::Leadership::Lock lock;
     uint64_t epoch = 0;
     std::optional<Kept> kept;
+    int64_t written = 0;  // revision of the newest write of a record; 0: none
   };
   // A call of etcd: runs when the request reaches etcd, and returns a function
   // that runs when the answer reaches the caller.
@@ -59,9 +60,10 @@ class SimEtcd {
   // the lock.
   bool Renew(int64_t term);
   bool Release(int64_t term);
-  // Stores the record. Returns false if another leader than that of `term` has
-  // the lock.
-  bool Write(int64_t term, Kept kept);
+  // Stores the record if the lock is that of `term`, and the newest write is
+  // still the one with the revision `after`. Returns the revision of this
+  // write; nullopt: refused.
+  std::optional<int64_t> Write(int64_t term, int64_t after, Kept kept);
 
   // Calls `pass` at once, or after the events that were told before and still
   // wait. `pass` waits until the record of `term` has the change number
@@ -76,8 +78,9 @@ class SimEtcd {
   // For `duration`, etcd loses all requests and answers, as while its processes
   // are started again or elect a new leader.
   void Stop(Duration duration);
-  // For `duration`, each message takes up to `delay`.
-  void Slow(Duration delay, Duration duration);
+  // For `duration`, a share (per mille) of the messages takes up to `delay`, as
+  // if one of etcd's members were slow.
+  void Slow(Duration delay, int share, Duration duration);
   void Heal();
 
  private:
@@ -103,6 +106,7 @@ class SimEtcd {
   Instant stopped_until_;
   Instant slow_until_;
   Duration slowest_ = Duration::zero();
+  int slow_share_ = 0;
 };
 
 }  // namespace muster::simulation
