@@ -316,8 +316,8 @@ TEST_F(KeptJobTest, ACoordinatorThatNoLongerLeadsDecidesNothing) {
   EXPECT_NE(job->Cancel("by ada"), "");
 }
 
-// The leader is suspended while its record is written. When it continues, another
-// coordinator leads.
+// The leader is suspended while its record is written. When it continues,
+// another coordinator leads.
 TEST_F(KeptJobTest, ACoordinatorThatNoLongerLeadsSendsNoHeldDirective) {
   const auto job = NewJob();
   Join(*job, "node-a", &a_);

@@ -98,8 +98,8 @@ void Cluster::AddCoordinator(int host) {
       &stage_, &network_, host,
       SimCoordinator::Exchange{.tell = tell, .ask = ask, .meet = meet},
       [this](int at) { return MayFound(at); }));
-  // The checkers know the daemons with etcd as one coordinator, which is started
-  // again with its record.
+  // The checkers know the daemons with etcd as one coordinator, which is
+  // started again with its record.
   const int watched = stage_.plan.etcd() ? kOutside : host;
   std::vector<std::unique_ptr<Checker>>& checkers =
       stage_.coordinator_checkers[watched];
@@ -386,8 +386,7 @@ std::string Cluster::Run() {
       (plan.checked ? 3 * (plan.max_check + plan.check_interval)
                     : Duration::zero()) +
       CheckBound(plan) +
-      (plan.takeover || plan.etcd() ? TakeoverBound(plan)
-                                    : Duration::zero()) +
+      (plan.takeover || plan.etcd() ? TakeoverBound(plan) : Duration::zero()) +
       seconds(15);
   Await("convergence", bound, [this] { return Unsettled(); });
   if (!stage_.failure.empty() || Finished()) return stage_.failure;

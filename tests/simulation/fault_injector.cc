@@ -375,10 +375,10 @@ void FaultInjector::CtrlC(SimNode& node) {
 // Starts an ended agent again after a random time, as an init system does.
 void FaultInjector::Revive(SimNode& node) {
   const SimCoordinator* newest = NewestOf(*coordinators_);
-  const bool is_over = stage_->plan.takeover || stage_->plan.etcd()
-                           ? stage_->IsOver()
-                           : newest->job() != nullptr &&
-                                                   newest->job()->finished();
+  const bool is_over =
+      stage_->plan.takeover || stage_->plan.etcd()
+          ? stage_->IsOver()
+          : newest->job() != nullptr && newest->job()->finished();
   if (node.name().incarnation == 0 || is_over) return;
   if (stage_->random.Chance(60) && !StaysAway(node)) node.StartAgent();
 }

@@ -88,8 +88,7 @@ void DrawEtcd(uint64_t seed, Plan& plan) {
   plan.stop_etcd = Level(random, 300, 10);
   plan.slow_etcd = Level(random, 400, 20);
   plan.clock_ppm = random.Chance(700) ? 200 : 50'000;
-  plan.max_skew =
-      random.Chance(700) ? milliseconds(50) : Duration(seconds(30));
+  plan.max_skew = random.Chance(700) ? milliseconds(50) : Duration(seconds(30));
   plan.link_timeout = random.Between(seconds(1), seconds(6));
   plan.coordinator_restart = 0;
 }

@@ -138,9 +138,10 @@ struct Plan {
   int partition = 0;
   // Time without an answer after which an agent closes its connection.
   Duration link_timeout = Duration::zero();
-  // Maximum error of a coordinator's wall clock. With takeovers, the coordinator
-  // reads the clock each time it becomes a standby, and each reading has another
-  // random error. With etcd, the error is drawn once for each process.
+  // Maximum error of a coordinator's wall clock. With takeovers, the
+  // coordinator reads the clock each time it becomes a standby, and each
+  // reading has another random error. With etcd, the error is drawn once for
+  // each process.
   Duration max_skew = Duration::zero();
 
   // --- several daemons (rendezvousd) with one state in etcd

@@ -26,8 +26,7 @@ class SimClock {
     const Duration lived = shown - offset_ - start_;
     // floor, then step up to the first sufficient time: rounding costs 2 ns at
     // most
-    Instant time = start_ + lived * kMillion / (kMillion + ppm_) -
-                   Duration(2);
+    Instant time = start_ + lived * kMillion / (kMillion + ppm_) - Duration(2);
     while (Read(time) < shown) time += Duration(1);
     return time;
   }

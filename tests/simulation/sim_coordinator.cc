@@ -249,11 +249,11 @@ void SimCoordinator::Tell(std::function<void(Checker&)> tell) {
     stage_->WatchCoordinator(WatchedAs(), tell);
     return;
   }
-  term_->etcd->Tell(term_->number, 0,
-                    [stage = stage_, host = WatchedAs(),
-                     tell = std::move(tell)] {
-                      stage->WatchCoordinator(host, tell);
-                    });
+  term_->etcd->Tell(
+      term_->number, 0,
+      [stage = stage_, host = WatchedAs(), tell = std::move(tell)] {
+        stage->WatchCoordinator(host, tell);
+      });
 }
 
 void SimCoordinator::Step(const rendezvous::JobEvent& event) {
@@ -400,12 +400,12 @@ void SimCoordinator::Lead(Term term, std::optional<SimEtcd::Kept> kept,
         const uint64_t before = std::exchange(stage->served_epoch, epoch);
         const bool was_paused = std::exchange(stage->served_is_paused, false);
         if (before != 0 && !was_paused) {
-          stage->WatchCoordinator(
-              kOutside, [](Checker& c) { c.OnCoordinatorCrashed(); });
+          stage->WatchCoordinator(kOutside,
+                                  [](Checker& c) { c.OnCoordinatorCrashed(); });
         }
         if (!continues) return;
-        stage->WatchCoordinator(
-            kOutside, [](Checker& c) { c.OnCoordinatorContinued(); });
+        stage->WatchCoordinator(kOutside,
+                                [](Checker& c) { c.OnCoordinatorContinued(); });
       });
   if (!kept.has_value()) return;
   began_ = kept->began;
@@ -423,14 +423,13 @@ void SimCoordinator::Lead(Term term, std::optional<SimEtcd::Kept> kept,
 void SimCoordinator::EndTerm() {
   if (!up_) return;
   CountCheckCutShort();
-  term_->etcd->Tell(
-      term_->number, 0, [stage = stage_, epoch = epoch_] {
-        if (stage->served_epoch != epoch) return;
-        stage->served_epoch = 0;
-        if (std::exchange(stage->served_is_paused, false)) return;
-        stage->WatchCoordinator(kOutside,
-                                [](Checker& c) { c.OnCoordinatorCrashed(); });
-      });
+  term_->etcd->Tell(term_->number, 0, [stage = stage_, epoch = epoch_] {
+    if (stage->served_epoch != epoch) return;
+    stage->served_epoch = 0;
+    if (std::exchange(stage->served_is_paused, false)) return;
+    stage->WatchCoordinator(kOutside,
+                            [](Checker& c) { c.OnCoordinatorCrashed(); });
+  });
   ++life_;
   up_ = paused_ = false;
   job_.reset();

@@ -44,10 +44,9 @@ void SimDaemon::Post(uint64_t turn, std::function<void()> event) {
 }
 
 void SimDaemon::At(Instant when, std::function<void()> event) {
-  stage_->queue.At(clock_.When(when),
-                   [this, turn = turn_, event = std::move(event)] {
-                     Post(turn, event);
-                   });
+  stage_->queue.At(
+      clock_.When(when),
+      [this, turn = turn_, event = std::move(event)] { Post(turn, event); });
 }
 
 void SimDaemon::Call(Duration timeout, const SimEtcd::Request& request,
@@ -284,9 +283,7 @@ void SimDaemon::Write() {
       Call(
           kWriteTimeout,
           [this] {
-            return [this, written = etcd_->keys().written] {
-              Commit(written);
-            };
+            return [this, written = etcd_->keys().written] { Commit(written); };
           },
           [this] { WriteFailed("no answer"); });
     }

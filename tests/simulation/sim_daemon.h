@@ -96,7 +96,7 @@ class SimDaemon {
   uint64_t seen_epoch_ = 0;
   uint64_t epoch_ = 0;
   std::optional<Instant> armed_;
-  uint64_t calls_ = 0;        // number of calls of etcd so far
+  uint64_t calls_ = 0;       // number of calls of etcd so far
   std::set<uint64_t> open_;  // numbers of the calls without an answer
   std::unique_ptr<rendezvous::PendingRecords> pending_;
   // The records in pending_, by their number. PendingRecords has this number as

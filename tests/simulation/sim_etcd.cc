@@ -39,8 +39,8 @@ void SimEtcd::Call(int daemon, const Request& request) {
   });
 }
 
-std::optional<int64_t> SimEtcd::Claim(
-    const rendezvous::Leadership::Lock& seen, uint64_t epoch) {
+std::optional<int64_t> SimEtcd::Claim(const rendezvous::Leadership::Lock& seen,
+                                      uint64_t epoch) {
   if (keys_.lock != seen) return std::nullopt;
   ++revision_;
   keys_.lock = {.holding = revision_, .renewal = revision_};

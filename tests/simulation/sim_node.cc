@@ -370,11 +370,9 @@ void SimNode::Step(const agent::LifecycleEvent& event) {
     talking_on_ = coming_up_.front();
     coming_up_.pop_front();
   }
-  const agent::LifecycleStep step =
-      lifecycle_->Step(Now(), event);
-  stage_->Watch([&](Checker& c) {
-    c.OnAgentStepped(name(), step, NextDeadline());
-  });
+  const agent::LifecycleStep step = lifecycle_->Step(Now(), event);
+  stage_->Watch(
+      [&](Checker& c) { c.OnAgentStepped(name(), step, NextDeadline()); });
   Follow(event, step);
   Perform(step);
 }

@@ -4,8 +4,8 @@
 //   simulate --seeds FIRST COUNT          COUNT seeds, from FIRST on
 //   simulate --until-failure FIRST COUNT  the same, but stops at a failure
 //
-// After --seeds or --until-failure, --etcd skips each seed whose coordinators do
-// not share their state in etcd.
+// After --seeds or --until-failure, --etcd skips each seed whose coordinators
+// do not share their state in etcd.
 
 #include <cstdio>
 #include <cstdlib>
@@ -59,8 +59,9 @@ int main(int argc, char** argv) {
     std::printf("%d of %d seeds failed\n", failed, run);
     return failed > 0 ? 1 : 0;
   }
-  std::fprintf(stderr,
-               "usage: simulate --seed N [--trace]\n"
-               "       simulate --seeds|--until-failure FIRST COUNT [--etcd]\n");
+  std::fprintf(
+      stderr,
+      "usage: simulate --seed N [--trace]\n"
+      "       simulate --seeds|--until-failure FIRST COUNT [--etcd]\n");
   return 2;
 }

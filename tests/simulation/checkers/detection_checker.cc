@@ -53,8 +53,7 @@ class DetectionChecker : public Checker {
                           ToSeconds(now() - life.heard), " s of silence"));
       }
       if (life.broken.has_value() &&
-          now() >= *life.broken +
-                       plan().Longest(plan().spec.reconnect_grace)) {
+          now() >= *life.broken + plan().Longest(plan().spec.reconnect_grace)) {
         Fail(absl::StrCat(node.node.node_id, " is still counted ",
                           ToSeconds(now() - *life.broken),
                           " s after its stream broke"));
