@@ -163,6 +163,9 @@ _SUITES = (
             'trainer_sdk/process_group/signature.cc'), []),
 )
 _SIMULATION = ('rendezvous/job/*.cc', 'rendezvous/takeover/*.cc', 'agent/lifecycle/*.cc', *_PROTOCOL,
+               'rendezvous/etcd/leadership.cc',
+               'rendezvous/journal/held_results.cc',
+               'rendezvous/journal/pending_records.cc',
                'rendezvous/stragglers/link_watch.cc',
                'rendezvous/stragglers/straggler_watch.cc', *_QUARANTINE,
                *_NETWORK_CHECK,

@@ -264,7 +264,9 @@ void SimCoordinator::Step(const rendezvous::JobEvent& event) {
   FollowEpoch();
   while (!step.faults.empty() && !step.deposed) Judge(step);
   if (term_.has_value()) {
-    Hold(step, Describe(step, step.record_changed));
+    CoordinatorStepped stepped = Describe(step);
+    stepped.is_recorded = step.record_changed;
+    Hold(step, std::move(stepped));
     Arm(job_->NextDeadline());
     return;
   }
@@ -277,7 +279,8 @@ void SimCoordinator::Step(const rendezvous::JobEvent& event) {
     learned_round_ = 0;
     learned_restarts_ = 0;
   }
-  const CoordinatorStepped stepped = Describe(step, is_recorded);
+  CoordinatorStepped stepped = Describe(step);
+  stepped.is_recorded = is_recorded;
   if (!step.deposed) CheckRecalled(stepped.status);
   Count(epoch_, stepped);
   if (!step.deposed) stage_->WatchStep(host_, stepped);
@@ -296,8 +299,7 @@ void SimCoordinator::Step(const rendezvous::JobEvent& event) {
   Arm(stepped.next_deadline);
 }
 
-CoordinatorStepped SimCoordinator::Describe(const rendezvous::JobStep& step,
-                                            bool is_recorded) {
+CoordinatorStepped SimCoordinator::Describe(const rendezvous::JobStep& step) {
   CoordinatorStepped stepped;
   stepped.host = WatchedAs();
   stepped.epoch = stage_->memories.at(epoch_);
@@ -308,7 +310,6 @@ CoordinatorStepped SimCoordinator::Describe(const rendezvous::JobStep& step,
   if (term_.has_value() && stepped.next_deadline.has_value()) {
     stepped.next_deadline = term_->clock->When(*stepped.next_deadline);
   }
-  stepped.is_recorded = is_recorded;
   const std::string name = host_ == kOutside ? "C" : EndpointOf(host_);
   for (const rendezvous::Decision& decision : step.decisions) {
     stage_->Note(absl::StrCat(name, " ", decision.kind, " [", decision.round,

@@ -164,8 +164,7 @@ class SimCoordinator {
   void Step(const rendezvous::JobEvent& event);
   using Deliveries = std::vector<rendezvous::Delivery>;
   // Describes a step for the checkers, and notes it in the trace.
-  CoordinatorStepped Describe(const rendezvous::JobStep& step,
-                              bool is_recorded);
+  CoordinatorStepped Describe(const rendezvous::JobStep& step);
   // Passes a step of a daemon's job to the checkers once its record is stored,
   // and sends its directives once the daemon knows that.
   void Hold(const rendezvous::JobStep& step, CoordinatorStepped stepped);
