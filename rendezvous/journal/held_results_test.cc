@@ -30,7 +30,7 @@ TEST_F(HeldResultsTest, AResultWithoutAChangeIsSentAtOnce) {
 TEST_F(HeldResultsTest, AChangeIsSentOnceItIsDurable) {
   EXPECT_TRUE(HoldChange("a"));
   EXPECT_TRUE(held_.BeginWrite());
-  EXPECT_FALSE(held_.BeginWrite()) << "a write runs";
+  EXPECT_FALSE(held_.BeginWrite()) << "nothing else has changed";
   EXPECT_LT(held_.durable(), held_.changes());
   EXPECT_EQ(held_.EndWrite(), Names{"a"});
   EXPECT_EQ(held_.durable(), held_.changes());
@@ -49,6 +49,7 @@ TEST_F(HeldResultsTest, AChangeDuringAWriteWaitsForTheNextOne) {
   EXPECT_TRUE(held_.BeginWrite());
   EXPECT_TRUE(HoldChange("b"));
   EXPECT_TRUE(Hold("c"));
+  EXPECT_FALSE(held_.BeginWrite()) << "a write runs";
   EXPECT_EQ(held_.EndWrite(), Names{"a"});
   EXPECT_TRUE(Hold("d")) << "b is not durable";
   EXPECT_TRUE(held_.BeginWrite());
