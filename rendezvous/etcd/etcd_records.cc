@@ -68,7 +68,28 @@ absl::StatusOr<std::unique_ptr<EtcdRecords>> EtcdRecords::Open(
   if (kept != remembered->end()) {
     records->records_.emplace(kNodeMemoryKey, std::move(kept->second.bytes));
   }
+  const absl::Status read =
+      records->ReadNewestWrite(MonotonicNow() + kReadTimeout);
+  if (!read.ok()) return read;
   return records;
+}
+
+std::string EtcdRecords::Key(const char* name) const {
+  return absl::StrCat(client_->access().prefix, name);
+}
+
+absl::Status EtcdRecords::ReadNewestWrite(Instant deadline) {
+  const std::string key = Key(kWrittenKey);
+  const auto found = client_->Read(key, deadline);
+  if (!found.ok()) {
+    return absl::Status(
+        found.status().code(),
+        absl::StrCat("cannot read ", client_->access().ToString(), ": ",
+                     std::string(found.status().message())));
+  }
+  const auto written = found->find(key);
+  newest_write_ = written == found->end() ? 0 : written->second.revision;
+  return absl::OkStatus();
 }
 
 std::map<std::string, std::string> EtcdRecords::TakeRecords() {
@@ -114,27 +135,46 @@ absl::Status EtcdRecords::WritePiece(const PendingRecords::Batch& batch,
 }
 
 absl::Status EtcdRecords::Commit(const PendingRecords::Batch& batch) {
+  const Instant deadline = MonotonicNow() + kWriteTimeout;
+  if (!newest_write_.has_value()) {
+    const absl::Status read = ReadNewestWrite(deadline);
+    if (!read.ok()) return read;
+  }
   EtcdClient::Transaction transaction;
   for (const auto& [run_id, record] : batch) {
     transaction.changes.emplace(
         absl::StrCat(client_->access().prefix, KeyOf(run_id)), record);
   }
-  transaction.expected[absl::StrCat(client_->access().prefix, kLeaderKey)] =
-      term_.revision;
-  const auto committed =
-      client_->Commit(transaction, MonotonicNow() + kWriteTimeout);
+  transaction.changes[Key(kWrittenKey)] = "";
+  transaction.expected = {{Key(kLeaderKey), term_.revision},
+                          {Key(kWrittenKey), *newest_write_}};
+  newest_write_.reset();
+  const auto committed = client_->Commit(transaction, deadline);
   if (!committed.ok()) {
     return absl::Status(
         committed.status().code(),
         absl::StrCat("cannot write ", client_->access().ToString(), ": ",
                      std::string(committed.status().message())));
   }
-  if (!committed->has_value()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("cannot write ", client_->access().ToString(),
-                     ": another coordinator leads"));
+  if (committed->has_value()) {
+    newest_write_ = **committed;
+    return absl::OkStatus();
   }
-  return absl::OkStatus();
+  const std::string what =
+      absl::StrCat("cannot write ", client_->access().ToString(), ": ");
+  const auto found = client_->Read(Key(kLeaderKey), deadline);
+  if (!found.ok()) {
+    return absl::Status(
+        found.status().code(),
+        absl::StrCat(what, std::string(found.status().message())));
+  }
+  const auto leader = found->find(Key(kLeaderKey));
+  if (leader != found->end() && leader->second.revision == term_.revision) {
+    return absl::AbortedError(absl::StrCat(
+        what, "an earlier write, which had timed out, came between"));
+  }
+  return absl::FailedPreconditionError(
+      absl::StrCat(what, "another coordinator leads"));
 }
 
 }  // namespace muster::rendezvous

@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "base/time.h"
 #include "rendezvous/etcd/etcd_client.h"
 #include "rendezvous/journal/record_store.h"
 
@@ -37,6 +39,9 @@ inline constexpr char kJobsFolder[] = "jobs/";
 // The key of the coordinator's record of its machines' faults (kNodeMemoryKey
 // in record_store.h).
 inline constexpr char kMemoryKey[] = "memory/nodes";
+// A key that each write of records changes. Its value is always empty; its
+// revision is that of the newest write.
+inline constexpr char kWrittenKey[] = "memory/written";
 
 // The period for which the election makes one process the leader. Each write of
 // this leader to etcd succeeds only while its term lasts.
@@ -57,6 +62,12 @@ std::vector<PendingRecords::Batch> SplitBatch(
 // PREFIXjobs/RUN_ID. A write succeeds only while this process is the leader of
 // its term. So no former leader can change a record after its successor has
 // read it.
+//
+// The writes of one leader keep their order. A write that has timed out may
+// still reach etcd, through a slow member, after later writes through another
+// member. So each write succeeds only if no other write has come between: it
+// names the revision of the newest write that this process knows of
+// (kWrittenKey).
 class EtcdRecords : public JournalBackend {
  public:
   // Reads all records. `client` must outlive the object. The errors are those
@@ -70,7 +81,8 @@ class EtcdRecords : public JournalBackend {
 
   // Writes the batch in one or more transactions, and returns the records that
   // are too large for etcd. FailedPrecondition: another process is the leader
-  // now (EtcdTerm); the rest of the batch was not written.
+  // now (EtcdTerm); the rest of the batch was not written. Aborted: an earlier
+  // write that had timed out was carried out meanwhile; write the batch again.
   absl::StatusOr<PendingRecords::Refused> Write(
       const PendingRecords::Batch& batch) override;
   std::map<std::string, std::string> TakeRecords() override;
@@ -85,10 +97,16 @@ class EtcdRecords : public JournalBackend {
                           PendingRecords::Refused& refused);
   // Writes `batch` in one transaction. OutOfRange: it is too large for etcd.
   absl::Status Commit(const PendingRecords::Batch& batch);
+  // Sets newest_write_ to the revision of kWrittenKey.
+  absl::Status ReadNewestWrite(Instant deadline);
+  std::string Key(const char* name) const;
 
   EtcdClient* const client_;
   const EtcdTerm term_;
   std::map<std::string, std::string> records_;
+  // Revision of the newest write; 0: none. nullopt: unknown, because the last
+  // write has failed and may or may not have been carried out.
+  std::optional<int64_t> newest_write_;
 };
 
 }  // namespace muster::rendezvous

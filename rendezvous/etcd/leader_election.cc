@@ -25,9 +25,7 @@ constexpr Duration kFirstReadTimeout = std::chrono::seconds(2);
 constexpr size_t kMaxName = 200;
 constexpr Duration kReleaseTimeout = std::chrono::milliseconds(500);
 
-// Returns the wall clock's time in milliseconds. A new leader's epoch is at
-// least this number. So epochs grow even if the election's keys have been
-// removed from etcd.
+// Returns the wall clock's time in milliseconds.
 uint64_t MillisecondsSince1970() {
   return static_cast<uint64_t>(
       std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -193,7 +191,7 @@ void LeaderElection::Perform(Leadership::Request request) {
 }
 
 void LeaderElection::Claim(Instant deadline) {
-  epoch_ = std::max(seen_.epoch + 1, MillisecondsSince1970());
+  epoch_ = NextEpoch(seen_.epoch, MillisecondsSince1970());
   const auto claimed =
       client_->Commit({.expected = {{Key(kLeaderKey), core_.seen().holding},
                                     {Key(kRenewalKey), core_.seen().renewal}},

@@ -7,6 +7,14 @@
 
 namespace muster::rendezvous {
 
+uint64_t NextEpoch(uint64_t newest, uint64_t unix_ms) {
+  return std::max(newest + 1, unix_ms);
+}
+
+Duration Leadership::Limits::takeover_after() const {
+  return lease + lease / 4;
+}
+
 Leadership::Request Leadership::Next(Instant now) {
   if (stage_ == Stage::kLeading && now >= leads_until_) stage_ = Stage::kOver;
   if (stage_ == Stage::kOver || in_flight_ != Request::kNone) {
@@ -17,7 +25,7 @@ Leadership::Request Leadership::Next(Instant now) {
     if (now >= due_) next = Request::kRenew;
   } else if (seen_.has_value() &&
              (seen_->holding == 0 ||
-              now >= seen_since_ + limits_.takeover_after)) {
+              now >= seen_since_ + limits_.takeover_after())) {
     next = Request::kClaim;
   } else if (now >= due_) {
     next = Request::kRead;
@@ -42,7 +50,7 @@ std::optional<Instant> Leadership::NextDeadline() const {
   if (in_flight_ != Request::kNone) return std::nullopt;
   if (!seen_.has_value()) return due_;
   if (seen_->holding == 0) return sent_;
-  return std::min(due_, seen_since_ + limits_.takeover_after);
+  return std::min(due_, seen_since_ + limits_.takeover_after());
 }
 
 void Leadership::OnRead(Instant now, const Lock& lock) {

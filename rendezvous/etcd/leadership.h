@@ -9,19 +9,26 @@
 
 namespace muster::rendezvous {
 
+// Returns the epoch of a new leader. `newest`: the epoch of the newest leader
+// that the store knows; 0: none. `unix_ms`: this process's wall clock, in
+// milliseconds since 1970. The epoch exceeds all earlier ones even if this
+// clock is behind, or if somebody has removed the election's keys from the
+// store.
+uint64_t NextEpoch(uint64_t newest, uint64_t unix_ms);
+
 // One candidate's view of an election in a shared store: decides which request
 // the candidate sends next, and whether the candidate leads. Pure. Not
 // thread-safe.
 //
 // The store has one lock. A leader renews the lock every `renew_every`. A
 // standby reads the lock as often. It claims the lock when the lock is free or
-// has not changed for `takeover_after`. The claim succeeds only if the lock is
-// still as the standby has read it.
+// has not changed for `takeover_after()`. The claim succeeds only if the lock
+// is still as the standby has read it.
 //
 // At most one candidate leads at a time. A leader's lease begins when the
 // leader sends a claim or renewal, and counts only if that request succeeds. A
-// standby sees the success later, and waits for `takeover_after` from then on.
-// This is 5/4 of `lease`, so clock rates may differ by a fifth.
+// standby sees the success later, and waits for `takeover_after()` from then
+// on. This is 5/4 of `lease`, so clock rates may differ by a fifth.
 //
 // A leader process may be suspended, and resume after its lease is over.
 // Therefore each of its writes must also name its term. The store refuses the
@@ -31,7 +38,9 @@ class Leadership {
   struct Limits {
     Duration renew_every = std::chrono::milliseconds(200);
     Duration lease = std::chrono::milliseconds(1000);
-    Duration takeover_after = std::chrono::milliseconds(1250);
+    // How long a standby waits for a renewal. Longer than the lease, because
+    // the clocks of the leader and of the standby may differ in rate.
+    Duration takeover_after() const;
   };
 
   // The state of the lock in the store. A claim sets `holding` to a new value,

@@ -35,6 +35,15 @@ Leadership Leader() {
   return leader;
 }
 
+TEST(NextEpochTest, EpochsGrowIfTheClockIsBehind) {
+  EXPECT_EQ(NextEpoch(7, 5), 8u);
+  EXPECT_EQ(NextEpoch(7, 7), 8u);
+}
+
+TEST(NextEpochTest, EpochsGrowIfTheKeysAreGone) {
+  EXPECT_EQ(NextEpoch(0, 1'700'000'000'000), 1'700'000'000'000u);
+}
+
 TEST(LeadershipTest, AFreeLockIsClaimedAtOnce) {
   Leadership leader = Leader();
   EXPECT_EQ(leader.stage(), Stage::kLeading);

@@ -296,7 +296,7 @@ DrivenJob::News DrivenJob::StepLocked(const JobEvent& event,
   }
   // Read the clock with the lock held, so that the job's time never decreases.
   JobStep step = StepJudged(event);
-  changes_ += step.record_changed ? 1 : 0;
+  if (step.record_changed) held_.CountChange();
   *refusal = std::move(step.refusal);
   News news = NewsOf(std::move(step));
   if (!inquiries_.empty()) {
@@ -388,11 +388,8 @@ DrivenJob::News DrivenJob::NewsOf(JobStep step) {
     // The job is deposed, so its nodes obey another coordinator. Directives
     // that were held back until a record is durable are dropped, but the
     // watchers still get the decisions.
-    for (std::vector<News>* const held : {&in_write_, &later_}) {
-      for (News& one : *held) {
-        if (one.has_decisions) watchers_.Note(std::move(one.decisions));
-      }
-      held->clear();
+    for (News& one : held_.Drop()) {
+      if (one.has_decisions) watchers_.Note(std::move(one.decisions));
     }
     was_written_.notify_all();
   }
@@ -499,22 +496,17 @@ std::set<StreamId> DrivenJob::FollowInquiries(Stream stream) {
 }
 
 void DrivenJob::Hold(News& news) {
-  if (durable_ == changes_) return;
-  std::vector<News>& held = written_ == changes_ ? in_write_ : later_;
-  held.push_back(std::exchange(news, News()));
+  if (held_.Hold(news)) news = News();
 }
 
 void DrivenJob::Write() {
-  // Write nothing if no change is left to write, or if a write is in progress.
-  // Also write nothing once the job is deposed: this process may coordinate the
-  // job again with a new DrivenJob, whose newer record must not be overwritten.
-  if (deposed_ || written_ == changes_ || written_ != durable_) return;
+  // Write nothing once the job is deposed: this process may coordinate the job
+  // again with a new DrivenJob, whose newer record must not be overwritten.
+  if (deposed_ || !held_.BeginWrite()) return;
   KeptJob kept{.job = job_.Record(), .written_at = UnixTime(), .owner = owner_};
   if (encryption_ == Encryption::kWorkers && kept.job.round > 0) {
     kept.channel_key = keys_.KeyOf(kept.job.round);
   }
-  written_ = changes_;
-  in_write_ = std::exchange(later_, {});
   surroundings_.records->Put(run_id_, ToBytes(kept), [weak = weak_from_this()] {
     if (auto job = weak.lock()) job->OnWritten();
   });
@@ -524,10 +516,14 @@ void DrivenJob::OnWritten() {
   std::vector<News> news;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    durable_ = written_;
-    news = std::exchange(in_write_, {});
+    news = held_.EndWrite();
+    // The process may have been suspended during the write. The next leader has
+    // read the record, and may have decided otherwise since then. So tell the
+    // nodes nothing.
+    if (surroundings_.leads && !surroundings_.leads()) deposed_ = true;
     for (News& one : news) {
       if (one.has_decisions) watchers_.Note(std::move(one.decisions));
+      if (deposed_) one.deliveries.clear();
     }
     Write();
   }
@@ -539,10 +535,10 @@ std::string DrivenJob::AwaitWritten() {
   if (surroundings_.records == nullptr) return "";
   const Instant deadline = MonotonicNow() + surroundings_.max_write_wait;
   std::unique_lock<std::mutex> lock(mutex_);
-  const uint64_t until = changes_;
+  const uint64_t until = held_.changes();
   was_written_.wait_until(lock, ToSteady(deadline),
-                          [&] { return durable_ >= until || deposed_; });
-  return durable_ < until && deposed_ ? kDeposed : "";
+                          [&] { return held_.durable() >= until || deposed_; });
+  return held_.durable() < until && deposed_ ? kDeposed : "";
 }
 
 void DrivenJob::Tell(const News& news) {

@@ -19,6 +19,7 @@
 #include "absl/status/status.h"
 #include "base/time.h"
 #include "rendezvous/job/job.h"
+#include "rendezvous/journal/held_results.h"
 #include "rendezvous/journal/record_store.h"
 #include "rendezvous/protocol/job_status.h"
 #include "rendezvous/server/alarm_thread.h"
@@ -259,7 +260,7 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   // directives. Omits deliveries whose stream has closed. Requires mutex_.
   std::vector<Addressee> Addressed(std::vector<Delivery> deliveries);
   // If the directives and decisions in `news` must be held back until a record
-  // is durable, moves them to in_write_ or later_. Requires mutex_.
+  // is durable, moves them to held_. Requires mutex_.
   void Hold(News& news);
   // Returns messages that send each stream in `streams` its directive again,
   // with the stream's inquiries. Requires mutex_.
@@ -313,18 +314,9 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
   bool told_finished_ = false;
   bool deposed_ = false;
 
-  // Changes of the record are numbered 1, 2, 3, ….
-  uint64_t changes_ = 0;  // number of the record's newest change
-  // number of the record's newest change whose write has started
-  uint64_t written_ = 0;
-  // number of the record's newest change that the record store holds durably
-  uint64_t durable_ = 0;
-  // Results of steps (directives and decisions) that are held back until the
-  // write in progress has ended.
-  std::vector<News> in_write_;
-  // Results of steps that are held back until the end of the record's next
-  // write, which starts after the write in progress.
-  std::vector<News> later_;
+  // The results of steps that wait until the record store holds the record
+  // durably.
+  HeldResults<News> held_;
   std::condition_variable was_written_;
 };
 

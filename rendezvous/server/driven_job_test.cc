@@ -316,6 +316,17 @@ TEST_F(KeptJobTest, ACoordinatorThatNoLongerLeadsDecidesNothing) {
   EXPECT_NE(job->Cancel("by ada"), "");
 }
 
+// The leader is suspended while its record is written. When it continues,
+// another coordinator leads.
+TEST_F(KeptJobTest, ACoordinatorThatNoLongerLeadsSendsNoHeldDirective) {
+  const auto job = NewJob();
+  Join(*job, "node-a", &a_);
+  leads_ = false;
+  store_.MakeDurable();
+  EXPECT_THAT(a_.delivered(), IsEmpty());
+  EXPECT_TRUE(store_.is_idle());
+}
+
 // After the job is deposed, the nodes obey another coordinator, so directives
 // that were held back are dropped.
 TEST_F(KeptJobTest, ADeposedJobDeliversAndWritesNothingMore) {

@@ -6,6 +6,12 @@ _ETCD = 'rendezvous/etcd'
 _JOURNAL = 'rendezvous/journal'
 
 ALL = [Mutant(*mutant) for mutant in (
+    ('a standby waits no longer than a lease', _ETCD,
+     'Leadership::Limits::takeover_after', 'return', swap('+ lease / 4', '')),
+    ('two leaders have one epoch', _ETCD, 'NextEpoch', 'return',
+     swap('newest + 1', 'newest')),
+    ('epochs begin anew if the keys are gone', _ETCD, 'NextEpoch', 'return',
+     swap('unix_ms', 'uint64_t{0}')),
     ('a leader goes on after its lease', _ETCD, 'Leadership::Next',
      'if leads_until_', FALSE),
     ('two requests at a time', _ETCD, 'Leadership::Next', 'if in_flight_',
@@ -43,4 +49,21 @@ ALL = [Mutant(*mutant) for mutant in (
      'if on_trouble', TRUE),
     ('a full disk holds the jobs back', _JOURNAL,
      'PendingRecords::NoteTrouble', 'if on_trouble', FALSE),
+    # --- mutants of the results of steps that wait for the job's record
+    ('no result waits for its record', _JOURNAL, 'WriteOrder::Next',
+     'if durable_', TRUE),
+    ('each result waits for a record', _JOURNAL, 'WriteOrder::Next',
+     'if durable_', FALSE),
+    ('a result waits for the write before its own', _JOURNAL,
+     'WriteOrder::Next', 'return written_', swap('kNextWrite', 'kCurrentWrite')),
+    ('a result waits for the write after its own', _JOURNAL,
+     'WriteOrder::Next', 'return written_', swap('kCurrentWrite', 'kNextWrite')),
+    ('a write begins during another one', _JOURNAL, 'WriteOrder::Begin',
+     'if written_', without('durable_')),
+    ('a record is written without a change', _JOURNAL, 'WriteOrder::Begin',
+     'if written_', without('changes_')),
+    ('a change is written again and again', _JOURNAL, 'WriteOrder::Begin',
+     'do written_', DROP),
+    ('a written record is not durable', _JOURNAL, 'WriteOrder::End',
+     'do durable_', DROP),
 )]

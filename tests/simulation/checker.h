@@ -78,6 +78,11 @@ class Checker {
   // The suspended coordinator process runs again. Next, it handles the events
   // that arrived during the suspension.
   virtual void OnCoordinatorResumed() {}
+  // With etcd: etcd has made the coordinator with this epoch the leader.
+  virtual void OnLeader(uint64_t /*epoch*/) {}
+  // With etcd: the coordinator with this epoch sends a directive, or would send
+  // one if an event called for it, because it takes itself for the leader.
+  virtual void OnMayOrder(uint64_t /*epoch*/) {}
   // --- events of agents
   virtual void OnAgentStarted(AgentName /*agent*/) {}
   virtual void OnAgentEnded(AgentName /*agent*/) {}

@@ -49,10 +49,12 @@ Duration CheckBound(const Plan& plan) {
 Cluster::Cluster(uint64_t seed, Trace::Echo echo)
     : stage_(seed, echo),
       network_(&stage_, Ends()),
-      faults_(&stage_, &network_, &coordinators_, &nodes_) {
+      etcd_(&stage_),
+      faults_(&stage_, &network_, &coordinators_, &nodes_, &etcd_, &daemons_) {
   stage_.Note(absl::StrCat("seed ", seed, ": ", stage_.plan.Describe()));
   stage_.checkers = AllCheckers(stage_.plan);
-  if (!stage_.plan.takeover) AddCoordinator(kOutside);
+  for (int i = 0; i < stage_.plan.daemons; ++i) AddDaemon(i);
+  if (!stage_.plan.takeover && !stage_.plan.etcd()) AddCoordinator(kOutside);
   for (int slot = 0; slot < stage_.plan.slots; ++slot) {
     if (stage_.plan.takeover) AddCoordinator(slot);
     nodes_.push_back(std::make_unique<SimNode>(
@@ -96,16 +98,40 @@ void Cluster::AddCoordinator(int host) {
       &stage_, &network_, host,
       SimCoordinator::Exchange{.tell = tell, .ask = ask, .meet = meet},
       [this](int at) { return MayFound(at); }));
+  // The checkers know the daemons with etcd as one coordinator, which is
+  // started again with its record.
+  const int watched = stage_.plan.etcd() ? kOutside : host;
   std::vector<std::unique_ptr<Checker>>& checkers =
-      stage_.coordinator_checkers[host];
+      stage_.coordinator_checkers[watched];
+  if (!checkers.empty()) return;
   checkers = CoordinatorCheckers(stage_.plan);
   auto room = std::make_unique<RoomWatch>(stage_.plan);
-  rooms_[host] = room.get();
+  rooms_[watched] = room.get();
   checkers.push_back(std::move(room));
   if (stage_.plan.takeover) checkers.push_back(faults_.NewRoundWatch());
 }
 
+void Cluster::AddDaemon(int number) {
+  AddCoordinator(stage_.plan.slots + number);
+  daemons_.push_back(std::make_unique<SimDaemon>(
+      &stage_, &etcd_, coordinators_.back().get(), number,
+      [this](uint64_t epoch) {
+        stage_.Watch([&](Checker& c) { c.OnLeader(epoch); });
+        CheckLeaders();
+      }));
+}
+
+void Cluster::CheckLeaders() {
+  for (const auto& daemon : daemons_) {
+    if (!daemon->leads()) continue;
+    stage_.Watch([&](Checker& c) { c.OnMayOrder(daemon->epoch()); });
+  }
+}
+
 SimCoordinator& Cluster::CoordinatorAt(int host) {
+  if (stage_.plan.etcd()) {
+    return *coordinators_[static_cast<size_t>(host - stage_.plan.slots)];
+  }
   return *coordinators_[host == kOutside ? 0 : static_cast<size_t>(host)];
 }
 
@@ -169,7 +195,7 @@ Network::Ends Cluster::Ends() {
 }
 
 bool Cluster::Finished() const {
-  if (stage_.plan.takeover) return stage_.IsOver();
+  if (stage_.plan.takeover || stage_.plan.etcd()) return stage_.IsOver();
   return NewestJob() != nullptr && NewestJob()->finished();
 }
 
@@ -251,7 +277,8 @@ std::string Cluster::OutOfPlace(const SimNode& node,
     // A quarantined node may stay a spare, because the job breaks no round to
     // admit it.
     if (one.judgement.state == rendezvous::HostState::kQuarantined) return "";
-    return rooms_.at(Newest()->host())->MustLetIn(status)
+    const int watched = stage_.plan.etcd() ? kOutside : Newest()->host();
+    return rooms_.at(watched)->MustLetIn(status)
                ? id + " waits although there is room"
                : "";
   }
@@ -328,6 +355,11 @@ std::string Cluster::Run() {
         stage_.random.Between(Duration::zero(), plan.latest_join);
     stage_.queue.In(when, [&node = *node] { node.StartAgent(); });
   }
+  for (const auto& daemon : daemons_) {
+    stage_.queue.In(
+        stage_.takeover_random.Between(Duration::zero(), seconds(1)),
+        [&daemon = *daemon] { daemon.Start(); });
+  }
   faults_.Begin();
   stage_.queue.In(kTick, [this] { Tick(); });
   stage_.queue.RunUntil(stage_.queue.now() + kFaultyTime,
@@ -354,7 +386,8 @@ std::string Cluster::Run() {
       (plan.checked ? 3 * (plan.max_check + plan.check_interval)
                     : Duration::zero()) +
       CheckBound(plan) +
-      (plan.takeover ? TakeoverBound(plan) : Duration::zero()) + seconds(15);
+      (plan.takeover || plan.etcd() ? TakeoverBound(plan) : Duration::zero()) +
+      seconds(15);
   Await("convergence", bound, [this] { return Unsettled(); });
   if (!stage_.failure.empty() || Finished()) return stage_.failure;
 

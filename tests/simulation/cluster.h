@@ -11,6 +11,8 @@
 #include "tests/simulation/network.h"
 #include "tests/simulation/room_watch.h"
 #include "tests/simulation/sim_coordinator.h"
+#include "tests/simulation/sim_daemon.h"
+#include "tests/simulation/sim_etcd.h"
 #include "tests/simulation/sim_node.h"
 #include "tests/simulation/stage.h"
 
@@ -33,6 +35,9 @@ class Cluster {
  private:
   Network::Ends Ends();
   void AddCoordinator(int host);
+  void AddDaemon(int number);
+  // Tells the checkers which daemons take themselves for the leader.
+  void CheckLeaders();
   SimCoordinator& CoordinatorAt(int host);
   // The newest coordinator; null if no coordinator has a job.
   const SimCoordinator* Newest() const { return NewestOf(coordinators_); }
@@ -59,10 +64,13 @@ class Cluster {
 
   Stage stage_;
   Network network_;
-  // All simulated coordinators: a single one outside of the nodes or, with
-  // Plan::takeover, one in the process of each node.
+  // All simulated coordinators: a single one outside of the nodes; with
+  // Plan::takeover, one in the process of each node; with etcd, one in each
+  // daemon.
   std::vector<std::unique_ptr<SimCoordinator>> coordinators_;
   std::vector<std::unique_ptr<SimNode>> nodes_;
+  SimEtcd etcd_;
+  std::vector<std::unique_ptr<SimDaemon>> daemons_;
   FaultInjector faults_;
   // For each coordinator, the checker that says whether a waiting node must be
   // admitted. Key: the number (slot) of the simulated process in which the

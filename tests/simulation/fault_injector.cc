@@ -84,6 +84,7 @@ void FaultInjector::Tick() {
   if (random.Chance(plan.clog)) ClogSome();
   if (random.Chance(plan.coordinator_restart)) RestartCoordinator();
   if (plan.takeover) TroubleTakeover();
+  if (plan.etcd()) TroubleDaemons();
   stage_->queue.In(kInterval, [this] { Tick(); });
 }
 
@@ -210,6 +211,97 @@ void FaultInjector::TroubleTakeover() {
   if (random.Chance(plan.partition)) Partition();
 }
 
+void FaultInjector::NoteTroubleEverywhere() {
+  for (const auto& node : *nodes_) {
+    stage_->Watch([&](Checker& c) { c.OnTrouble(node->slot()); });
+  }
+}
+
+SimDaemon* FaultInjector::DrawDaemon() {
+  Random& random = stage_->takeover_random;
+  SimDaemon* drawn =
+      (*daemons_)[static_cast<size_t>(random.Below(stage_->plan.daemons))]
+          .get();
+  if (random.Chance(500)) {
+    for (const auto& one : *daemons_) {
+      if (one->leads()) drawn = one.get();
+    }
+  }
+  return drawn->alive() ? drawn : nullptr;
+}
+
+void FaultInjector::TroubleDaemons() {
+  Random& random = stage_->takeover_random;
+  const Plan& plan = stage_->plan;
+  for (const auto& daemon : *daemons_) {
+    // A process manager starts a daemon that has ended again.
+    if (!daemon->alive() && random.Chance(100)) daemon->Start();
+  }
+  if (random.Chance(plan.kill_daemon)) {
+    if (SimDaemon* daemon = DrawDaemon(); daemon != nullptr) {
+      NoteTroubleEverywhere();
+      const bool is_killed = random.Chance(700);
+      ++stage_->census[is_killed ? "daemon killed" : "daemon terminated"];
+      is_killed ? daemon->Kill() : daemon->Terminate();
+    }
+  }
+  if (random.Chance(plan.pause_daemon)) {
+    SimDaemon* daemon = DrawDaemon();
+    if (daemon != nullptr && !daemon->paused()) {
+      NoteTroubleEverywhere();
+      ++stage_->census["daemon paused"];
+      daemon->Pause();
+      stage_->queue.In(random.Between(milliseconds(50), seconds(5)),
+                       [this, daemon] {
+                         NoteTroubleEverywhere();
+                         daemon->Resume();
+                       });
+    }
+  }
+  if (random.Chance(plan.cut_daemon)) {
+    const int host = plan.slots + random.Below(plan.daemons);
+    const Duration duration = random.Between(milliseconds(200), seconds(15));
+    const int which = random.Below(3);
+    stage_->Note(absl::StrCat(EndpointOf(host), " is cut off (", which,
+                              ") for ", ToSeconds(duration), " s"));
+    ++stage_->census["daemon cut off"];
+    using Direction = Network::Direction;
+    if (which != 0) network_->Cut(host, Direction::kUp, duration);
+    if (which != 1) network_->Cut(host, Direction::kDown, duration);
+    NoteTroubleEverywhere();
+    stage_->queue.In(duration, [this] { NoteTroubleEverywhere(); });
+  }
+  TroubleEtcd();
+}
+
+void FaultInjector::TroubleEtcd() {
+  Random& random = stage_->takeover_random;
+  const Plan& plan = stage_->plan;
+  const Duration duration = random.Between(milliseconds(100), seconds(6));
+  const auto note = [&](const std::string& what) {
+    stage_->Note(absl::StrCat(what, " for ", ToSeconds(duration), " s"));
+    ++stage_->census[what.substr(what.find("etcd"))];
+    NoteTroubleEverywhere();
+  };
+  if (random.Chance(plan.cut_etcd)) {
+    const int daemon = random.Below(plan.daemons);
+    constexpr SimEtcd::Lost kWays[] = {SimEtcd::Lost::kRequests,
+                                       SimEtcd::Lost::kAnswers,
+                                       SimEtcd::Lost::kBoth};
+    etcd_->Cut(daemon, kWays[random.Below(3)], duration);
+    note(absl::StrCat("d", daemon, " is cut off from etcd"));
+  }
+  if (random.Chance(plan.stop_etcd)) {
+    etcd_->Stop(duration);
+    note("etcd is stopped");
+  }
+  if (random.Chance(plan.slow_etcd)) {
+    etcd_->Slow(random.Between(milliseconds(10), seconds(2)),
+                random.Chance(500) ? 1000 : 150, duration);
+    note("etcd is slow");
+  }
+}
+
 void FaultInjector::RoundBegan(int host) {
   Random& random = stage_->takeover_random;
   if (stage_->healed || stage_->plan.kill_coordinator == 0 ||
@@ -302,9 +394,10 @@ void FaultInjector::CtrlC(SimNode& node) {
 // Starts an ended agent again after a random time, as an init system does.
 void FaultInjector::Revive(SimNode& node) {
   const SimCoordinator* newest = NewestOf(*coordinators_);
-  const bool is_over = stage_->plan.takeover ? stage_->IsOver()
-                                             : newest->job() != nullptr &&
-                                                   newest->job()->finished();
+  const bool is_over =
+      stage_->plan.takeover || stage_->plan.etcd()
+          ? stage_->IsOver()
+          : newest->job() != nullptr && newest->job()->finished();
   if (node.name().incarnation == 0 || is_over) return;
   if (stage_->random.Chance(60) && !StaysAway(node)) node.StartAgent();
 }
@@ -360,6 +453,7 @@ void FaultInjector::RestartCoordinator() {
     if (node != nullptr) Kill(*node, Network::Death::kProcess);
     return;
   }
+  if (stage_->plan.etcd()) return;
   SimCoordinator* coordinator = coordinators_->front().get();
   const rendezvous::Job* job = coordinator->job();
   if (!coordinator->up()) return;
@@ -410,7 +504,15 @@ void FaultInjector::Heal() {
   stage_->Note("all is healed");
   stage_->healed = true;
   network_->Heal();
-  if (!stage_->plan.takeover) coordinators_->front()->Restart();
+  if (stage_->plan.etcd()) {
+    etcd_->Heal();
+    for (const auto& daemon : *daemons_) {
+      daemon->Resume();
+      daemon->Start();
+    }
+  } else if (!stage_->plan.takeover) {
+    coordinators_->front()->Restart();
+  }
   for (const auto& node : *nodes_) node->Resume();
   stage_->Watch([](Checker& c) { c.OnHealed(); });
 }

@@ -10,6 +10,8 @@
 #include "tests/simulation/checker.h"
 #include "tests/simulation/network.h"
 #include "tests/simulation/sim_coordinator.h"
+#include "tests/simulation/sim_daemon.h"
+#include "tests/simulation/sim_etcd.h"
 #include "tests/simulation/sim_node.h"
 #include "tests/simulation/stage.h"
 
@@ -20,11 +22,14 @@ class FaultInjector {
  public:
   FaultInjector(Stage* stage, Network* network,
                 std::vector<std::unique_ptr<SimCoordinator>>* coordinators,
-                std::vector<std::unique_ptr<SimNode>>* nodes)
+                std::vector<std::unique_ptr<SimNode>>* nodes, SimEtcd* etcd,
+                std::vector<std::unique_ptr<SimDaemon>>* daemons)
       : stage_(stage),
         network_(network),
         coordinators_(coordinators),
-        nodes_(nodes) {}
+        nodes_(nodes),
+        etcd_(etcd),
+        daemons_(daemons) {}
 
   void Begin();
   // The time until which no fault happens.
@@ -55,6 +60,15 @@ class FaultInjector {
   // divides the network. Called only in plans with takeovers, in which nodes
   // host the coordinators.
   void TroubleTakeover();
+  // At random, ends, suspends and cuts off daemons and etcd. Called only in
+  // plans with etcd.
+  void TroubleDaemons();
+  void TroubleEtcd();
+  // Tells the checkers that any node may be considered lost.
+  void NoteTroubleEverywhere();
+  // Returns the daemon to which the next fault happens: half of the time the
+  // leader, if there is one. Null: a daemon that is not running was drawn.
+  SimDaemon* DrawDaemon();
   // Returns the node whose process hosts the newest coordinator. Null: there is
   // no coordinator, or its job has ended. In an ended job this node must not be
   // killed, because only it knows the verdict.
@@ -69,6 +83,8 @@ class FaultInjector {
   Network* const network_;
   std::vector<std::unique_ptr<SimCoordinator>>* const coordinators_;
   std::vector<std::unique_ptr<SimNode>>* const nodes_;
+  SimEtcd* const etcd_;
+  std::vector<std::unique_ptr<SimDaemon>>* const daemons_;
   Instant calm_until_;
   // For each slot whose agent has ended: this agent's incarnation, and whether
   // the slot gets no new agent before the faults end.

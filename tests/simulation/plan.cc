@@ -73,6 +73,26 @@ void DrawTakeover(uint64_t seed, Plan& plan) {
   if (random.Chance(400)) plan.coordinator_timeout = minutes(2);
 }
 
+// Makes the random numbers for daemons with etcd independent of all others.
+// With this value, no seed of Simulation.SeedsThatOnceFailedPass has them.
+constexpr uint64_t kEtcdSalt = 0x65746364206c6561;
+
+void DrawEtcd(uint64_t seed, Plan& plan) {
+  Random random(seed ^ kEtcdSalt);
+  if (!random.Chance(300) || plan.takeover || plan.journal) return;
+  plan.daemons = random.Between(2, 3);
+  plan.kill_daemon = Level(random, 600, 20);
+  plan.pause_daemon = Level(random, 500, 20);
+  plan.cut_daemon = Level(random, 300, 15);
+  plan.cut_etcd = Level(random, 500, 30);
+  plan.stop_etcd = Level(random, 300, 10);
+  plan.slow_etcd = Level(random, 400, 20);
+  plan.clock_ppm = random.Chance(700) ? 200 : 50'000;
+  plan.max_skew = random.Chance(700) ? milliseconds(50) : Duration(seconds(30));
+  plan.link_timeout = random.Between(seconds(1), seconds(6));
+  plan.coordinator_restart = 0;
+}
+
 // Makes the random numbers for large jobs independent of all others.
 constexpr uint64_t kLargeSalt = 0x6c617267656a6f62;
 
@@ -178,6 +198,7 @@ Plan DrawPlan(Random& random, uint64_t seed) {
   plan.check_interval = random.Between(milliseconds(200), seconds(4));
   DrawTakeover(seed, plan);
   DrawLargeJob(seed, plan);
+  DrawEtcd(seed, plan);
   DrawNetworkCheck(seed, plan);
   return plan;
 }
@@ -214,7 +235,15 @@ std::string Plan::Describe() const {
                 " partition ", partition, " link ", ToSeconds(link_timeout),
                 " s, absent ", ToSeconds(coordinator_timeout), " s",
                 host_journal ? ", a journal" : "")
-          : "");
+          : "",
+      etcd() ? absl::StrCat("; ", daemons, " daemons, kill ", kill_daemon,
+                            " pause ", pause_daemon, " cut ", cut_daemon,
+                            " etcd: cut ", cut_etcd, " stop ", stop_etcd,
+                            " slow ", slow_etcd, "; clocks ", clock_ppm,
+                            " ppm, ", ToSeconds(max_skew), " s; link ",
+                            ToSeconds(link_timeout), " s, absent ",
+                            ToSeconds(coordinator_timeout), " s")
+             : "");
 }
 
 }  // namespace muster::simulation

@@ -141,9 +141,43 @@ struct Plan {
   int partition = 0;
   // Time without an answer after which an agent closes its connection.
   Duration link_timeout = Duration::zero();
-  // Maximum error of a coordinator's clock, which the coordinator reads each
-  // time it becomes a standby. Each reading has another random error.
+  // Maximum error of a coordinator's wall clock. With takeovers, the
+  // coordinator reads the clock each time it becomes a standby, and each
+  // reading has another random error. With etcd, the error is drawn once for
+  // each process.
   Duration max_skew = Duration::zero();
+
+  // --- several daemons (rendezvousd) with one state in etcd
+  // Number of daemons; 0: one coordinator without etcd, or takeovers.
+  int daemons = 0;
+  bool etcd() const { return daemons > 0; }
+  // Probabilities per mille, drawn five times per simulated second.
+  // kill_daemon: a daemon is killed, or ended with SIGTERM. pause_daemon: it is
+  // suspended. Half of these faults happen to the leader. cut_daemon: messages
+  // between a daemon and all agents are dropped. cut_etcd: messages between a
+  // daemon and etcd are dropped. stop_etcd, slow_etcd: etcd does not answer, or
+  // is slow.
+  int kill_daemon = 0;
+  int pause_daemon = 0;
+  int cut_daemon = 0;
+  int cut_etcd = 0;
+  int stop_etcd = 0;
+  int slow_etcd = 0;
+  // Maximum error of the rate of a process's clock, in millionths. Each process
+  // draws another one when it starts.
+  int clock_ppm = 0;
+  // Shortest and Longest return bounds of the time that passes while the clock
+  // of a process shows `duration`.
+  Duration Shortest(Duration duration) const {
+    return duration - ClockError(duration);
+  }
+  Duration Longest(Duration duration) const {
+    return duration + ClockError(duration);
+  }
+  // Twice the maximum error: a fast and a slow clock may be compared.
+  Duration ClockError(Duration duration) const {
+    return duration * 2 * clock_ppm / 1'000'000;
+  }
 
   std::string Describe() const;
 };

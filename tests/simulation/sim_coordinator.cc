@@ -70,8 +70,11 @@ SimCoordinator* NewestOf(
   // Compare first by whether the job is unfinished, and then by epoch. The
   // coordinator with the highest epoch may have lost most nodes and ended the
   // job for the others, while an older coordinator still runs the job.
+  // Daemons with etcd are compared by epoch alone: an older one whose job is
+  // unfinished has lost the leadership.
   const auto rank = [](const SimCoordinator& one) {
-    return std::pair(!one.job()->finished(), one.epoch());
+    const bool is_first = !one.job()->finished() && !one.shares_records();
+    return std::pair(is_first, one.epoch());
   };
   SimCoordinator* newest = nullptr;
   for (const auto& one : coordinators) {
@@ -95,11 +98,11 @@ void SimCoordinator::StartJob(const rendezvous::Report& report) {
   stage_->memories[epoch_] = epoch_;
   stage_->newest_epoch = std::max(stage_->newest_epoch, epoch_);
   stage_->coordinating.insert(epoch_);
+  began_ = epoch_;
   job_ = std::make_unique<rendezvous::Job>(
-      report.run_id, epoch_, report.spec, stage_->queue.now(),
-      absl::StrCat("tag", epoch_), host_ == kOutside ? "" : EndpointOf(host_));
-  stage_->WatchCoordinator(host_,
-                           [&](Checker& c) { c.OnCoordinatorStarted(epoch_); });
+      report.run_id, epoch_, report.spec, Now(), absl::StrCat("tag", epoch_),
+      stage_->plan.takeover ? EndpointOf(host_) : "");
+  Tell([epoch = epoch_](Checker& c) { c.OnCoordinatorStarted(epoch); });
 }
 
 void SimCoordinator::Receive(rendezvous::StreamId stream,
@@ -117,9 +120,11 @@ void SimCoordinator::Hear(rendezvous::StreamId stream,
     Perform(standby_->Hear(stage_->queue.now(), stream, report));
     return;
   }
+  if (term_.has_value() && !term_->leads()) return;
   if (job_ == nullptr) StartJob(report);
-  stage_->WatchCoordinator(
-      host_, [&](Checker& c) { c.OnReport(agent, stream, report); });
+  Tell([agent, stream, report](Checker& c) {
+    c.OnReport(agent, stream, report);
+  });
   last_reports_[agent.slot] = report;
   if (recalled_.has_value() && report.knows_round()) recalled_->verdict.reset();
   const bool is_own = agent.slot == host_;
@@ -129,6 +134,7 @@ void SimCoordinator::Hear(rendezvous::StreamId stream,
 
 void SimCoordinator::Impersonate(int slot) {
   auto last = last_reports_.find(slot);
+  if (shares_records()) return;
   if (!up_ || paused_ || job_ == nullptr || last == last_reports_.end()) return;
   rendezvous::Report report = last->second;
   const rendezvous::JobStatus status = job_->Status(stage_->queue.now());
@@ -166,8 +172,8 @@ void SimCoordinator::Closed(rendezvous::StreamId stream) {
     agents_.erase(found);
     if (standby_ != nullptr) standby_->Forget(stream);
     if (!up_ || job_ == nullptr) return;
-    stage_->WatchCoordinator(
-        host_, [&](Checker& c) { c.OnStreamClosed(agent, stream); });
+    if (term_.has_value() && !term_->leads()) return;
+    Tell([agent, stream](Checker& c) { c.OnStreamClosed(agent, stream); });
     Step(rendezvous::StreamClosed{stream});
   });
 }
@@ -233,11 +239,37 @@ bool SimCoordinator::CrashesAt(Moment moment) {
   return true;
 }
 
-void SimCoordinator::Step(const rendezvous::JobEvent& event) {
+Instant SimCoordinator::Now() const {
   const Instant now = stage_->queue.now();
+  return term_.has_value() ? term_->clock->Read(now) : now;
+}
+
+void SimCoordinator::Tell(std::function<void(Checker&)> tell) {
+  if (!term_.has_value()) {
+    stage_->WatchCoordinator(WatchedAs(), tell);
+    return;
+  }
+  term_->etcd->Tell(
+      term_->number, 0,
+      [stage = stage_, host = WatchedAs(), tell = std::move(tell)] {
+        stage->WatchCoordinator(host, tell);
+      });
+}
+
+void SimCoordinator::Step(const rendezvous::JobEvent& event) {
+  // As in DrivenJob: a process that was suspended may no longer be the leader.
+  if (term_.has_value() && !term_->leads()) return;
+  const Instant now = Now();
   rendezvous::JobStep step = job_->Step(now, event);
   FollowEpoch();
   while (!step.faults.empty() && !step.deposed) Judge(step);
+  if (term_.has_value()) {
+    CoordinatorStepped stepped = Describe(step);
+    stepped.is_recorded = step.record_changed;
+    Hold(step, std::move(stepped));
+    Arm(job_->NextDeadline());
+    return;
+  }
   const bool is_recorded = stage_->plan.journal && step.record_changed;
   if (is_recorded && CrashesAt(Moment::kBeforeWrite)) return;
   const bool host_records =
@@ -247,23 +279,39 @@ void SimCoordinator::Step(const rendezvous::JobEvent& event) {
     learned_round_ = 0;
     learned_restarts_ = 0;
   }
-  CoordinatorStepped stepped;
-  stepped.host = host_;
-  stepped.epoch = stage_->memories.at(epoch_);
-  stepped.status = job_->Status(now);
+  CoordinatorStepped stepped = Describe(step);
+  stepped.is_recorded = is_recorded;
   if (!step.deposed) CheckRecalled(stepped.status);
+  Count(epoch_, stepped);
+  if (!step.deposed) stage_->WatchStep(host_, stepped);
+  if (is_recorded && CrashesAt(Moment::kAfterWrite)) return;
+  Send(step.deliveries);
+  if (step.deposed) {
+    const std::string name = host_ == kOutside ? "C" : EndpointOf(host_);
+    stage_->Note(absl::StrCat(name, " is deposed"));
+    ++stage_->census["deposed"];
+    StopJob();
+    StandBy(host_ == 0 ? Standby::Kind::kFormerFounder
+                       : Standby::Kind::kSuccessor);
+    if (agent_left_) Die(Network::Death::kProcess);
+    return;
+  }
+  Arm(stepped.next_deadline);
+}
+
+CoordinatorStepped SimCoordinator::Describe(const rendezvous::JobStep& step) {
+  CoordinatorStepped stepped;
+  stepped.host = WatchedAs();
+  stepped.epoch = stage_->memories.at(epoch_);
+  stepped.status = job_->Status(Now());
   if (recalled_.has_value()) stepped.recalled_round = LastRound(*recalled_);
   stepped.decisions = step.decisions;
   stepped.next_deadline = job_->NextDeadline();
-  stepped.is_recorded = is_recorded;
+  if (term_.has_value() && stepped.next_deadline.has_value()) {
+    stepped.next_deadline = term_->clock->When(*stepped.next_deadline);
+  }
   const std::string name = host_ == kOutside ? "C" : EndpointOf(host_);
   for (const rendezvous::Decision& decision : step.decisions) {
-    ++stage_->census[decision.kind];
-    if (decision.kind == "finish") {
-      ++stage_->census[absl::StrCat(
-          "job ", rendezvous::OutcomeText(stepped.status.verdict->outcome))];
-      stage_->NoteVerdict(epoch_, *stepped.status.verdict);
-    }
     stage_->Note(absl::StrCat(name, " ", decision.kind, " [", decision.round,
                               "] ", decision.node_id, ": ", decision.reason));
   }
@@ -285,22 +333,113 @@ void SimCoordinator::Step(const rendezvous::JobEvent& event) {
     }
     NoteSent(found->second.slot, delivery);
   }
-  if (!step.deposed) stage_->WatchStep(host_, stepped);
-  if (is_recorded && CrashesAt(Moment::kAfterWrite)) return;
-  for (const rendezvous::Delivery& delivery : step.deliveries) {
+  return stepped;
+}
+
+void SimCoordinator::Count(uint64_t epoch, const CoordinatorStepped& stepped) {
+  for (const rendezvous::Decision& decision : stepped.decisions) {
+    ++stage_->census[decision.kind];
+    if (decision.kind != "finish") continue;
+    ++stage_->census[absl::StrCat(
+        "job ", rendezvous::OutcomeText(stepped.status.verdict->outcome))];
+    stage_->NoteVerdict(epoch, *stepped.status.verdict);
+  }
+}
+
+void SimCoordinator::Send(const Deliveries& deliveries) {
+  for (const rendezvous::Delivery& delivery : deliveries) {
     if (!agents_.contains(delivery.stream)) continue;
+    if (term_.has_value()) {
+      stage_->Watch([&](Checker& c) { c.OnMayOrder(epoch_); });
+    }
     network_->SendDown(delivery.stream, delivery.directive);
   }
-  if (step.deposed) {
-    stage_->Note(absl::StrCat(name, " is deposed"));
-    ++stage_->census["deposed"];
-    StopJob();
-    StandBy(host_ == 0 ? Standby::Kind::kFormerFounder
-                       : Standby::Kind::kSuccessor);
-    if (agent_left_) Die(Network::Death::kProcess);
-    return;
+}
+
+void SimCoordinator::Hold(const rendezvous::JobStep& step,
+                          CoordinatorStepped stepped) {
+  if (step.record_changed) held_.CountChange();
+  term_->etcd->Tell(term_->number, held_.changes(),
+                    [this, epoch = epoch_, stepped = std::move(stepped)] {
+                      Count(epoch, stepped);
+                      stage_->WatchStep(kOutside, stepped);
+                    });
+  Deliveries deliveries = step.deliveries;
+  if (!held_.Hold(deliveries)) Send(deliveries);
+  Write();
+}
+
+void SimCoordinator::Write() {
+  if (!held_.BeginWrite()) return;
+  term_->put({.record = job_->Record(),
+              .memory = memory_,
+              .changes = held_.changes(),
+              .began = began_});
+}
+
+void SimCoordinator::RecordIsDurable() {
+  // The daemon's journal calls its jobs from a thread of its own, so the call
+  // waits for the end of a suspension, too.
+  const std::vector<Deliveries> held = held_.EndWrite();
+  if (!term_->leads()) return;
+  for (const Deliveries& deliveries : held) Send(deliveries);
+  Write();
+}
+
+void SimCoordinator::Lead(Term term, std::optional<SimEtcd::Kept> kept,
+                          Duration elapsed) {
+  term_ = std::move(term);
+  ++life_;
+  up_ = true;
+  epoch_ = term_->epoch;
+  held_ = {};
+  memory_ = kept.has_value() ? kept->memory : rendezvous::NodeMemory();
+  ++stage_->census[kept.has_value() ? "leader continued" : "leader elected"];
+  term_->etcd->Tell(
+      term_->number, 0,
+      [stage = stage_, epoch = epoch_, continues = kept.has_value()] {
+        const uint64_t before = std::exchange(stage->served_epoch, epoch);
+        const bool was_paused = std::exchange(stage->served_is_paused, false);
+        if (before != 0 && !was_paused) {
+          stage->WatchCoordinator(kOutside,
+                                  [](Checker& c) { c.OnCoordinatorCrashed(); });
+        }
+        if (!continues) return;
+        stage->WatchCoordinator(kOutside,
+                                [](Checker& c) { c.OnCoordinatorContinued(); });
+      });
+  if (!kept.has_value()) return;
+  began_ = kept->began;
+  stage_->memories[epoch_] = began_;
+  stage_->newest_epoch = std::max(stage_->newest_epoch, epoch_);
+  if (const absl::Status sound = rendezvous::CheckRecord(kept->record);
+      !sound.ok()) {
+    stage_->Fail(std::string(sound.message()));
   }
-  Arm(stepped.next_deadline);
+  job_ = std::make_unique<rendezvous::Job>(
+      rendezvous::StateOf(kept->record, epoch_, Now(), elapsed));
+  Step(Judgement());
+}
+
+void SimCoordinator::EndTerm() {
+  if (!up_) return;
+  CountCheckCutShort();
+  term_->etcd->Tell(term_->number, 0, [stage = stage_, epoch = epoch_] {
+    if (stage->served_epoch != epoch) return;
+    stage->served_epoch = 0;
+    if (std::exchange(stage->served_is_paused, false)) return;
+    stage->WatchCoordinator(kOutside,
+                            [](Checker& c) { c.OnCoordinatorCrashed(); });
+  });
+  ++life_;
+  up_ = paused_ = false;
+  job_.reset();
+  agents_.clear();
+  last_reports_.clear();
+  inbox_.clear();
+  armed_.reset();
+  network_->CoordinatorDied(host_, Network::Death::kProcess);
+  term_.reset();
 }
 
 void SimCoordinator::FollowEpoch() {
@@ -329,7 +468,7 @@ void SimCoordinator::Judge(rendezvous::JobStep& step) {
   }
   int& most = stage_->census["machines in quarantine"];
   most = std::max(most, memory_.quarantined());
-  rendezvous::JobStep judged = job_->Step(stage_->queue.now(), Judgement());
+  rendezvous::JobStep judged = job_->Step(Now(), Judgement());
   const auto append = [](auto& to, auto& from) {
     std::move(from.begin(), from.end(), std::back_inserter(to));
   };
@@ -385,7 +524,9 @@ void SimCoordinator::Arm(std::optional<Instant> deadline) {
   if (armed_ == deadline) return;
   armed_ = deadline;
   if (!deadline.has_value()) return;
-  stage_->queue.At(*deadline, [this, when = *deadline, epoch = epoch_] {
+  const Instant at =
+      term_.has_value() ? term_->clock->When(*deadline) : *deadline;
+  stage_->queue.At(at, [this, when = *deadline, epoch = epoch_] {
     Post([this, when, epoch] {
       if (epoch != epoch_ || job_ == nullptr || armed_ != when) return;
       armed_.reset();
@@ -455,7 +596,7 @@ void SimCoordinator::StopJob() {
 
 void SimCoordinator::CountCheckCutShort() {
   if (job_ == nullptr) return;
-  const std::string reason = job_->Status(stage_->queue.now()).reason;
+  const std::string reason = job_->Status(Now()).reason;
   if (reason.find("are checked by pairs") == std::string::npos) return;
   ++stage_->census["check cut short"];
 }
@@ -483,13 +624,33 @@ void SimCoordinator::Die(Network::Death how) {
 void SimCoordinator::Pause() {
   if (!up_ || paused_) return;
   paused_ = true;
-  stage_->WatchCoordinator(host_, [](Checker& c) { c.OnCoordinatorPaused(); });
+  if (!term_.has_value()) {
+    stage_->WatchCoordinator(host_,
+                             [](Checker& c) { c.OnCoordinatorPaused(); });
+    return;
+  }
+  term_->etcd->Tell(term_->number, 0, [stage = stage_, epoch = epoch_] {
+    if (stage->served_epoch != epoch || stage->served_is_paused) return;
+    stage->served_is_paused = true;
+    stage->WatchCoordinator(kOutside,
+                            [](Checker& c) { c.OnCoordinatorPaused(); });
+  });
 }
 
 void SimCoordinator::Resume() {
   if (!paused_) return;
   paused_ = false;
-  stage_->WatchCoordinator(host_, [](Checker& c) { c.OnCoordinatorResumed(); });
+  if (!term_.has_value()) {
+    stage_->WatchCoordinator(host_,
+                             [](Checker& c) { c.OnCoordinatorResumed(); });
+  } else {
+    term_->etcd->Tell(term_->number, 0, [stage = stage_, epoch = epoch_] {
+      if (stage->served_epoch != epoch) return;
+      if (!std::exchange(stage->served_is_paused, false)) return;
+      stage->WatchCoordinator(kOutside,
+                              [](Checker& c) { c.OnCoordinatorResumed(); });
+    });
+  }
   std::deque<std::function<void()>> inbox;
   inbox.swap(inbox_);
   const uint64_t resumed = life_;

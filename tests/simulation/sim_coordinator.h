@@ -11,9 +11,12 @@
 #include <vector>
 
 #include "rendezvous/job/job.h"
+#include "rendezvous/journal/held_results.h"
 #include "rendezvous/quarantine/node_memory.h"
 #include "rendezvous/takeover/standby.h"
 #include "tests/simulation/network.h"
+#include "tests/simulation/sim_clock.h"
+#include "tests/simulation/sim_etcd.h"
 #include "tests/simulation/stage.h"
 
 namespace muster::simulation {
@@ -24,7 +27,8 @@ namespace muster::simulation {
 // crash deletes the Job with all its state, except for the record if the plan
 // has a journal. A coordinator in a node's process (Plan::takeover) is a
 // standby until nodes elect it, and again after it is deposed. It ends with the
-// process.
+// process. The coordinator of a daemon (SimDaemon) has a job only while the
+// daemon leads (Lead).
 class SimCoordinator {
  public:
   using Assembly = rendezvous::Standby::Assembly;
@@ -60,6 +64,9 @@ class SimCoordinator {
   const rendezvous::Job* job() const { return job_.get(); }
   uint64_t epoch() const { return epoch_; }
 
+  // Whether this is the coordinator of one of several daemons with etcd.
+  bool shares_records() const { return stage_->plan.etcd(); }
+
   void Attach(rendezvous::StreamId stream, AgentName agent);
   void Receive(rendezvous::StreamId stream, const rendezvous::Report& report);
   void Closed(rendezvous::StreamId stream);
@@ -76,6 +83,23 @@ class SimCoordinator {
   enum class Moment { kBeforeWrite, kAfterWrite };
   void CrashAtChange(Moment moment, std::function<void()> crashed);
   void Restart();
+
+  // --- for coordinators of daemons with etcd
+  // The period for which the daemon leads.
+  struct Term {
+    int64_t number = 0;
+    uint64_t epoch = 0;
+    SimEtcd* etcd = nullptr;
+    const SimClock* clock = nullptr;
+    std::function<bool()> leads;  // whether the daemon may give orders now
+    // Writes the record. RecordIsDurable must be called once that is done.
+    std::function<void(SimEtcd::Kept)> put;
+  };
+  // Begins a term. `kept`: the record of the job; nullopt: there is no job yet.
+  // `elapsed`: estimated time since the record was written.
+  void Lead(Term term, std::optional<SimEtcd::Kept> kept, Duration elapsed);
+  void EndTerm();
+  void RecordIsDurable();
 
   // --- for coordinators in a node's process
   // Called when the process has started an agent.
@@ -141,6 +165,24 @@ class SimCoordinator {
   void AnnounceNow();
   void CloseWhenDeserted(uint64_t life);
   void Step(const rendezvous::JobEvent& event);
+  using Deliveries = std::vector<rendezvous::Delivery>;
+  // Describes a step for the checkers, and notes it in the trace.
+  CoordinatorStepped Describe(const rendezvous::JobStep& step);
+  // Passes a step of a daemon's job to the checkers once its record is stored,
+  // and sends its directives once the daemon knows that.
+  void Hold(const rendezvous::JobStep& step, CoordinatorStepped stepped);
+  void Write();
+  void Send(const Deliveries& deliveries);
+  // Counts the decisions of a step of the coordinator with this epoch, and
+  // notes a verdict.
+  void Count(uint64_t epoch, const CoordinatorStepped& stepped);
+  // Passes an event to the checkers of this coordinator: at once or, for the
+  // coordinator of a daemon, after earlier events that wait for a record.
+  void Tell(std::function<void(Checker&)> tell);
+  // This coordinator's clock.
+  Instant Now() const;
+  // The host number under which the checkers know this coordinator.
+  int WatchedAs() const { return shares_records() ? kOutside : host_; }
   // Sets epoch_ to the epoch of the job, which a node's report may have raised
   // before the first round.
   void FollowEpoch();
@@ -179,6 +221,11 @@ class SimCoordinator {
   // record must find at least these numbers in it.
   int learned_round_ = 0;
   int learned_restarts_ = 0;
+  std::optional<Term> term_;  // nullopt: not a leading daemon's coordinator
+  rendezvous::HeldResults<Deliveries> held_;
+  // Epoch of the coordinator that began the job of this term; see
+  // Stage::memories.
+  uint64_t began_ = 0;
   std::optional<Moment> crash_at_;
   std::function<void()> crashed_;
   uint64_t epoch_ = 1;

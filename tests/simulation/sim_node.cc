@@ -27,7 +27,7 @@ void SimNode::StartAgent() {
   agent::Lifecycle::Config config;
   config.run_id = "sim";
   config.spec = plan.spec;
-  config.endpoint = EndpointOf(plan.takeover ? 0 : kOutside);
+  config.endpoint = EndpointOf(FirstHost());
   if (plan.takeover) config.standby_endpoint = EndpointOf(slot_);
   config.policy.connect_timeout = plan.coordinator_timeout;
   config.policy.coordinator_timeout = plan.coordinator_timeout;
@@ -55,7 +55,12 @@ void SimNode::StartAgent() {
   }
   stage_->Note(absl::StrCat("n", slot_, " starts, incarnation ", starts_));
   if (own_ != nullptr) own_->Begin();
-  lifecycle_ = std::make_unique<agent::Lifecycle>(config, stage_->queue.now());
+  if (plan.etcd()) {
+    clock_ = SimClock(
+        stage_->queue.now(), Duration::zero(),
+        stage_->takeover_random.Between(-plan.clock_ppm, plan.clock_ppm));
+  }
+  lifecycle_ = std::make_unique<agent::Lifecycle>(config, Now());
   models_.push_back(std::make_unique<WorkerModel>(
       stage_, name(),
       [this, of = incarnation_](const agent::LifecycleEvent& event) {
@@ -66,7 +71,7 @@ void SimNode::StartAgent() {
   stream_ = 0;
   coming_up_.clear();
   talking_on_ = Up();
-  answered_ = leader_ = plan.takeover ? 0 : kOutside;
+  answered_ = leader_ = FirstHost();
   standbys_.clear();
   knows_round_ = false;
   backoff_ = Duration::zero();
@@ -171,8 +176,11 @@ void SimNode::DialFrom(int first) {
 }
 
 std::vector<int> SimNode::KnownHosts() const {
-  if (!stage_->plan.takeover) return {kOutside};
-  std::vector<int> hosts = {0};
+  const Plan& plan = stage_->plan;
+  std::vector<int> hosts = {FirstHost()};
+  // A user lists all daemons. They send no standbys.
+  for (int i = 1; i < plan.daemons; ++i) hosts.push_back(plan.slots + i);
+  if (!plan.takeover) return hosts;
   const auto add = [&hosts](int host) {
     if (std::find(hosts.begin(), hosts.end(), host) == hosts.end()) {
       hosts.push_back(host);
@@ -370,11 +378,9 @@ void SimNode::Step(const agent::LifecycleEvent& event) {
     talking_on_ = coming_up_.front();
     coming_up_.pop_front();
   }
-  const agent::LifecycleStep step =
-      lifecycle_->Step(stage_->queue.now(), event);
-  stage_->Watch([&](Checker& c) {
-    c.OnAgentStepped(name(), step, lifecycle_->NextDeadline());
-  });
+  const agent::LifecycleStep step = lifecycle_->Step(Now(), event);
+  stage_->Watch(
+      [&](Checker& c) { c.OnAgentStepped(name(), step, NextDeadline()); });
   Follow(event, step);
   Perform(step);
 }
@@ -473,8 +479,19 @@ void SimNode::Perform(const agent::LifecycleStep& step) {
   Arm();
 }
 
-void SimNode::Arm() {
+int SimNode::FirstHost() const {
+  const Plan& plan = stage_->plan;
+  return plan.etcd() ? plan.slots : plan.takeover ? 0 : kOutside;
+}
+
+std::optional<Instant> SimNode::NextDeadline() const {
   const std::optional<Instant> deadline = lifecycle_->NextDeadline();
+  if (!deadline.has_value()) return deadline;
+  return clock_.When(*deadline);
+}
+
+void SimNode::Arm() {
+  const std::optional<Instant> deadline = NextDeadline();
   if (armed_ == deadline) return;
   armed_ = deadline;
   if (!deadline.has_value()) return;

@@ -8,6 +8,7 @@
 
 #include "agent/lifecycle/lifecycle.h"
 #include "tests/simulation/network.h"
+#include "tests/simulation/sim_clock.h"
 #include "tests/simulation/sim_coordinator.h"
 #include "tests/simulation/stage.h"
 #include "tests/simulation/worker_model.h"
@@ -77,9 +78,17 @@ class SimNode {
   void CheckHealth(uint64_t check);
   void MeasurePair(const agent::MeasurePair& action);
 
+  // The agent's clock.
+  Instant Now() const { return clock_.Read(stage_->queue.now()); }
+  // The simulated time of the agent's next deadline.
+  std::optional<Instant> NextDeadline() const;
+  // The host number of the coordinator that a new agent tries first.
+  int FirstHost() const;
+
   Stage* const stage_;
   Network* const network_;
   const int slot_;
+  SimClock clock_;
   uint64_t starts_ = 0;
   uint64_t incarnation_ = 0;
   std::unique_ptr<agent::Lifecycle> lifecycle_;

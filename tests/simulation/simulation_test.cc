@@ -152,6 +152,12 @@ TEST(Simulation, TheSeedsProduceEveryKindOfEvent) {
         "released agent comes to a successor"}) {
     EXPECT_GE(seen[what], 3) << what;
   }
+  for (const char* what :
+       {"leader elected", "leader continued", "leadership lost",
+        "daemon killed", "daemon terminated", "daemon paused", "daemon cut off",
+        "etcd is stopped", "etcd is slow", "record not written"}) {
+    EXPECT_GE(seen[what], 3) << what;
+  }
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ int HostOf(const std::string& endpoint) {
 }
 
 void Stage::Tell(Checker& checker, const std::function<void(Checker&)>& tell) {
-  checker.SetNow(queue.now());
+  checker.SetNow(told_at.value_or(queue.now()));
   tell(checker);
   if (!checker.breach().empty()) Fail(checker.breach());
 }
@@ -61,7 +61,7 @@ void Stage::NoteVerdict(uint64_t epoch, const rendezvous::Verdict& by) {
   if (verdict_is_final) return;
   verdict = by;
   verdict_is_final =
-      NeedsMajority(by) ||
+      plan.etcd() || NeedsMajority(by) ||
       (by.outcome != rendezvous::Outcome::kTimedOut && epoch == newest_epoch);
 }
 

@@ -61,7 +61,7 @@ struct Stage {
   }
 
   Random random;
-  // source of the random numbers that only plans with a takeover use
+  // source of the random numbers that only plans with takeovers or etcd use
   Random takeover_random;
   // The random bits of the epochs that were drawn so far. A draw that repeats
   // one is drawn again: in a real job two equal draws are too rare to matter.
@@ -81,13 +81,21 @@ struct Stage {
   // earlier journal.
   std::map<uint64_t, uint64_t> memories;
   uint64_t newest_epoch = 0;  // epoch of the newest coordinator
+  // With etcd: the epoch of the coordinator whose steps the checkers get (0:
+  // none), and whether they know it as suspended.
+  uint64_t served_epoch = 0;
+  bool served_is_paused = false;
+  // The time of the event that the checkers get next, if it happened before the
+  // current time (SimEtcd::Tell).
+  std::optional<Instant> told_at;
   // epochs of coordinators that are running the job
   std::set<uint64_t> coordinating;
   // highest epoch of the coordinators that have ended the job; 0: no
   // coordinator has ended it
   uint64_t ended_epoch = 0;
   std::optional<rendezvous::Verdict> verdict;
-  // Whether `verdict` ends the job for all nodes. A time-out never does: its
+  // Whether `verdict` ends the job for all nodes. With etcd, each verdict does:
+  // the next coordinator reads it. Otherwise, a time-out never does: its
   // coordinator may have lost the other nodes, which may then elect another
   // coordinator. For the same reason, a cancel or a preemption does not if a
   // newer coordinator exists.

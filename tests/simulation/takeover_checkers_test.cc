@@ -1,4 +1,5 @@
-// Tests that the checkers of takeovers report each breach of their invariants.
+// Tests that the checkers of takeovers, by nodes or by daemons with etcd,
+// report each breach of their invariants.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -500,6 +501,106 @@ TEST_F(TakeoverTimeCheckerTest, ATakeoverOrTheLossOfTheMajorityEndsTheWait) {
   checker_->OnAgentPaused(kOne);
   Tick(seconds(60));
   EXPECT_EQ(checker_->breach(), "");
+}
+
+class EtcdCheckersTest : public CheckersTest {
+ protected:
+  EtcdCheckersTest() { plan_.daemons = 2; }
+
+  void Finish(rendezvous::Outcome outcome) {
+    CoordinatorStepped step = step_;
+    step.decisions = {{.kind = "finish"}};
+    step.status.verdict.emplace();
+    step.status.verdict->outcome = outcome;
+    checker_->OnStep(step);
+  }
+  void Starts(AgentName agent, int round, int rank, int restarts) {
+    rendezvous::Place place = Run(agent, round, rank).directive.place;
+    place.restart_count = restarts;
+    checker_->OnWorkersStarted(agent, 1, place);
+  }
+};
+
+TEST_F(EtcdCheckersTest, EachLeaderGivesOrdersUntilTheNextOneIsChosen) {
+  Use(NewLeaderChecker);
+  checker_->OnLeader(5);
+  checker_->OnMayOrder(5);
+  checker_->OnLeader(6);
+  checker_->OnMayOrder(6);
+  // A directive that was sent in time may arrive later.
+  rendezvous::Directive directive;
+  directive.epoch = 5;
+  checker_->OnDirective(kZero, directive);
+  EXPECT_EQ(checker_->breach(), "");
+}
+
+TEST_F(EtcdCheckersTest, AFormerLeaderGivesAnOrder) {
+  Use(NewLeaderChecker);
+  checker_->OnLeader(5);
+  checker_->OnLeader(6);
+  checker_->OnMayOrder(5);
+  EXPECT_THAT(checker_->breach(), HasSubstr("epoch 5 gives orders after"));
+}
+
+TEST_F(EtcdCheckersTest, TwoLeadersHaveOneEpoch) {
+  Use(NewLeaderChecker);
+  checker_->OnLeader(5);
+  checker_->OnLeader(5);
+  EXPECT_THAT(checker_->breach(), HasSubstr("epoch 5 follows epoch 5"));
+}
+
+TEST_F(EtcdCheckersTest, ADirectiveComesFromNoLeader) {
+  Use(NewLeaderChecker);
+  checker_->OnLeader(5);
+  rendezvous::Directive directive;
+  directive.epoch = 4;
+  checker_->OnDirective(kZero, directive);
+  EXPECT_THAT(checker_->breach(), HasSubstr("which no leader has"));
+}
+
+TEST_F(EtcdCheckersTest, TheRecordOfAJobIsLost) {
+  Use(NewLeaderChecker);
+  CoordinatorStepped step = step_;
+  step.decisions = {{.kind = "adopt", .reason = "round 2 goes on"}};
+  checker_->OnStep(step);
+  EXPECT_THAT(checker_->breach(), HasSubstr("continues without its record"));
+}
+
+TEST_F(EtcdCheckersTest, AVerdictThatTakeoversMayReplaceIsFinal) {
+  Use(NewOneVerdictChecker);
+  Finish(rendezvous::Outcome::kTimedOut);
+  EXPECT_EQ(checker_->breach(), "");
+  Finish(rendezvous::Outcome::kCancelled);
+  EXPECT_NE(checker_->breach(), "");
+}
+
+TEST_F(EtcdCheckersTest, ARestartIsForgottenAlthoughAllItsNodesHaveEnded) {
+  Use(NewSpendingChecker);
+  checker_->OnWorkerFailed(kZero, 1, 1, rendezvous::Failure());
+  Starts(kZero, 2, 0, 1);
+  Starts(kOne, 2, 1, 1);
+  checker_->OnAgentEnded(kZero);
+  checker_->OnAgentEnded(kOne);
+  EXPECT_EQ(checker_->breach(), "");
+  Starts({.slot = 0, .incarnation = 9}, 3, 0, 0);
+  EXPECT_THAT(checker_->breach(), HasSubstr("restart 0 in round 3 after 1"));
+}
+
+// A clock that is slow by 5 % shows the end of a lease later.
+TEST_F(EtcdCheckersTest, ASlowClockMayExtendALease) {
+  plan_.clock_ppm = 50'000;
+  plan_.spec.keep_alive_misses = 10;
+  Use(NewDetectionChecker);
+  const Duration lease = plan_.spec.lease();
+  checker_->OnReport(kZero, 1, ReportOf(kZero, 1));
+  CoordinatorStepped step = step_;
+  step.status.nodes = {Node(kZero, 0)};
+  Advance(lease + lease / 20);
+  checker_->OnStep(step);
+  EXPECT_EQ(checker_->breach(), "");
+  Advance(lease / 10);
+  checker_->OnStep(step);
+  EXPECT_THAT(checker_->breach(), HasSubstr("still counted"));
 }
 
 }  // namespace

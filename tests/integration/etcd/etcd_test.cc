@@ -139,6 +139,24 @@ TEST_F(EtcdTest, AFormerLeaderCannotWrite) {
   EXPECT_THAT(Open(second->term())->TakeRecords(), ElementsAre(Pair("a", "1")));
 }
 
+// A write has timed out, and reaches etcd after a later write of the same
+// leader. Two objects of one term stand for the two writes.
+TEST_F(EtcdTest, AWriteThatArrivesLateChangesNothing) {
+  const std::unique_ptr<LeaderElection> election = Join("one");
+  ASSERT_TRUE(Await(*election, LeaderElection::Stage::kLeading));
+  const std::unique_ptr<EtcdRecords> late = Open(election->term());
+  const std::unique_ptr<EtcdRecords> records = Open(election->term());
+  ASSERT_TRUE(records->Write({{"a", "2"}}).ok());
+  const absl::Status refused = late->Write({{"a", "1"}}).status();
+  EXPECT_TRUE(absl::IsAborted(refused)) << refused;
+  EXPECT_THAT(Open(election->term())->TakeRecords(),
+              ElementsAre(Pair("a", "2")));
+  // After the refusal, the object reads which write is the newest one.
+  ASSERT_TRUE(late->Write({{"a", "3"}}).ok());
+  EXPECT_THAT(Open(election->term())->TakeRecords(),
+              ElementsAre(Pair("a", "3")));
+}
+
 TEST_F(EtcdTest, ManyAndLargeRecordsAreWrittenInPieces) {
   const std::unique_ptr<LeaderElection> election = Join("one");
   ASSERT_TRUE(Await(*election, LeaderElection::Stage::kLeading));

@@ -162,8 +162,7 @@ class AttributionChecker : public Checker {
   }
   void CheckLetIn(const CoordinatorStepped& step) {
     if (plan().spec.scale_up != rendezvous::ScaleUp::kRestart ||
-        size_ >= plan().spec.max_nodes ||
-        now() < began_ + plan().spec.scale_up_cool_down) {
+        size_ >= plan().spec.max_nodes || now() < began_ + CoolDown()) {
       Fail("scaled up against the policy");
     }
     const bool waits =
@@ -172,6 +171,13 @@ class AttributionChecker : public Checker {
                       return !node.group_rank.has_value();
                     });
     if (!waits) Fail("scaled up for nobody");
+  }
+  // Returns the shortest time for which a round keeps waiting nodes out. With
+  // etcd, the next coordinator computes the age of the round from two wall
+  // clocks, that of the record's writer and its own.
+  Duration CoolDown() const {
+    const Duration cool_down = plan().Shortest(plan().spec.scale_up_cool_down);
+    return plan().etcd() ? cool_down - 2 * plan().max_skew : cool_down;
   }
   // Returns the reason why a round broke: "rank 1 …" from a decision with the
   // text "round 2 is broken: rank 1 …".

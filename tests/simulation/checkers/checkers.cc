@@ -33,6 +33,10 @@ std::vector<std::unique_ptr<Checker>> AllCheckers(const Plan& plan) {
                   {NewOneVerdictChecker, NewPromiseChecker, NewSpendingChecker,
                    NewSplitBrainChecker, NewTakeoverTimeChecker});
   }
+  if (plan.etcd()) {
+    makers.insert(makers.end(), {NewLeaderChecker, NewOneVerdictChecker,
+                                 NewPromiseChecker, NewSpendingChecker});
+  }
   return MakeAll(makers, plan);
 }
 

@@ -69,10 +69,15 @@ std::unique_ptr<Checker> NewTimeChecker(const Plan& plan);
 // NCCL id and run tag.
 std::unique_ptr<Checker> NewWorldChecker(const Plan& plan);
 
-// --- invariants of plans with takeovers only
+// --- invariants of plans with takeovers or etcd
 // All final verdicts of all coordinators are the same. Success and failure are
 // final; a time-out, a cancel and a preemption are not.
 std::unique_ptr<Checker> NewOneVerdictChecker(const Plan& plan);
+// With etcd: the epochs of the leaders grow. Once etcd has made a coordinator
+// the leader, no earlier one may send a directive, whatever its clock shows. An
+// agent gets directives of leaders only, and no coordinator continues a job
+// without its record.
+std::unique_ptr<Checker> NewLeaderChecker(const Plan& plan);
 // No two coordinators have the same epoch. An agent obeys no coordinator whose
 // epoch is lower than one that the agent has promised to obey, or has obeyed.
 std::unique_ptr<Checker> NewPromiseChecker(const Plan& plan);

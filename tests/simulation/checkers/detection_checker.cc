@@ -48,12 +48,12 @@ class DetectionChecker : public Checker {
         return;
       }
       const Life& life = found->second;
-      if (now() >= life.heard + plan().spec.lease()) {
+      if (now() >= life.heard + plan().Longest(plan().spec.lease())) {
         Fail(absl::StrCat(node.node.node_id, " is still counted after ",
                           ToSeconds(now() - life.heard), " s of silence"));
       }
       if (life.broken.has_value() &&
-          now() >= *life.broken + plan().spec.reconnect_grace) {
+          now() >= *life.broken + plan().Longest(plan().spec.reconnect_grace)) {
         Fail(absl::StrCat(node.node.node_id, " is still counted ",
                           ToSeconds(now() - *life.broken),
                           " s after its stream broke"));

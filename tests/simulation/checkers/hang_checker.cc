@@ -47,7 +47,7 @@ class HangChecker : public Checker {
       return;
     }
     watched.state = State::kSilent;
-    watched.due = now() + plan().hang_timeout + kSlack;
+    watched.due = now() + plan().Longest(plan().hang_timeout) + kSlack;
     ExcuseTrouble(agent.slot, watched);
   }
   void OnCoordinatorStarted(uint64_t) override { is_adopted_ = false; }
@@ -149,8 +149,9 @@ class HangChecker : public Checker {
     if (killed_.contains(agent.slot)) return;
     const Instant kill_by =
         kill_by_
-            .try_emplace(agent.slot,
-                         now() + plan().spec.shutdown_timeout + kSlack)
+            .try_emplace(
+                agent.slot,
+                now() + plan().Longest(plan().spec.shutdown_timeout) + kSlack)
             .first->second;
     const auto found = watched_.find(agent.slot);
     if (found != watched_.end()) AwaitKill(kill_by, agent.slot, found->second);
@@ -179,7 +180,8 @@ class HangChecker : public Checker {
     }
     if (found->second.state == State::kStopped) return;
     found->second.state = State::kLookedAt;
-    found->second.due = std::max(found->second.due, now() + kLook + kSlack);
+    found->second.due =
+        std::max(found->second.due, now() + plan().Longest(kLook) + kSlack);
   }
   void CheckBlamed(const rendezvous::Decision& decision, uint64_t epoch) {
     const size_t at = decision.reason.find(": rank ");

@@ -7,11 +7,12 @@
 namespace muster::simulation {
 namespace {
 
-// Whether every coordinator of the job must give this verdict. A time-out, a
-// cancel and a preemption are exceptions: a coordinator that has lost the
-// majority may give them, while the majority continues under another
+// Whether every coordinator of the job must give this verdict. With takeovers,
+// a time-out, a cancel and a preemption are exceptions: a coordinator that has
+// lost the majority may give them, while the majority continues under another
 // coordinator.
-bool IsFinal(const rendezvous::Verdict& verdict) {
+bool IsFinal(const Plan& plan, const rendezvous::Verdict& verdict) {
+  if (plan.etcd()) return true;
   return verdict.outcome == rendezvous::Outcome::kSucceeded ||
          verdict.outcome == rendezvous::Outcome::kFailed;
 }
@@ -34,7 +35,7 @@ class OneVerdictChecker : public Checker {
 
  private:
   void Compare(const rendezvous::Verdict& verdict) {
-    if (!IsFinal(verdict)) return;
+    if (!IsFinal(plan(), verdict)) return;
     if (!verdict_.has_value()) verdict_ = verdict;
     if (verdict.outcome != verdict_->outcome ||
         verdict.exit_code != verdict_->exit_code) {
