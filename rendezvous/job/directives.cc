@@ -136,7 +136,7 @@ std::string WaitReason(const JobState& state, const Node* node, Instant now) {
                         Counted(electors.nodes, "node"),
                         " are here, and no round begins without half of them");
   }
-  if (nodes.ready() >= spec.min_nodes && state.later.world.round > 0) {
+  if (nodes.ready() >= spec.min_nodes && state.later.exists()) {
     return MayRunText(state);
   }
   const bool first = state.gathering.first();
@@ -318,10 +318,10 @@ DirectiveKey KeyFor(const JobState& state, const Node& node) {
 }
 
 uint64_t HandoverFor(const JobState& state, const Node& node) {
+  const std::vector<std::string>& standbys = state.standbys.endpoints;
   const bool is_standby =
       !state.own_endpoint.empty() && !state.adoption.pending() &&
-      std::ranges::find(state.standbys, node.standby_endpoint) !=
-          state.standbys.end();
+      std::ranges::find(standbys, node.standby_endpoint) != standbys.end();
   return is_standby ? 1 + state.handover.number : 0;
 }
 
@@ -346,9 +346,9 @@ Directive DirectiveFor(const JobState& state, const Node& node) {
                             .is_spare = node.is_spare,
                             .members = state.electors.members,
                             .incarnations = state.electors.incarnations};
-    directive.standbys = state.standbys;
+    directive.standbys = state.standbys.endpoints;
     if (HandoverFor(state, node) > 0) directive.handover = state.handover;
-    directive.host_rank = state.host_rank;
+    directive.host_rank = state.standbys.host_rank;
   }
   switch (key.kind) {
     case DirectiveKind::kHold:
@@ -457,7 +457,7 @@ JobStatus SummaryOf(const JobState& state, Instant now) {
   status.phase_age = now - state.clock.since;
   status.verdict = state.verdict;
   status.time = state.ledger.Read(state.round);
-  status.standbys = state.standbys;
+  status.standbys = state.standbys.endpoints;
   status.rendezvous_times = state.rendezvous_times;
   status.recovery_times = state.recovery_times;
   if (state.phase == JobPhase::kRunning &&

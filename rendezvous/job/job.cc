@@ -21,6 +21,13 @@ namespace {
 // suspended: it was stopped, swapped out, or had no CPU time.
 constexpr Duration kMaxLate = std::chrono::milliseconds(100);
 
+// Records that the node's agent has left for good and will not vote for a
+// coordinator any more.
+void LeaveElectors(JobState& state, Node& node) {
+  state.electors.Leave(node.identity);
+  state.nodes.Update(node, [](Node& n) { n.elector_rank = -1; });
+}
+
 std::string HeldBy(const Node& holder) {
   return absl::StrCat(holder.identity.host, ", process ", holder.identity.pid);
 }
@@ -202,7 +209,10 @@ void Job::On(const ReportArrived& event) {
   node->peer = event.peer;
   JudgeMachine(state_, outbox_, *node);
   TakeOver(*node, report);
-  ListStandby(*node);
+  if (MayListStandbys(state_) &&
+      state_.standbys.Add(*node, state_.own_endpoint)) {
+    outbox_.Reword();
+  }
   if (finished()) {
     outbox_.Tell(*node);
     return;
@@ -260,7 +270,7 @@ void Job::Apply(Node& node, const Report& report) {
     // ended. The next world does not wait for electors that have left. If the
     // node were counted earlier, the next round could begin while the node's
     // workers still run the old one.
-    if (!HasProcesses(report.phase)) CountAsGone(node);
+    if (!HasProcesses(report.phase)) LeaveElectors(state_, node);
     if (node.going || finished()) return;
     LeaveOut(node, *report.leave);
     if (state_.blame.LeaveExplains(node, state_.round)) {
@@ -672,7 +682,7 @@ void Job::On(const StreamClosed& event) {
     return;
   }
   if (node->told.kind == DirectiveKind::kReleased) {
-    if (node->seen >= node->revision) CountAsGone(*node);
+    if (node->seen >= node->revision) LeaveElectors(state_, *node);
     ++state_.changes;
     state_.adoption.Forget(node->identity.node_id);
     state_.nodes.Remove(*node, Membership::Memory::kReleased);
@@ -739,7 +749,7 @@ void Job::On(const CoordinatorTold& event) {
   if (event.backing == Backing::kMajority) {
     // An elected coordinator with a majority does not step down: no other
     // coordinator can have a majority.
-    if (HasMajority() && !IsFounding(state_.epoch)) return;
+    if (HasMajority(state_) && !IsFounding(state_.epoch)) return;
     outbox_.Depose("a newer coordinator announces itself");
     return;
   }
@@ -776,17 +786,13 @@ bool Job::MayAsk() const {
          (state_.electors.nodes > 0 || IsFounding(state_.epoch));
 }
 
-bool Job::HasMajority() const {
-  return state_.electors.nodes > 0 && !state_.electors.is_forming &&
-         !LacksElectors(state_, Among::kAll);
-}
-
 bool Job::MayAnnounce() const {
   const bool is_elected =
       !state_.own_endpoint.empty() && !IsFounding(state_.epoch);
   const bool before_any_world =
       state_.electors.nodes == 0 || state_.electors.is_forming;
-  return !finished() && (HasMajority() || (is_elected && before_any_world));
+  return !finished() &&
+         (HasMajority(state_) || (is_elected && before_any_world));
 }
 
 bool Job::AwaitsNodes() const {
@@ -802,7 +808,7 @@ void Job::LeaveOut(Node& node, const std::string& why) {
                            .incarnation = node.identity.incarnation});
   node.going_why = why;
   state_.nodes.Update(node, [](Node& n) { n.going = true; });
-  UnlistStandby(node);
+  if (state_.round == 0) state_.standbys.Remove(node);
   outbox_.Reword();
   outbox_.Note("leave", node.identity.node_id,
                absl::StrCat(node.identity.host, " goes: ", node.going_why));
@@ -840,7 +846,7 @@ void Job::Lose(Node& node, const std::string& why, Membership::Memory memory) {
                       node.going && memory == Membership::Memory::kMayReturn
                           ? Membership::Memory::kReleased
                           : memory);
-  UnlistStandby(lost);
+  if (state_.round == 0) state_.standbys.Remove(lost);
   outbox_.Note("lost", lost.identity.node_id,
                absl::StrCat(lost.identity.host, " is lost: ", why));
   state_.world.RememberDeparture(lost.identity.node_id, lost.group_rank,

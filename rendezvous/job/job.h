@@ -133,19 +133,14 @@ class Job {
   uint64_t epoch() const { return state_.epoch; }
   // Endpoints of the standbys (Directive::standbys), to which this coordinator
   // announces itself.
-  const std::vector<std::string>& standbys() const { return state_.standbys; }
+  const std::vector<std::string>& standbys() const {
+    return state_.standbys.endpoints;
+  }
   // Whether an agent still has to receive the verdict: its stream was broken
   // when the job finished, and the agent has not reconnected. O(n).
   bool OwesVerdict() const;
 
  private:
-  // Whether no other coordinator can have a majority of the electors (the nodes
-  // that elect a coordinator). This is so in two cases: in each world of
-  // electors, at least half of them are connected here or have left the job; or
-  // the nodes that are not connected here are too few to form a world. False if
-  // no electors are known.
-  bool HasMajority() const;
-
   // --- Functions that handle events and nodes; job.cc defines them.
   void On(const ReportArrived& event);
   void On(const StreamClosed& event);
@@ -181,10 +176,7 @@ class Job {
   // node's report.
   void Apply(Node& node, const Report& report);
   // Makes the node an elector (a node that elects coordinators) if its report
-  // shows that it has a rank in the electors' world, or this world lists its
-  // agent (VotingRank), and no other elector has this rank. Needed for nodes
-  // that report only after a round of an earlier coordinator was adopted or
-  // given up.
+  // shows that it is one (Electors::Join), and updates JobState::later.
   void JoinElectors(Node& node, const Report& report);
   // Gives the node its place in the adopted round if that place is still
   // vacant.
@@ -223,20 +215,6 @@ class Job {
   void AdoptRound(Adoption::Decision decision,
                   const std::map<std::string, Report>& reports,
                   const std::vector<const Report*>& all);
-  // Takes the newest electorate in the reports as the electors (the nodes that
-  // elect a coordinator). Called if the newest round does not go on.
-  void KeepElectors(const std::vector<const Report*>& all);
-  // Sets JobState::later if one of the reports has a place in a world that
-  // formed after the world of the electors (the nodes that elect a
-  // coordinator).
-  void KeepLaterWorld(const std::vector<const Report*>& all);
-  // Updates JobState::later (a world that formed after the electors' world)
-  // from a node's report. Resets it once the report shows that this world does
-  // not run on all of its nodes.
-  void FollowLaterWorld(const Node& node, const Report& report);
-  // Records that this elector's agent has left for good and will not vote for a
-  // coordinator any more.
-  void CountAsGone(Node& node);
   // Records how an earlier coordinator ended the round that is given up, as far
   // as the reports `all` show.
   void KeepEnd(const std::vector<const Report*>& all);
@@ -273,15 +251,6 @@ class Job {
   // coordinator). Then decides which of the job's other nodes are spares: those
   // that exceed JobSpec::max_nodes.
   void Elect();
-  // Chooses the current world's standbys, the processes that may take over from
-  // this coordinator.
-  void ChooseStandbys();
-  // ListStandby adds the process of a node that has reported to the list of
-  // standbys, if the process may take over and the list has room. UnlistStandby
-  // removes the process of a node that has gone. Neither has an effect once
-  // this coordinator has a world.
-  void ListStandby(const Node& node);
-  void UnlistStandby(const Node& gone);
   // Sets JobState::lost_host if the node whose process coordinated the adopted
   // round is missing.
   void FindLostHost(const std::map<std::string, Report>& reports);

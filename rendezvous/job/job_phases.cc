@@ -145,6 +145,7 @@ void Job::ConsiderAdoption() {
   if (!state_.adoption.IsDue(state_.now)) return;
   const Adoption::Decision decision = state_.adoption.Decide(state_.now);
   const bool all_are_here = AllAreHere(state_);
+  const bool is_hosted = !state_.own_endpoint.empty();
   if (decision == Adoption::Decision::kWait && !all_are_here) return;
   const Adoption::Progress progress = state_.adoption.progress();
   const Adoption::Collected collected = state_.adoption.End();
@@ -172,7 +173,7 @@ void Job::ConsiderAdoption() {
                      " have come to this coordinator, but ", kUnknown));
     AdoptRound(decision, reports, all);
   } else {
-    KeepElectors(all);
+    if (is_hosted) state_.electors = Electors::Of(NewestElectorate(all));
     KeepEnd(all);
     // Skip the last call (the wait for more nodes): either all nodes of the
     // round are here, or the missing ones had the time of a lease to come.
@@ -191,7 +192,9 @@ void Job::ConsiderAdoption() {
                                ToSeconds(state_.spec.lease()), " s"),
             state_.told_end.has_value() ? "; the job had ended with it" : ""));
   }
-  KeepLaterWorld(all);
+  if (is_hosted && !state_.spec.RestartedAgentsElect()) {
+    state_.later = LaterWorld::After(state_.electors.world, all);
+  }
   for (const auto& [id, report] : reports) {
     Node* const node = state_.nodes.Find(id);
     if (node == nullptr || finished()) continue;
@@ -240,12 +243,15 @@ void Job::AdoptRound(Adoption::Decision decision,
   state_.earlier.world = {.epoch = state_.world.epoch, .round = state_.round};
   const Report* const ended = EndThatCounts(state_.earlier.world, all);
   FindLostHost(reports);
-  if (decision == Adoption::Decision::kStop) {
-    KeepElectors(all);
-  } else if (!state_.own_endpoint.empty()) {
-    Elect();
+  if (!state_.own_endpoint.empty()) {
+    if (decision == Adoption::Decision::kStop) {
+      state_.electors = Electors::Of(NewestElectorate(all));
+    } else {
+      Elect();
+    }
+    state_.standbys =
+        Standbys::Of(state_.world, state_.nodes, state_.own_endpoint);
   }
-  ChooseStandbys();
   if (!is_alive && ended != nullptr && !ended->round_end->exit_code) {
     // The earlier coordinator has ended the round, and no worker of the round
     // is left. There is nothing to stop, so gather nodes for the next round.
@@ -317,129 +323,24 @@ void Job::LoseHost() {
   }
 }
 
-void Job::KeepElectors(const std::vector<const Report*>& all) {
-  if (state_.own_endpoint.empty()) return;
-  const Electorate newest = NewestElectorate(all);
-  state_.electors = {.world = newest.world,
-                     .nodes = newest.nodes,
-                     .members = newest.members,
-                     .incarnations = newest.incarnations};
-}
-
-void Job::KeepLaterWorld(const std::vector<const Report*>& all) {
-  if (state_.own_endpoint.empty() || state_.spec.RestartedAgentsElect()) return;
-  // Find the newest world that a node reports after the electorate. It may be
-  // one that no longer counts in elections (IsVoid), because workers may still
-  // run there.
-  const Place* later = nullptr;
-  for (const Report* report : all) {
-    if (!report->place.has_value()) continue;
-    const WorldId newest =
-        later == nullptr ? state_.electors.world : IdOf(*later);
-    if (newest < IdOf(*report->place)) later = &*report->place;
-  }
-  if (later == nullptr) return;
-  state_.later = {.world = IdOf(*later),
-                  .needed = later->group_world_size / 2 + 1,
-                  .place = *later};
-  const Electorate newest = NewestElectorate(all);
-  if (later->electorate == newest.world) {
-    state_.later.candidates =
-        CandidatesOf(newest.nodes, newest.members, later->members);
-  }
-}
-
-void Job::FollowLaterWorld(const Node& node, const Report& report) {
-  JobState::LaterWorld& later = state_.later;
-  if (later.world.round == 0) return;
-  // A node that has promised to obey no older coordinator, and has not begun
-  // the later world, never begins that world. If such a node belongs to the
-  // later world, that world never runs on all of its nodes.
-  const bool has_promised = report.promised_epoch >= state_.epoch;
-  if (has_promised && IsUnawareMember(report, later.place)) {
-    later = {};
-    return;
-  }
-  if (has_promised && later.candidates.has_value()) {
-    const int rank = UnawareRank(report, later.place, state_.electors.world);
-    if (rank >= 0) later.unaware.insert(rank);
-    const auto unaware = static_cast<int>(later.unaware.size());
-    if (IsMemberUnaware(unaware, later.place.electors, *later.candidates)) {
-      later = {};
-      return;
-    }
-  }
-  const bool has_stopped =
-      !HasProcesses(report.phase) && report.electorate.epoch >= state_.epoch;
-  if (!has_stopped) return;
-  const int rank = RankOf(report, later.world);
-  if (rank >= 0) later.stopped.insert(rank);
-  const std::string& id = node.identity.node_id;
-  const auto member = later.members.find(id);
-  const bool is_member = member != later.members.end() &&
-                         member->second == node.identity.incarnation;
-  // Whether this node, a member of the later world that this coordinator has
-  // formed, certainly never begins that world. True if the node was lost, has
-  // returned without workers, and has then seen a newer directive
-  // (must_have_seen).
-  const bool is_out =
-      is_member && node.part == Part::kNone && node.seen >= node.must_have_seen;
-  // Add the node to the nodes that certainly never begin the later world
-  // (LaterWorld::reached). Do not add a member of a later world that this
-  // coordinator has formed, because this member may still begin that world.
-  if (!node.is_spare && !is_member) later.reached.insert(id);
-  const bool have_stopped = std::ssize(later.stopped) >= later.needed;
-  const auto reached = static_cast<int>(later.reached.size());
-  if (is_out || have_stopped || OthersAreTooFew(state_.spec, reached, {})) {
-    later = {};
-  }
-}
-
 void Job::JoinElectors(Node& node, const Report& report) {
-  Electors& electors = state_.electors;
-  const std::string& id = node.identity.node_id;
-  const int rank = VotingRank(report, electors.world, electors.members,
-                              electors.incarnations);
-  const bool is_new = electors.Add(
-      id, {.rank = rank, .incarnation = node.identity.incarnation});
-  FollowLaterWorld(node, report);
-  if (!is_new) return;
+  const int rank = state_.electors.Join(report);
+  state_.later.Follow(node, report, state_.epoch, state_.electors.world,
+                      state_.spec);
+  if (rank < 0) return;
   state_.nodes.Update(node, [&](Node& n) {
     n.elector_rank = rank;
     n.is_spare = false;
   });
 }
 
-void Job::CountAsGone(Node& node) {
-  Electors& electors = state_.electors;
-  const auto found = electors.known.find(node.identity.node_id);
-  if (found != electors.known.end() && !found->second.is_gone &&
-      found->second.incarnation == node.identity.incarnation) {
-    found->second.is_gone = true;
-    ++electors.gone;
-  }
-  state_.nodes.Update(node, [](Node& n) { n.elector_rank = -1; });
-}
-
 void Job::Elect() {
-  Electors& electors = state_.electors;
-  electors = {.world = {.epoch = state_.world.epoch, .round = state_.round},
-              .nodes = state_.world.size()};
-  electors.members = state_.world.ListedMembers();
-  electors.incarnations = state_.world.ListedIncarnations();
+  state_.electors = Electors::Of(state_.world, state_.round, state_.nodes);
+  const Electors& electors = state_.electors;
   std::set<std::string> members;
-  for (int rank = 0; rank < state_.world.size(); ++rank) {
-    const World::Member& member = state_.world.members[rank];
-    const std::string& id = member.node_id;
-    const Node* const node = state_.nodes.Find(id);
+  for (const World::Member& member : state_.world.members) {
     // The node id of a member that has not reported is in `host`.
-    members.insert(id.empty() ? member.host : id);
-    // A member may have succeeded and been lost before the last one began. Its
-    // agent, if it was started again, has forgotten the world.
-    const bool is_same =
-        node != nullptr && node->identity.incarnation == member.incarnation;
-    if (!is_same) continue;
-    electors.Add(id, {.rank = rank, .incarnation = node->identity.incarnation});
+    members.insert(member.node_id.empty() ? member.host : member.node_id);
   }
   // Decide which nodes are spares. The members of the world are none. Of the
   // other nodes, those that joined last become spares if there are more of them
@@ -460,44 +361,6 @@ void Job::Elect() {
   for (int i = room; i < std::ssize(others); ++i) {
     state_.nodes.Update(*others[i], [](Node& n) { n.is_spare = true; });
   }
-}
-
-void Job::ChooseStandbys() {
-  state_.standbys.clear();
-  state_.host_rank = -1;
-  if (state_.own_endpoint.empty()) return;
-  for (int rank = 0; rank < state_.world.size(); ++rank) {
-    const Node* const node =
-        state_.nodes.Find(state_.world.members[rank].node_id);
-    if (node == nullptr || node->standby_endpoint.empty()) continue;
-    if (node->standby_endpoint == state_.own_endpoint) {
-      state_.host_rank = rank;
-    } else if (state_.standbys.size() < kMaxStandbys) {
-      state_.standbys.push_back(node->standby_endpoint);
-    }
-  }
-}
-
-void Job::ListStandby(const Node& node) {
-  const std::string& endpoint = node.standby_endpoint;
-  // Whether this coordinator was not elected but continues a recorded job.
-  // Before its first round it then lists no standby, because a standby does not
-  // know the record of the job, for example the verdict.
-  const bool continues_record =
-      IsFounding(state_.epoch) &&
-      (state_.recalled.has_value() || state_.claimed_round > 0);
-  if (state_.own_endpoint.empty() || state_.round > 0 || continues_record ||
-      node.going || endpoint.empty() || endpoint == state_.own_endpoint ||
-      state_.standbys.size() >= kMaxStandbys ||
-      std::ranges::find(state_.standbys, endpoint) != state_.standbys.end()) {
-    return;
-  }
-  state_.standbys.push_back(endpoint);
-  outbox_.Reword();
-}
-
-void Job::UnlistStandby(const Node& gone) {
-  if (state_.round == 0) std::erase(state_.standbys, gone.standby_endpoint);
 }
 
 void Job::SpendAsTold(const Report& report) {
@@ -654,7 +517,7 @@ void Job::ConsiderGathering() {
   // elect a coordinator) are present, or a world that is newer than that of the
   // electors may be running. In these cases, tell Gathering that fewer than
   // min_nodes nodes are present, so that no world forms.
-  const bool may_run = state_.later.world.round > 0;
+  const bool may_run = state_.later.exists();
   const int too_few = spec.min_nodes - 1;
   const Gathering::Decision decision = state_.gathering.Decide(
       state_.now, spec,
@@ -887,20 +750,17 @@ void Job::FormWorld() {
   state_.blame.Clear();
   state_.signals.clear();
   state_.lost_host.reset();
-  ChooseStandbys();
   if (!state_.own_endpoint.empty()) {
+    state_.standbys =
+        Standbys::Of(state_.world, state_.nodes, state_.own_endpoint);
     // The nodes of the job's first world are the electors as soon as it forms,
     // because there is no older world whose nodes could elect.
     if (state_.electors.nodes == 0) {
       Elect();
       state_.electors.is_forming = true;
     } else if (!state_.spec.RestartedAgentsElect()) {
-      state_.later = {.world = {.epoch = state_.epoch, .round = state_.round},
-                      .needed = 1};
-      for (const Node* member : members) {
-        state_.later.members[member->identity.node_id] =
-            member->identity.incarnation;
-      }
+      state_.later = LaterWorld::Formed(
+          {.epoch = state_.epoch, .round = state_.round}, members);
     }
   }
   state_.rendezvous_times.Add(state_.now - state_.clock.since);

@@ -83,35 +83,6 @@ void JobState::Enter(JobPhase next) {
   clock = PhaseClock{.since = now};
 }
 
-bool Electors::Add(const std::string& node_id, const Elector& elector) {
-  if (elector.rank < 0 || elector.rank >= nodes || known.contains(node_id) ||
-      !ranks.insert(elector.rank).second) {
-    return false;
-  }
-  known[node_id] = elector;
-  return true;
-}
-
-bool Electors::Has(const NodeIdentity& node) const {
-  const auto found = known.find(node.node_id);
-  return found != known.end() && !found->second.is_gone &&
-         found->second.incarnation == node.incarnation;
-}
-
-int Electors::RankOf(const NodeIdentity& node, const JobSpec& spec) const {
-  const auto found = known.find(node.node_id);
-  if (found == known.end() || found->second.is_gone) return -1;
-  const bool is_same = found->second.incarnation == node.incarnation;
-  return is_same || spec.RestartedAgentsElect() ? found->second.rank : -1;
-}
-
-bool Electors::AreHalf(int present, int left, const JobSpec& spec) const {
-  const bool others_may_begin = spec.takeover == Takeover::kAuto &&
-                                !spec.RestartedAgentsElect() &&
-                                2 * present < spec.min_nodes;
-  return 2 * (present + (others_may_begin ? 0 : left)) >= nodes;
-}
-
 int ElectorsHere(const JobState& state, Among among) {
   return among == Among::kAll ? state.nodes.electors()
                               : state.nodes.ready_electors();
@@ -128,6 +99,21 @@ bool LacksElectors(const JobState& state, Among among) {
     if (among == Among::kAll || node.ready()) here.push_back(&node);
   }
   return !OthersAreTooFew(state, here);
+}
+
+bool HasMajority(const JobState& state) {
+  return state.electors.nodes > 0 && !state.electors.is_forming &&
+         !LacksElectors(state, Among::kAll);
+}
+
+bool MayListStandbys(const JobState& state) {
+  // A coordinator that was not elected but continues a recorded job lists no
+  // standby before its first round, because a standby does not know the record
+  // of the job, for example the verdict.
+  const bool continues_record =
+      IsFounding(state.epoch) &&
+      (state.recalled.has_value() || state.claimed_round > 0);
+  return !state.own_endpoint.empty() && state.round == 0 && !continues_record;
 }
 
 std::set<std::string> LostNodes(const JobState& state) {
@@ -387,7 +373,7 @@ std::string BackoffText(const JobState& state, Instant now) {
 }
 
 std::string MayRunText(const JobState& state) {
-  const JobState::LaterWorld& later = state.later;
+  const LaterWorld& later = state.later;
   return absl::StrCat("round ", later.world.round,
                       " may run elsewhere: ", later.stopped.size(),
                       " of its nodes came and stopped their workers, and ",

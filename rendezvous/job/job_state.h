@@ -12,11 +12,13 @@
 #include "base/time.h"
 #include "rendezvous/job/adoption.h"
 #include "rendezvous/job/blame.h"
+#include "rendezvous/job/electors.h"
 #include "rendezvous/job/gathering.h"
 #include "rendezvous/job/job_ledger.h"
 #include "rendezvous/job/membership.h"
 #include "rendezvous/job/pair_checks.h"
 #include "rendezvous/job/restart_backoff.h"
+#include "rendezvous/job/standbys.h"
 #include "rendezvous/job/stopping.h"
 #include "rendezvous/job/world.h"
 #include "rendezvous/protocol/directive.h"
@@ -40,64 +42,6 @@ struct Successor {
   std::string host;     // host of the agent that waits
 };
 
-// The electors: the nodes of the newest world that is known to have begun on
-// all of its nodes, or else of the job's first world. They elect the
-// coordinator's successor. If nodes may take over, a new world forms only with
-// half of the electors, so that no other coordinator can have a majority of
-// them.
-//
-// A newer world may have begun on all of its nodes although this coordinator
-// does not know it yet. Half of the electors belong to that world, so at least
-// one node of each majority of the electors knows it.
-struct Electors {
-  WorldId world;
-  int nodes = 0;  // number of the world's nodes; 0: no world has begun
-  struct Elector {
-    int rank = 0;
-    uint64_t incarnation = 0;
-    // Whether the agent has left the job at its own request and will not vote
-    // for a coordinator any more.
-    bool is_gone = false;
-  };
-  std::map<std::string, Elector> known;  // electors by node id
-  std::set<int> ranks;                   // group ranks of the known electors
-  int gone = 0;                          // number of electors that left the job
-  // Ids of all nodes of the electors' world, and the incarnations of their
-  // agents (Electorate::incarnations), by group rank; empty: not listed.
-  std::vector<std::string> members;
-  std::vector<uint64_t> incarnations;
-  // Whether this is the job's first world, and this coordinator does not know
-  // yet that it has begun on all of its nodes. Most of its nodes may then have
-  // received no directive that tells them that they are electors.
-  bool is_forming = false;
-
-  // Adds an elector. Returns false if the node is in the list already, even if
-  // its agent has left. Also returns false if its rank is out of range or
-  // belongs to another elector. O(log n).
-  bool Add(const std::string& node_id, const Elector& elector);
-  // Whether the agent of `node` is an elector that has not left.
-  bool Has(const NodeIdentity& node) const;
-  // Returns the agent's group rank if it is an elector; else -1. A restarted
-  // agent has forgotten which coordinators it promised to obey. Therefore it is
-  // no elector, except with JobSpec::RestartedAgentsElect.
-  int RankOf(const NodeIdentity& node, const JobSpec& spec) const;
-  // Whether no other coordinator can have a majority of the electors. True if
-  // `present` (the number of present electors) and `left` (the number of those
-  // that have left) are together at least half of the world.
-  //
-  // With Takeover::kAuto, an agent that left and was started again may have
-  // helped another coordinator to begin a world. Electors that have left then
-  // count only in two cases: `present` is at least half of min_nodes
-  // (MostElsewhere), or two worlds can never run at once
-  // (JobSpec::RestartedAgentsElect).
-  bool AreHalf(int present, int left, const JobSpec& spec) const;
-  // Whether no other coordinator can have a majority of the electors, if
-  // `present` electors are present and `gone` electors have left.
-  bool AreHalf(int present, const JobSpec& spec) const {
-    return AreHalf(present, gone, spec);
-  }
-};
-
 // The whole state of one job, as a value. Job changes it; the functions below
 // and in directives.h only read it.
 struct JobState {
@@ -107,52 +51,12 @@ struct JobState {
   // other nodes can take over from it. Empty: no takeover is possible.
   std::string own_endpoint;
   Electors electors;  // empty: no world is known
-  // A world that formed after the electors' world. As far as this coordinator
-  // knows, the world may have begun on all of its nodes, and may still run
-  // there. If an earlier coordinator formed this world, its nodes may even know
-  // that they are the electorate now. So no other world forms until enough
-  // nodes of this world have stopped.
-  struct LaterWorld {
-    WorldId world;  // round 0: this coordinator knows of no later world
-    // How many nodes of the world must have stopped. If this coordinator has
-    // formed the world: one, because the world then no longer runs on all of
-    // its nodes. Otherwise more than half: the remaining nodes are then too few
-    // to elect another coordinator.
-    int needed = 0;
-    // Group ranks of the nodes that have stopped, and have got a directive with
-    // the electorate of this coordinator.
-    std::set<int> stopped;
-    // The incarnations of the world's agents by node id, if this coordinator
-    // has formed the world; else empty.
-    std::map<std::string, uint64_t> members;
-    // Ids of the connected nodes, of this world or not, for which three things
-    // hold: they run no worker of the world and never will; they have got a
-    // directive with the electorate of this coordinator; they are no spares.
-    // With Takeover::kAuto, the nodes that are not in this set may be
-    // too few for a world (OthersAreTooFew). This world then never runs on all
-    // of its nodes, and its nodes never elect a coordinator.
-    std::set<std::string> reached;
-    // The next three fields are set only for a world of an earlier coordinator.
-    // `place`: a place in this world. `unaware`: the ranks of the electors that
-    // have not learned of this world (UnawareRank). `candidates`: the number of
-    // electors that may belong to this world (CandidatesOf); nullopt: the world
-    // formed under another electorate.
-    Place place;
-    std::set<int> unaware;
-    std::optional<int> candidates;
-  };
   // `later.world.round` is 0 if no world has formed after the world of
   // `electors`. It is also 0 in a job whose min_nodes is more than half of its
   // max_nodes, because two worlds never run at once there
   // (JobSpec::RestartedAgentsElect).
   LaterWorld later;
-  // standbys: HOST:PORT of the processes that may take over
-  // (Directive::standbys): those of the newest world or, before this
-  // coordinator has a world, those of the first nodes that have reported to it.
-  // host_rank: the group rank of the node whose process is this coordinator
-  // (Directive::host_rank).
-  std::vector<std::string> standbys;
-  int host_rank = -1;
+  Standbys standbys;
   // What this coordinator hands over to `standbys` (Directive::handover).
   Handover handover;
   // The agents that an earlier coordinator has released (Handover::released);
@@ -310,6 +214,15 @@ int ElectorsHere(const JobState& state, Among among);
 // are enough to form a world (OthersAreTooFew). `among`: which nodes count as
 // present. O(1), but O(n log n) if OthersAreTooFew must be checked.
 bool LacksElectors(const JobState& state, Among among);
+// Whether no other coordinator can have a majority of the electors (the nodes
+// that elect a coordinator). This is so in two cases: in each world of
+// electors, at least half of them are connected here or have left the job; or
+// the nodes that are not connected here are too few to form a world. False if
+// no electors are known.
+bool HasMajority(const JobState& state);
+// Whether this coordinator lists the processes of the nodes that report to it
+// as standbys: other nodes can take over, and it has no world yet.
+bool MayListStandbys(const JobState& state);
 // The ids of the nodes that were lost, may return and are no electors. O(n log
 // n) for n nodes that were removed from the job.
 std::set<std::string> LostNodes(const JobState& state);
