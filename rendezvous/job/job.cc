@@ -72,7 +72,7 @@ void Job::Recall(const JobRecord& record, Duration elapsed) {
   if (record.phase == JobPhase::kStopping && planned.has_value() &&
       planned->outcome == Outcome::kCancelled) {
     verdict = planned;
-    Stamp(*verdict);
+    Stamp(state_, *verdict);
   }
   if (verdict.has_value() && !RunsAgain(verdict->outcome)) {
     state_.recalled = std::move(verdict);

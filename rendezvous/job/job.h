@@ -267,18 +267,6 @@ class Job {
   void ConsiderGathering();
   void ConsiderRunning();
   void ConsiderStopping();
-  // Records in the job's JobLedger (the totals of the job's time) why the
-  // stopped round ended, and calls CountAgainstCulprit.
-  void CountIncident();
-  // Counts a fault against the machine of the blamed member if the cause of the
-  // stopped round is evidence against that machine: a worker's failure that
-  // suggests a defect of the machine (EvidenceIn), or the loss of the member's
-  // node. If other nodes were lost as well, counts no fault, because the
-  // network or the cluster is the likely cause.
-  void CountAgainstCulprit();
-  // Counts the end of the stopped round in the back-off, and returns the delay
-  // before the next round.
-  Duration DelayOfNextRound();
   // Removes candidates for a world, worst first: those on quarantined machines
   // while more than min_nodes candidates remain, then those on suspected
   // machines while more than max_nodes remain. Keeps at least half of the
@@ -309,9 +297,6 @@ class Job {
   void CancelStopping(const Verdict& verdict);
   void Preempt(const Node& by, const PreemptionNotice& notice);
   void Finish(Verdict verdict);
-  // Adds to `verdict` how the job spent its time (JobTime), the numbers of
-  // restarts and rounds, and the job's age.
-  void Stamp(Verdict& verdict) const;
   // Sends each member, and each other node that has a stop order, its current
   // directive.
   void TellMembers();

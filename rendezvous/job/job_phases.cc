@@ -14,10 +14,10 @@
 #include "base/check.h"
 #include "base/message_text.h"
 #include "rendezvous/job/constituency.h"
+#include "rendezvous/job/incident.h"
 #include "rendezvous/job/job.h"
 #include "rendezvous/job/job_check.h"
 #include "rendezvous/job/rank_assignment.h"
-#include "rendezvous/quarantine/evidence.h"
 
 namespace muster::rendezvous {
 namespace {
@@ -1091,9 +1091,9 @@ void Job::ConsiderStopping() {
     // order reached them. So the job has succeeded.
     Conclude(NewVerdict(Outcome::kSucceeded, 0, kSuccess));
   } else {
-    CountIncident();
+    CountIncident(state_, outbox_);
     if (IsSuspicious(state_)) state_.checks.Suspect();
-    const Duration delay = DelayOfNextRound();
+    const Duration delay = DelayOfNextRound(state_);
     ++state_.changes;
     state_.Enter(JobPhase::kGathering);
     state_.gathering.Begin(state_.now + delay);
@@ -1112,71 +1112,13 @@ void Job::ConsiderStopping() {
   }
 }
 
-void Job::CountAgainstCulprit() {
-  const std::optional<Failure>& failure = state_.blame.failures().cause();
-  if (!failure.has_value() || state_.stopping.cause != StopCause::kBroken ||
-      state_.preemption.has_value() || failure->group_rank < 0 ||
-      failure->group_rank >= state_.world.size()) {
-    return;
-  }
-  const World::Member& member = state_.world.members[failure->group_rank];
-  if (member.node_id != failure->node_id) return;
-  HostFault fault{.host = {member.host, member.peer}, .run_id = state_.run_id};
-  if (failure->kind == FailureKind::kNodeLost) {
-    // Count no fault if several nodes were lost, because then the network or
-    // the cluster is the likely cause. Count none either if the address is
-    // empty: the agent ran in the process of an earlier coordinator, which has
-    // ended.
-    if (state_.world.lost != 1 || member.peer.empty()) return;
-    fault.kind = FaultKind::kLost;
-    fault.text = absl::StrCat("lost: ", failure->message);
-  } else {
-    const std::optional<Evidence> evidence = EvidenceIn(*failure);
-    if (!evidence.has_value()) return;
-    fault.rank = failure->rank;
-    fault.signature = evidence->signature;
-    fault.text =
-        evidence->line.empty() || evidence->line == failure->message
-            ? absl::StrCat("rank ", failure->rank, ": ", failure->message)
-            : absl::StrCat("rank ", failure->rank, ": ", failure->message,
-                           ", after \"", evidence->line, "\"");
-  }
-  outbox_.Count(std::move(fault));
-}
-
-void Job::CountIncident() {
-  CountAgainstCulprit();
-  LossCause cause = state_.stopping.cause == StopCause::kBroken
-                        ? LossCause::kNode
-                        : LossCause::kChange;
-  std::string host;
-  if (const auto& failure = state_.blame.failures().cause();
-      failure.has_value() && state_.stopping.cause == StopCause::kBroken) {
-    host = failure->host;
-    cause = failure->kind == FailureKind::kNodeLost ? LossCause::kNode
-            : failure->kind == FailureKind::kHung   ? LossCause::kHang
-                                                    : LossCause::kWorker;
-  }
-  state_.ledger.Count(state_.round, cause, host, state_.why);
-}
-
-Duration Job::DelayOfNextRound() {
-  const bool failed = state_.stopping.consequence.IsFailure();
-  const Duration ran = state_.clock.since - state_.world.began;
-  state_.backoff.RoundEnded(
-      failed ? RestartBackoff::End::kFailure : RestartBackoff::End::kOther,
-      ran);
-  return failed ? state_.backoff.Delay(state_.run_tag, state_.round)
-                : Duration::zero();
-}
-
 void Job::Finish(Verdict verdict) {
   ++state_.changes;
   if (state_.recalled.has_value()) {
     verdict = *state_.recalled;
   } else {
-    if (verdict.outcome == Outcome::kFailed) CountIncident();
-    Stamp(verdict);
+    if (verdict.outcome == Outcome::kFailed) CountIncident(state_, outbox_);
+    Stamp(state_, verdict);
     if (verdict.outcome != Outcome::kSucceeded) {
       state_.blame.failures().Tell(verdict);
     }
@@ -1190,16 +1132,6 @@ void Job::Finish(Verdict verdict) {
   for (const auto& [stream, successor] : state_.successors) {
     outbox_.TellFinished(stream, successor.node_id, successor.host);
   }
-}
-
-void Job::Stamp(Verdict& verdict) const {
-  verdict.time = state_.ledger.Read(state_.round);
-  verdict.restarts_used = state_.restarts_used;
-  verdict.max_restarts = state_.spec.max_restarts;
-  // A restarted coordinator may not have formed a round itself. The highest
-  // round that a node has reported then counts.
-  verdict.rounds = state_.round > 0 ? state_.round : state_.claimed_round;
-  verdict.lasted = state_.now - state_.born;
 }
 
 void Job::TellMembers() {

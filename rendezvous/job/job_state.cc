@@ -406,6 +406,16 @@ Verdict NewVerdict(Outcome outcome, int exit_code, std::string reason) {
   return verdict;
 }
 
+void Stamp(const JobState& state, Verdict& verdict) {
+  verdict.time = state.ledger.Read(state.round);
+  verdict.restarts_used = state.restarts_used;
+  verdict.max_restarts = state.spec.max_restarts;
+  // A restarted coordinator may not have formed a round itself. The highest
+  // round that a node has reported then counts.
+  verdict.rounds = state.round > 0 ? state.round : state.claimed_round;
+  verdict.lasted = state.now - state.born;
+}
+
 std::string Absent(const JobState& state) {
   std::vector<std::string> absent;
   for (int rank = 0; rank < state.world.size(); ++rank) {

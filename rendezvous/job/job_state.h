@@ -308,6 +308,9 @@ std::string PreemptionReason(const JobState& state);
 // run again. But the reason names the failure, because the last checkpoint may
 // be incomplete.
 Verdict PreemptionVerdict(const JobState& state);
+// Adds to `verdict` how the job spent its time (JobTime), the numbers of
+// restarts and rounds, and the job's age.
+void Stamp(const JobState& state, Verdict& verdict);
 Verdict NewVerdict(Outcome outcome, int exit_code, std::string reason);
 
 // A clause that lists the absent nodes as far as they are known. After the
