@@ -12,9 +12,10 @@ namespace muster::rendezvous {
 namespace {
 
 // Whether `round` is the round with which an earlier coordinator ended the job
-// (JobState::told_end).
+// (EarlierRound::verdict).
 bool EndedTheJob(const JobState& state, int round) {
-  return state.phase == JobPhase::kGathering && state.told_end.has_value() &&
+  return state.phase == JobPhase::kGathering &&
+         state.earlier.verdict.has_value() &&
          round == state.earlier.world.round;
 }
 
@@ -122,8 +123,8 @@ std::string WaitReason(const JobState& state, const Node* node, Instant now) {
   }
   const Electors& electors = state.electors;
   const bool lacks_electors = LacksElectors(state, Among::kReady);
-  if (state.told_end.has_value() && lacks_electors) {
-    return absl::StrCat("the job had ended (", state.told_end->reason,
+  if (state.earlier.verdict.has_value() && lacks_electors) {
+    return absl::StrCat("the job had ended (", state.earlier.verdict->reason,
                         "), but only ", ElectorsHere(state, Among::kReady),
                         " of the ", Counted(electors.nodes, "node"),
                         " of round ", electors.world.round,
@@ -261,7 +262,8 @@ bool TookPart(const JobState& state, const std::string& node_id,
   // Skip the search through the world unless the job has succeeded: after any
   // other outcome, agents do not read Directive::took_part.
   if (state.verdict->outcome != Outcome::kSucceeded) return false;
-  if (state.recalled.has_value() || state.told_end.has_value()) return true;
+  if (state.recalled.has_value() || state.earlier.verdict.has_value())
+    return true;
   return std::ranges::any_of(
       state.world.members, [&](const World::Member& member) {
         return member.node_id == node_id && member.host == host;
@@ -400,7 +402,7 @@ Directive DirectiveFor(const JobState& state, const Node& node) {
       directive.stop = StopOrderFor(state, key.round);
       directive.preemption = PreemptionAt(state, state.now);
       if (EndedTheJob(state, key.round)) {
-        directive.reason = state.told_end->reason;
+        directive.reason = state.earlier.verdict->reason;
       } else if (key.round > state.round) {
         directive.reason =
             "a new coordinator does not know it, and no majority of its nodes "

@@ -225,7 +225,7 @@ void Job::On(const ReportArrived& event) {
     // The job may have begun under an earlier coordinator. Then the age of the
     // job in the report is greater than the age by this coordinator's clock.
     state_.born = std::min(state_.born, state_.now - report.job_age);
-    SpendAsTold(report);
+    state_.restarts_used = RestartsUsed(state_, report);
     // If the node knows a round of the job, its report tells more than the
     // record of the earlier coordinator. So do not end the job with the
     // recorded verdict.
@@ -567,7 +567,9 @@ void Job::JoinAdopted(Node& node, const Report& report) {
     --world.unknown;
     ++state_.changes;
     world.SetMember(place, node.identity);
-    if (state_.lost_host == rank) state_.lost_host.reset();
+    if (state_.lost_host.has_value() && state_.lost_host->rank == rank) {
+      state_.lost_host.reset();
+    }
   } else if (holder != node.identity.node_id) {
     return;
   }

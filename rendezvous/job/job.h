@@ -206,54 +206,26 @@ class Job {
   // Once the reports or the deadline allow a decision, adopts the round of an
   // earlier coordinator or gives it up.
   void ConsiderAdoption();
-  // Raises this coordinator's count of used restarts to the count in the
-  // report, but at most to max_restarts. Never lowers the count.
-  void SpendAsTold(const Report& report);
   // `all`: the reports that Adoption has collected; `reports`: those of nodes
   // that are still in the job.
   // `decision`: kAdopt, or kStop if the round is to be stopped at once.
   void AdoptRound(Adoption::Decision decision,
                   const std::map<std::string, Report>& reports,
                   const std::vector<const Report*>& all);
-  // Records how an earlier coordinator ended the round that is given up, as far
-  // as the reports `all` show.
-  void KeepEnd(const std::vector<const Report*>& all);
-  // If `report` says how an earlier coordinator ended its newest round, records
-  // this order in JobState::earlier. Called for reports that arrive after that
-  // round was adopted or given up. Exceptions:
-  // - If an order that takes precedence (Replaces) is recorded, it stays.
-  // - Once this coordinator has adopted the round or knows how the job has
-  //   ended, only a cancel is recorded, which is the wish of a user. The
-  //   earlier coordinator may have given any other order after the election of
-  //   this coordinator, and such an order does not count.
-  // - If the node knows a newer world, JobState::earlier is forgotten.
+  // If `report` says how an earlier coordinator ended its newest round and this
+  // order counts (EarlierRound::Accepts), records the order in
+  // JobState::earlier and carries it out. Called for reports that arrive after
+  // that round was adopted or given up. If the node knows a newer world,
+  // JobState::earlier is forgotten.
   //
   // If this coordinator was elected by nodes that did not know the earlier
   // round, that round is void. In that case records only a cancel of the newest
   // round that any node has reported, and only before a round has begun here.
   void TakeEnd(const Report& report);
-  // Records the order that ended the earlier round, while this coordinator
-  // gathers nodes. `verdict`: the verdict with which the job ends; nullopt:
-  // another round follows.
-  void SetToldEnd(const RoundEnd& end, std::optional<Verdict> verdict);
-  // Ends the job with the verdict of an earlier coordinator
-  // (JobState::told_end), if no workers are left and enough electors are ready
-  // for a new round. A cancelled job waits for electors only until
-  // LimitOfToldCancel. Returns whether the job has ended.
-  bool EndsAsTold();
-  // Ends the job with the verdict JobState::told_end although the conditions of
-  // EndsAsTold are not met: the wait for them, `timeout`, is over. Exception:
-  // if the verdict is a failure and too few electors are ready (LacksElectors),
-  // the job may have gone on under another coordinator, so the verdict is a
-  // time-out.
-  void FinishAsTold(Duration timeout);
   // Makes the nodes of the current world the electors (the nodes that elect a
   // coordinator). Then decides which of the job's other nodes are spares: those
   // that exceed JobSpec::max_nodes.
   void Elect();
-  // Sets JobState::lost_host if the node whose process coordinated the adopted
-  // round is missing.
-  void FindLostHost(const std::map<std::string, Report>& reports);
   // Breaks the round because the node whose process was the earlier coordinator
   // (JobState::lost_host) is lost. If the round is already broken, the loss of
   // this node becomes the reason of the break.

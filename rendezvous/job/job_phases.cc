@@ -22,10 +22,6 @@
 namespace muster::rendezvous {
 namespace {
 
-// How long a new coordinator waits for the node whose process was the previous
-// coordinator. That process has most likely ended, and its workers with it.
-constexpr Duration kHostGrace = std::chrono::seconds(2);
-
 constexpr char kSuccess[] = "every worker succeeded";
 
 // The reason with which a new coordinator stops a round that an earlier
@@ -33,24 +29,6 @@ constexpr char kSuccess[] = "every worker succeeded";
 constexpr char kUnknown[] =
     "the earlier coordinator was lost before it knew that the round had begun "
     "on all nodes";
-
-// Returns the verdict with which an earlier coordinator ended the job by the
-// stop order `end`. nullopt: another round followed, or the job was preempted;
-// then the nodes report their preemption notices again, and these notices end
-// the job as preempted.
-std::optional<Verdict> VerdictOf(const RoundEnd& end,
-                                 const std::vector<const Report*>& reports) {
-  if (!end.exit_code.has_value()) return std::nullopt;
-  const bool preempted =
-      std::ranges::any_of(reports, [](const Report* const report) {
-        return report->preemption.has_value();
-      });
-  if (end.exit_code == kPreemptedExitCode && preempted) return std::nullopt;
-  const Outcome outcome = end.exit_code == 0 ? Outcome::kSucceeded
-                          : end.cancelled    ? Outcome::kCancelled
-                                             : Outcome::kFailed;
-  return NewVerdict(outcome, *end.exit_code, end.reason);
-}
 
 // Returns the reason of a time-out verdict for this case: enough nodes for a
 // round were ready within `timeout`, but another round may still run without
@@ -69,6 +47,38 @@ std::string NoMajority(const JobState& state, Duration timeout) {
                       " s, and no round begins without half of them, because "
                       "it may have gone on elsewhere",
                       Absent(state));
+}
+
+// Whether the job can end with the verdict of an earlier coordinator
+// (EarlierRound::verdict): no workers are left, and enough electors are ready
+// for a new round. A cancelled job waits for electors only until
+// LimitOfToldCancel. O(n).
+bool EndsAsTold(const JobState& state) {
+  if (!state.earlier.verdict.has_value() ||
+      std::ranges::any_of(state.nodes.nodes(), [](const auto& one) {
+        return HasProcesses(one.second.phase);
+      })) {
+    return false;
+  }
+  const std::optional<Instant> limit = LimitOfToldCancel(state);
+  return !LacksElectors(state, Among::kReady) ||
+         (limit.has_value() && state.now >= *limit);
+}
+
+// Returns the verdict of a job that an earlier coordinator ended
+// (EarlierRound::verdict) if the conditions of EndsAsTold are not met: the wait
+// for them, `timeout`, is over. If the earlier verdict is a failure and too few
+// electors are ready (LacksElectors), the job may have gone on under another
+// coordinator, so the verdict is a time-out.
+Verdict VerdictAsTold(const JobState& state, Duration timeout) {
+  const Verdict& told = *state.earlier.verdict;
+  if (told.outcome != Outcome::kFailed ||
+      !LacksElectors(state, Among::kReady)) {
+    return told;
+  }
+  return NewVerdict(
+      Outcome::kTimedOut, told.exit_code,
+      absl::StrCat(told.reason, "; ", NoMajority(state, timeout)));
 }
 
 // Returns the reason of a time-out verdict. It applies if less than half of the
@@ -99,12 +109,6 @@ const Node* MemberToReplace(const JobState& state) {
     }
   }
   return nullptr;
-}
-
-// Whether the node knows a newer world than `world`.
-bool KnowsNewer(const Report& report, const WorldId& world) {
-  return report.electorate.world > world ||
-         (report.place.has_value() && IdOf(*report.place) > world);
 }
 
 // Whether all nodes that can report a place in the earlier coordinator's round
@@ -173,8 +177,13 @@ void Job::ConsiderAdoption() {
                      " have come to this coordinator, but ", kUnknown));
     AdoptRound(decision, reports, all);
   } else {
-    if (is_hosted) state_.electors = Electors::Of(NewestElectorate(all));
-    KeepEnd(all);
+    if (is_hosted) {
+      state_.electors = Electors::Of(NewestElectorate(all));
+      state_.earlier = EarlierRound::GivenUp(all);
+      if (state_.earlier.verdict.has_value()) {
+        state_.blame.Tell(state_.earlier.verdict->reason);
+      }
+    }
     // Skip the last call (the wait for more nodes): either all nodes of the
     // round are here, or the missing ones had the time of a lease to come.
     if (progress.world > 0) state_.gathering.SkipLastCall();
@@ -190,7 +199,8 @@ void Job::ConsiderAdoption() {
                 : absl::StrCat(" came to this coordinator within the lease "
                                "of ",
                                ToSeconds(state_.spec.lease()), " s"),
-            state_.told_end.has_value() ? "; the job had ended with it" : ""));
+            state_.earlier.verdict.has_value() ? "; the job had ended with it"
+                                               : ""));
   }
   if (is_hosted && !state_.spec.RestartedAgentsElect()) {
     state_.later = LaterWorld::After(state_.electors.world, all);
@@ -237,13 +247,14 @@ void Job::AdoptRound(Adoption::Decision decision,
     // The earlier coordinator has ended the round and counted the restart that
     // its failure cost. So take over the number of used restarts from the
     // report.
-    SpendAsTold(report);
+    state_.restarts_used = RestartsUsed(state_, report);
   }
   MUSTER_CHECK(state_.round > 0) << "an adopted world without members";
   state_.earlier.world = {.epoch = state_.world.epoch, .round = state_.round};
   const Report* const ended = EndThatCounts(state_.earlier.world, all);
-  FindLostHost(reports);
   if (!state_.own_endpoint.empty()) {
+    state_.lost_host = LostHost::Of(state_.world, state_.round, reports,
+                                    state_.now, state_.spec.lease());
     if (decision == Adoption::Decision::kStop) {
       state_.electors = Electors::Of(NewestElectorate(all));
     } else {
@@ -276,40 +287,12 @@ void Job::AdoptRound(Adoption::Decision decision,
   if (ended != nullptr) EndAdopted(*ended->round_end, all);
 }
 
-void Job::FindLostHost(const std::map<std::string, Report>& reports) {
-  if (state_.own_endpoint.empty()) return;
-  uint64_t epoch = 0;
-  int host = -1;
-  for (const auto& [id, report] : reports) {
-    const bool is_member =
-        report.place.has_value() && IdOf(*report.place) == state_.earlier.world;
-    if (!is_member || report.electorate.epoch <= epoch) continue;
-    epoch = report.electorate.epoch;
-    host = report.host_rank;
-  }
-  if (host < 0 || host >= state_.world.size() ||
-      !state_.world.members[host].node_id.empty()) {
-    return;
-  }
-  state_.lost_host = host;
-  state_.lost_host_name = state_.world.members[host].host;
-  state_.lost_host_at = state_.now + std::min(kHostGrace, state_.spec.lease());
-}
-
 void Job::LoseHost() {
-  const int rank = *std::exchange(state_.lost_host, std::nullopt);
-  Failure failure;
-  failure.kind = FailureKind::kNodeLost;
-  failure.group_rank = rank;
-  failure.node_id = state_.lost_host_name;
-  failure.message = "its process coordinated the job, and is gone";
-  const std::string& name = state_.lost_host_name;
-  const std::string text =
-      absl::StrCat("the node of group rank ", rank,
-                   name.empty() ? "" : absl::StrCat(" (", name, ")"),
-                   " is lost, which coordinated the job until then");
+  const LostHost host = *std::exchange(state_.lost_host, std::nullopt);
+  const Failure failure = host.AsFailure();
+  const std::string text = host.Text();
   outbox_.Note("lost", "", text);
-  state_.world.RememberDeparture("", rank, "lost: it coordinated the job");
+  state_.world.RememberDeparture("", host.rank, "lost: it coordinated the job");
   if (state_.phase == JobPhase::kRunning) {
     state_.blame.Add(failure);
     BreakRound(text, {.cause = StopCause::kBroken});
@@ -363,12 +346,6 @@ void Job::Elect() {
   }
 }
 
-void Job::SpendAsTold(const Report& report) {
-  state_.restarts_used =
-      std::max(state_.restarts_used,
-               std::min(report.restarts_used, state_.spec.max_restarts));
-}
-
 void Job::EndAdopted(const RoundEnd& end,
                      const std::vector<const Report*>& reports) {
   state_.earlier.end = end;
@@ -390,68 +367,28 @@ void Job::EndAdopted(const RoundEnd& end,
   state_.blame.Tell(end.reason);
 }
 
-void Job::KeepEnd(const std::vector<const Report*>& all) {
-  // Only a report that the newest world has ended counts: after the end of any
-  // other world, the job may have gone on without the node that reports this
-  // end.
-  const Electorate electorate = NewestElectorate(all);
-  const Place* const after = WorldAfter(electorate, all);
-  if (state_.electors.nodes > 0) {
-    state_.earlier.world = after != nullptr ? IdOf(*after) : electorate.world;
-  }
-  if (state_.earlier.world.round == 0) return;
-  // If no node that obeys the newest coordinator reports how the round ended,
-  // that coordinator may have ended the round in another way. Then no order of
-  // an older coordinator counts, except a cancel.
-  state_.earlier.end = {.epoch = electorate.epoch};
-  const WorldId& world = state_.earlier.world;
-  const Report* const ended = EndThatCounts(world, all);
-  const bool is_known = std::ranges::any_of(all, [&](const Report* report) {
-    return report->electorate.epoch >= electorate.epoch &&
-           TellsEndOf(world, *report);
-  });
-  if (ended != nullptr && (is_known || ended->round_end->cancelled)) {
-    SetToldEnd(*ended->round_end, VerdictOf(*ended->round_end, all));
-  }
-}
-
-void Job::SetToldEnd(const RoundEnd& end, std::optional<Verdict> verdict) {
-  state_.earlier.end = end;
-  state_.told_end = std::move(verdict);
-  if (state_.told_end.has_value()) state_.blame.Tell(state_.told_end->reason);
-}
-
 void Job::TakeEnd(const Report& report) {
-  JobState::EarlierRound& earlier = state_.earlier;
-  if (earlier.world.round == 0) {
-    const bool is_cancelled = report.round_end.has_value() &&
-                              report.round_end->cancelled &&
-                              report.place.has_value() &&
-                              IdOf(*report.place) >= state_.newest_reported;
-    const bool is_void = state_.round == 0 && !state_.own_endpoint.empty();
-    if (!is_void || !is_cancelled) return;
-    earlier.world = IdOf(*report.place);
+  EarlierRound& earlier = state_.earlier;
+  const bool was_given_up = state_.round == 0;
+  if (was_given_up && !state_.own_endpoint.empty()) {
+    earlier.TakeVoidCancel(report, state_.newest_reported);
   }
-  if (KnowsNewer(report, earlier.world)) {
+  if (!earlier.exists()) return;
+  if (earlier.IsSuperseded(report)) {
+    if (earlier.verdict.has_value()) state_.blame.Clear();
     earlier = {};
-    if (state_.told_end.has_value()) state_.blame.Clear();
-    state_.told_end.reset();
     return;
   }
-  if (!TellsEndOf(earlier.world, report)) return;
+  const auto fate = was_given_up ? EarlierRound::Fate::kGivenUp
+                                 : EarlierRound::Fate::kAdopted;
+  if (!earlier.Accepts(report, state_.epoch, fate)) return;
   const RoundEnd& end = *report.round_end;
   const std::optional<Verdict> verdict = VerdictOf(end, {&report});
-  const bool is_cancel =
-      verdict.has_value() && verdict->outcome == Outcome::kCancelled;
-  const bool was_given_up = state_.round == 0;
-  const bool is_decided = !was_given_up || state_.told_end.has_value();
-  if (end.epoch >= state_.epoch || !Replaces(end, earlier.end) ||
-      (!is_cancel && is_decided)) {
-    return;
-  }
   switch (state_.phase) {
     case JobPhase::kGathering:
-      SetToldEnd(end, verdict);
+      earlier.end = end;
+      earlier.verdict = verdict;
+      if (verdict.has_value()) state_.blame.Tell(verdict->reason);
       outbox_.Reword();
       break;
     case JobPhase::kRunning:
@@ -466,34 +403,6 @@ void Job::TakeEnd(const Report& report) {
   }
 }
 
-bool Job::EndsAsTold() {
-  if (!state_.told_end.has_value() ||
-      std::ranges::any_of(state_.nodes.nodes(), [](const auto& one) {
-        return HasProcesses(one.second.phase);
-      })) {
-    return false;
-  }
-  const std::optional<Instant> limit = LimitOfToldCancel(state_);
-  if (LacksElectors(state_, Among::kReady) &&
-      (!limit.has_value() || state_.now < *limit)) {
-    return false;
-  }
-  Finish(*state_.told_end);
-  return true;
-}
-
-void Job::FinishAsTold(Duration timeout) {
-  const Verdict told = *state_.told_end;
-  if (told.outcome != Outcome::kFailed ||
-      !LacksElectors(state_, Among::kReady)) {
-    Finish(told);
-    return;
-  }
-  Finish(
-      NewVerdict(Outcome::kTimedOut, told.exit_code,
-                 absl::StrCat(told.reason, "; ", NoMajority(state_, timeout))));
-}
-
 void Job::ConsiderGathering() {
   if (state_.adoption.pending()) {
     ConsiderAdoption();
@@ -505,7 +414,10 @@ void Job::ConsiderGathering() {
     if (state_.now >= *PhaseLimit(state_)) Finish(*state_.recalled);
     return;
   }
-  if (EndsAsTold()) return;
+  if (EndsAsTold(state_)) {
+    Finish(*state_.earlier.verdict);
+    return;
+  }
   if (NetworkCheck* const check = state_.checks.current(); check != nullptr) {
     check->EndRoundIfDue(state_.now);
   }
@@ -536,9 +448,9 @@ void Job::ConsiderGathering() {
     case Gathering::Decision::kWait:
       break;
     case Gathering::Decision::kForm:
-      if (state_.told_end.has_value()) {
+      if (state_.earlier.verdict.has_value()) {
         if (state_.now >= state_.gathering.Limit(spec, state_.clock)) {
-          FinishAsTold(spec.join_timeout);
+          Finish(VerdictAsTold(state_, spec.join_timeout));
         }
         break;
       }
@@ -555,8 +467,8 @@ void Job::ConsiderGathering() {
       FormWorld();
       break;
     case Gathering::Decision::kTimeOut: {
-      if (state_.told_end.has_value()) {
-        FinishAsTold(spec.join_timeout);
+      if (state_.earlier.verdict.has_value()) {
+        Finish(VerdictAsTold(state_, spec.join_timeout));
         break;
       }
       if (may_run || LacksElectors(state_, Among::kReady)) {
@@ -577,8 +489,8 @@ void Job::ConsiderGathering() {
       break;
     }
     case Gathering::Decision::kGiveUp:
-      if (state_.told_end.has_value()) {
-        FinishAsTold(spec.rejoin_timeout);
+      if (state_.earlier.verdict.has_value()) {
+        Finish(VerdictAsTold(state_, spec.rejoin_timeout));
         break;
       }
       if (may_run || LacksElectors(state_, Among::kAll)) {
@@ -827,7 +739,7 @@ void Job::ConsiderRunning() {
   if (const std::optional<Instant> limit = StartLimit(state_);
       limit.has_value() && state_.now >= *limit) {
     if (state_.lost_host.has_value() &&
-        state_.now >= state_.clock.Postponed(state_.lost_host_at)) {
+        state_.now >= state_.clock.Postponed(state_.lost_host->due)) {
       LoseHost();
       return;
     }

@@ -106,6 +106,11 @@ bool HasMajority(const JobState& state) {
          !LacksElectors(state, Among::kAll);
 }
 
+int RestartsUsed(const JobState& state, const Report& report) {
+  return std::max(state.restarts_used,
+                  std::min(report.restarts_used, state.spec.max_restarts));
+}
+
 bool MayListStandbys(const JobState& state) {
   // A coordinator that was not elected but continues a recorded job lists no
   // standby before its first round, because a standby does not know the record
@@ -217,7 +222,7 @@ std::optional<Instant> StartLimit(const JobState& state) {
     limit = Earlier(limit, state.world.unknown_until);
   }
   if (state.lost_host.has_value()) {
-    limit = Earlier(limit, state.lost_host_at);
+    limit = Earlier(limit, state.lost_host->due);
   }
   if (limit.has_value()) limit = state.clock.Postponed(*limit);
   return limit;
@@ -280,8 +285,8 @@ bool SpareWaits(const JobState& state) {
 }
 
 std::optional<Instant> LimitOfToldCancel(const JobState& state) {
-  if (!state.told_end.has_value() ||
-      state.told_end->outcome != Outcome::kCancelled) {
+  if (!state.earlier.verdict.has_value() ||
+      state.earlier.verdict->outcome != Outcome::kCancelled) {
     return std::nullopt;
   }
   return state.clock.Postponed(state.clock.since + state.spec.lease());

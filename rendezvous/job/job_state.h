@@ -12,6 +12,7 @@
 #include "base/time.h"
 #include "rendezvous/job/adoption.h"
 #include "rendezvous/job/blame.h"
+#include "rendezvous/job/earlier_round.h"
 #include "rendezvous/job/electors.h"
 #include "rendezvous/job/gathering.h"
 #include "rendezvous/job/job_ledger.h"
@@ -62,12 +63,9 @@ struct JobState {
   // The agents that an earlier coordinator has released (Handover::released);
   // nullopt: it has handed over nothing.
   std::optional<std::vector<Handover::Released>> released_before;
-  // Group rank of the node whose process coordinated the adopted round, while
-  // that node has not reported to this coordinator. nullopt: no such node is
-  // missing. lost_host_at: the time at which the missing node counts as lost.
-  std::optional<int> lost_host;
-  std::string lost_host_name;  // id of the missing node; "": unknown or none
-  Instant lost_host_at;
+  // The node whose process coordinated the adopted round, while that node has
+  // not reported to this coordinator; nullopt: no such node is missing.
+  std::optional<LostHost> lost_host;
   JobSpec spec;
   Instant born;
   Instant now;  // time of the newest call of Job::Step
@@ -132,25 +130,10 @@ struct JobState {
   // The verdict in the record of an earlier coordinator (Job::Recall). The job
   // ends with it, unless another coordinator deposes this one before.
   std::optional<Verdict> recalled;
-  // The newest round of earlier coordinators, which this coordinator has
-  // adopted or given up; or a void round, if a node has reported that a cancel
-  // stopped that round. `world`: the round's world; round 0: there is none, a
-  // node has reported a newer world, or this coordinator has begun a round of
-  // its own. `end`: the newest order that ended the round, as far as nodes have
-  // reported; epoch 0: none.
-  struct EarlierRound {
-    WorldId world;
-    RoundEnd end;
-  };
   EarlierRound earlier;
   // The newest world that any node has reported, as its place or its
   // electorate.
   WorldId newest_reported;
-  // The verdict with which an earlier coordinator ended the job. `earlier.end`
-  // is the stop order that told the nodes this verdict. Set only in the phase
-  // kGathering. The job ends with this verdict instead of beginning another
-  // round, unless a node first reports a newer world. nullopt: none.
-  std::optional<Verdict> told_end;
   // Counts the changes of the state that a new coordinator could not learn from
   // the nodes' reports. Whenever this number has changed, a new JobRecord must
   // be written.
@@ -220,6 +203,9 @@ bool LacksElectors(const JobState& state, Among among);
 // the nodes that are not connected here are too few to form a world. False if
 // no electors are known.
 bool HasMajority(const JobState& state);
+// The number of used restarts: that of this coordinator or, if higher, the
+// count in the report, but at most max_restarts.
+int RestartsUsed(const JobState& state, const Report& report);
 // Whether this coordinator lists the processes of the nodes that report to it
 // as standbys: other nodes can take over, and it has no world yet.
 bool MayListStandbys(const JobState& state);
@@ -273,7 +259,7 @@ std::optional<Instant> StartLimit(const JobState& state);
 //   stopping   the deadline of the stop; once all members have stopped: the
 //              limit of AwaitsWitnesses
 std::optional<Instant> PhaseLimit(const JobState& state);
-// The time at which JobState::told_end ends the job even if the job may have
+// The time at which EarlierRound::verdict ends the job even if the job may have
 // gone on elsewhere: a cancelled job waits for lost nodes only for the time of
 // a lease. nullopt: the job was not cancelled.
 std::optional<Instant> LimitOfToldCancel(const JobState& state);
