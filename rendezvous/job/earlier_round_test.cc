@@ -179,9 +179,9 @@ TEST_F(LostHostTest, NodesOfOtherRoundsDoNotKnowTheHost) {
 }
 
 TEST_F(LostHostTest, TheNewestCoordinatorsHostCounts) {
-  reports["c"] = Member(1);
-  reports["c"].electorate.epoch = kNext;
-  reports["c"].host_rank = 0;
+  reports["a"].electorate.epoch = kNext;
+  reports["a"].host_rank = 0;
+  reports["c"] = Member(0);
   EXPECT_FALSE(Find().has_value()) << "rank 0 is here";
 }
 
