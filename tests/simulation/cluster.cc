@@ -210,7 +210,9 @@ bool Cluster::MayFound(int host) const {
 }
 
 void Cluster::Tick() {
-  stage_.Watch([](Checker& c) { c.OnTick(); });
+  // With etcd, a tick waits for the events before it that wait for a record:
+  // one of them may be the loss of the coordinator, for which time limits stop.
+  etcd_.Tell(0, 0, [this] { stage_.Watch([](Checker& c) { c.OnTick(); }); });
   if (stage_.healed) ReplaceTheMissing();
   stage_.queue.In(kTick, [this] { Tick(); });
 }
