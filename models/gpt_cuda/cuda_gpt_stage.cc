@@ -79,8 +79,8 @@ const CudaBlockActivations<T>& CudaGptStage<T>::Kept(
 }
 
 template <typename T>
-void CudaGptStage<T>::Forward(CudaGptMicroBatch<T>* micro_batch,
-                              const T* input) const {
+const T* CudaGptStage<T>::Forward(CudaGptMicroBatch<T>* micro_batch,
+                                  const T* input) const {
   T* const first = micro_batch->stream.front();
   if (has_embeddings()) {
     CopyIn(device_, micro_batch->tokens, micro_batch->tokens_there);
@@ -98,6 +98,7 @@ void CudaGptStage<T>::Forward(CudaGptMicroBatch<T>* micro_batch,
                    micro_batch->stream[at], Kept(*micro_batch, i),
                    micro_batch->stream[at + 1]);
   }
+  return micro_batch->stream.back();
 }
 
 template <typename T>

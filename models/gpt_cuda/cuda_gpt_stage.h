@@ -74,10 +74,10 @@ class CudaGptStage {
 
   int64_t stream_count() const { return rows() * width(); }
 
-  // Runs the forward pass. `input`: the output of the previous stage; null for
-  // the first stage. The output is the last array of `micro_batch->stream`; it
-  // is valid until the micro-batch's next forward pass.
-  void Forward(CudaGptMicroBatch<T>* micro_batch, const T* input) const;
+  // Runs the forward pass, and returns its output, which is valid until the
+  // micro-batch's next forward pass. `input`: the output of the previous stage;
+  // null for the first stage.
+  const T* Forward(CudaGptMicroBatch<T>* micro_batch, const T* input) const;
 
   // Computes the mean loss over the micro-batch. Last stage only. The following
   // backward pass computes the gradients of the loss times `factor`.

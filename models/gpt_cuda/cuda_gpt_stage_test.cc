@@ -300,8 +300,9 @@ TYPED_TEST(CudaGptStageTest, TwoStagesAreTheWholeModelToTheLastBit) {
   DeviceArrays arrays(this->device_);
   auto* const gradient =
       arrays.template Add<TypeParam>(last_stage->stream_count());
-  first_stage->Forward(first_batch.get(), nullptr);
-  last_stage->Forward(last_batch.get(), first_batch->stream.back());
+  const TypeParam* const output =
+      first_stage->Forward(first_batch.get(), nullptr);
+  last_stage->Forward(last_batch.get(), output);
   last_stage->Loss(last_batch.get(), 1);
   last_stage->Backward(last_batch.get(), gradient, [](int) {});
   first_stage->Backward(first_batch.get(), gradient, [](int) {});
