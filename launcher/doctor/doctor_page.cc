@@ -72,9 +72,20 @@ round.
 ## By pairs before a round
 
 `--network-check=start` of a run checks the nodes by pairs before the first round;
-`--network-check=suspicion` also before each round after a node was lost or workers
-failed with an error of communication. When enough nodes are there for a round, each
-measures with a partner: a compute kernel on each of its cores, then the round trip and
+`--network-check=suspicion` also before each round after a suspicion:
+
+* a node was lost, or workers failed with an error of communication;
+* a rank was [persistently slow](METRICS.md#slow-ranks) by its work or its network, but
+  not by its data, which the check does not measure;
+* the NVIDIA driver reported a hardware error of a GPU (an XID, among them those of
+  uncorrectable ECC errors).
+
+No round is stopped for a check: the suspicion waits until the round ends by itself or
+its node is evicted. The next coordinator finds slow ranks again, but may not know earlier
+errors of GPUs.
+
+When enough nodes are there for a round, each measures with a partner: a compute kernel
+on each of its cores, then the round trip and
 the rate of a TCP connection in each direction, to the address that other nodes get
 (encrypted with `--encrypt=workers`). Neighbours are paired first; in the second round
 each node of a bad pair has a partner from a good one, and the other pairs change. A
