@@ -152,10 +152,12 @@ class Look(DashboardCase):
   def test_a_thousand_ranks(self):
     browser = self.browser
     self.show_ranks()
+    # On a busy machine some agents report late.
+    until('all other ranks run', lambda: browser.states().count('running') ==
+          _RANKS - 1 - len(_QUIET_RANKS))
     states = browser.states()
     self.assertEqual(states[_SILENT_RANK], 'silent')
     self.assertEqual({states[rank] for rank in _QUIET_RANKS}, {'unheard'})
-    self.assertEqual(states.count('running'), _RANKS - 1 - len(_QUIET_RANKS))
     # Without a choice of a person, the silent rank is the most urgent one.
     self.assertEqual(browser.field('rank', 'rank'), str(_SILENT_RANK))
     self.choose(_LAST_RANK)

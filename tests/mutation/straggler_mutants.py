@@ -23,8 +23,6 @@ ALL = [Mutant(*mutant) for mutant in (
      'do transfer most',
      swap('std::min(blocked, window.total * (1 - most))', '0.0')),
     ('ranks do not wait', _WATCH, 'StragglerWatch::Divide', 'do wait_s', DROP),
-    ('divided times of any length', _WATCH, 'FromSeconds', 'return min',
-     swap('std::min(seconds, kMaxDividedSeconds)', 'seconds')),
     ('the gain of a slow network is not told', _WATCH,
      'StragglerWatch::SlowNetwork', 'if transfer', FALSE),
     ('the gain of a slow network is told without times', _WATCH,
