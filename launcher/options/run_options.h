@@ -195,7 +195,8 @@ absl::StatusOr<ParsedOptions> ParseRunOptions(
     const std::map<std::string, std::string>& environment,
     const DefaultsSource& source = nullptr);
 
-// The owners of the endpoints that --rdzv-endpoint names, if it names several.
+// The kind of program that listens at the endpoints of --rdzv-endpoint, if the
+// flag has several endpoints.
 enum class EndpointOwners {
   // rendezvousd daemons that share their state: no node hosts the coordinator
   kDaemons,

@@ -72,9 +72,12 @@ struct LostHost {
   std::string name;  // node id; "": unknown
   Instant due;       // the time at which the node counts as lost
 
-  // Returns the node of the round `round` if it is missing in `world`, the
-  // world that was adopted at `now`. `reports`: those of the nodes in the job.
-  // `lease`: JobSpec::lease.
+  // Called when this coordinator adopts a running round at `now`. Returns the
+  // node whose process coordinated this round, if that node has not reported to
+  // this coordinator; nullopt: it has reported, or is unknown. `world`: the
+  // adopted world of round `round`. `reports`: the newest report of each node,
+  // by node id. `lease` (JobSpec::lease) limits the time that the node has for
+  // its report.
   static std::optional<LostHost> Of(
       const World& world, int round,
       const std::map<std::string, Report>& reports, Instant now,

@@ -136,9 +136,9 @@ void LaterWorld::Follow(const Node& node, const Report& report, uint64_t epoch,
   // without workers, and has then seen a newer directive (must_have_seen).
   const bool is_out =
       is_member && node.part == Part::kNone && node.seen >= node.must_have_seen;
-  // Add the node to the nodes that certainly never begin this world. Do not add
-  // a member of a world that this coordinator has formed, because this member
-  // may still begin that world.
+  // `reached` counts nodes that will never run a worker of this world. A member
+  // of a world that this coordinator has formed may still start its workers, so
+  // it does not count.
   if (!node.is_spare && !is_member) reached.insert(id);
   const bool have_stopped = std::ssize(stopped) >= needed;
   const auto most = static_cast<int>(reached.size());

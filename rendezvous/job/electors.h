@@ -39,8 +39,9 @@ struct Electors {
   std::map<std::string, Elector> known;  // electors by node id
   std::set<int> ranks;                   // group ranks of the known electors
   int gone = 0;                          // number of electors that left the job
-  // Ids of all nodes of the electors' world, and the incarnations of their
-  // agents (Electorate::incarnations), by group rank; empty: not listed.
+  // The node ids and the agents' incarnations of all nodes of the electors'
+  // world; the index is the group rank. Both are empty in a world that is too
+  // large to be listed (Electorate::incarnations).
   std::vector<std::string> members;
   std::vector<uint64_t> incarnations;
   // Whether this is the job's first world, and this coordinator does not know
@@ -117,13 +118,17 @@ struct LaterWorld {
   // too few for a world (OthersAreTooFew). This world then never runs on all
   // of its nodes, and its nodes never elect a coordinator.
   std::set<std::string> reached;
-  // The next three fields are set only for a world of an earlier coordinator.
-  // `place`: a place in this world. `unaware`: the ranks of the electors that
-  // have not learned of this world (UnawareRank). `candidates`: the number of
-  // electors that may belong to this world (CandidatesOf); nullopt: the world
-  // formed under another electorate.
+  // The next three fields are set only if an earlier coordinator formed this
+  // world.
+  //
+  // The place that one of the world's nodes has reported.
   Place place;
+  // The group ranks of the electors that may be unaware of this world: its
+  // coordinator was lost before they had its order to begin (UnawareRank).
   std::set<int> unaware;
+  // The number of electors that may belong to this world (CandidatesOf).
+  // nullopt: the world formed under another electorate, so that `unaware` is
+  // not used.
   std::optional<int> candidates;
 
   // The newest world in the reports that formed after the world `electorate`.

@@ -150,9 +150,9 @@ class Job {
   // Whether an earlier coordinator has released the agent. O(1): the number of
   // such agents is bounded.
   bool WasReleased(const NodeIdentity& agent) const;
-  // Sends the standbys that this coordinator names their directive if what it
-  // hands over to them has changed. (They get other changes in the answer to
-  // their next report.) O(n).
+  // Sends each standby that has not got the newest Handover a directive that
+  // contains it. For changes that cannot wait for the standby's next report,
+  // whose answer contains the Handover as well. O(n).
   void TellStandbys();
   void On(const CoordinatorTold& event);
   void On(const HostsJudged& event);

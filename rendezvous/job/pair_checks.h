@@ -41,8 +41,9 @@ class PairChecks {
   // the check may be in progress.
   bool BeginRound(Instant now,
                   const std::vector<NetworkCheck::Participant>& present);
-  // Records what a node has measured (Report::measurement). Ignores a
-  // measurement that another coordinator than that of `epoch` has ordered.
+  // Records what a node has measured (Report::measurement). `epoch`: this
+  // coordinator's epoch. Ignores measurements that an earlier coordinator has
+  // ordered.
   void Take(const std::string& node_id,
             const std::optional<PairMeasurement>& measured, uint64_t epoch);
 

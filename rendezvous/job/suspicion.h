@@ -16,9 +16,10 @@ namespace muster::rendezvous {
 // rank, except one that waits for its data, and an error of a GPU make a check
 // by pairs due before the next round (PairChecks::Suspect).
 
-// Compares the ranks' times in the running round at certain intervals, and
-// records which ranks have become slow or have recovered. O(n log n) if a
-// comparison is due, else O(1).
+// Call it in each step of the job. If a comparison is due
+// (StragglerWatch::IsDue), compares the times of the running round's ranks, and
+// notes in `outbox` which ranks have become slow and which have recovered. O(n
+// log n) if a comparison is due, else O(1).
 void WatchStragglers(JobState& state, Outbox& outbox);
 // A persistently slow rank whose node must leave, because a spare can take its
 // place (JobSpec::evict_stragglers); nullopt: none.

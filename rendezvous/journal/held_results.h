@@ -19,8 +19,9 @@ class WriteOrder {
   void CountChange() { ++changes_; }
   // Returns the write that makes the record of the newest step durable.
   Wait Next() const;
-  // Returns whether the caller must write the record of the newest step now,
-  // and call End once it is durable.
+  // Begins a write if one is needed and none is in progress. Returns true if
+  // so: the caller must then write the record as of the newest step, and call
+  // End when this write has succeeded.
   bool Begin();
   void End();
 
@@ -54,8 +55,9 @@ class HeldResults {
     return true;
   }
 
-  // Returns whether the caller must write the record of the newest step now,
-  // and call EndWrite once it is durable.
+  // Begins a write if one is needed and none is in progress. Returns true if
+  // so: the caller must then write the record as of the newest step, and call
+  // EndWrite when this write has succeeded.
   bool BeginWrite() {
     if (!order_.Begin()) return false;
     in_write_ = std::exchange(later_, {});

@@ -63,8 +63,9 @@ class HostWatch {
   struct Version {
     uint64_t number = 0;
     std::shared_ptr<const HostView> view;
-    // Handover::machines: of the remembered machines those that the next
-    // coordinator needs most, at most kMaxHandedOver.
+    // The remembered machines that are handed over to the next coordinator
+    // (Handover::machines), serialised: at most kMaxHandedOver machines, banned
+    // ones first, then those with the highest scores.
     std::shared_ptr<const std::string> machines;
   };
   // Returns the newest version; nullopt: the caller has this version already,

@@ -92,7 +92,8 @@ class SimCoordinator {
     SimEtcd* etcd = nullptr;
     const SimClock* clock = nullptr;
     std::function<bool()> leads;  // whether the daemon may give orders now
-    // Writes the record. RecordIsDurable must be called once that is done.
+    // Begins to write the record to etcd. The simulation calls RecordIsDurable
+    // when the write has succeeded.
     std::function<void(SimEtcd::Kept)> put;
   };
   // Begins a term. `kept`: the record of the job; nullopt: there is no job yet.

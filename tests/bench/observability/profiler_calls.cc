@@ -36,7 +36,8 @@ constexpr int kChannels = 16;
 constexpr uint64_t kStepNs = 250'000'000;
 constexpr int kTurns = 9;
 
-// Calls the plug-in for one step that begins at `begin` on the GPU's timer.
+// Makes the calls with which NCCL reports the operations of one training step
+// to the plug-in. `begin`: the step's begin in nanoseconds of the GPU's timer.
 void RunStep(const ProfilerCalls<uint64_t>& calls, uint64_t begin) {
   for (int i = 0; i < kOperations; ++i) {
     const uint64_t start = begin + kStepNs / kOperations * i;
