@@ -2906,11 +2906,13 @@ TEST(JobTakeoverTest, AJobThatIsOverDoesNotAwaitWorkersForEver) {
 }
 
 // Node b, which knows the end of round 1, comes only after the round was given
-// up. Node a still has workers and does not know the end.
+// up. Node a still has workers and does not know the end, but reports a failure
+// that is a consequence of the failure on node b.
 TEST(JobTakeoverTest, TheEndOfARoundThatWasGivenUpMayComeLater) {
   JobFixture job = JobThatIsOver(Takeover::kAuto);
   job.agent("a").report.phase = NodePhase::kStopping;
   job.agent("a").report.round_end.reset();
+  job.agent("a").report.failures = {ExitedWith(0, 1)};
   job.Reconnect("a");
   job.Wait(seconds(6));
   ASSERT_THAT(job.Decided("adopt"), HasSubstr("round 1 is given up"));
@@ -2930,6 +2932,10 @@ TEST(JobTakeoverTest, TheEndOfARoundThatWasGivenUpMayComeLater) {
   job.Idle("a");
   ASSERT_EQ(job.phase(), JobPhase::kFinished);
   EXPECT_EQ(job.status().verdict->exit_code, 3);
+  // The failure on node a was reported first, but is not the one that b's order
+  // names as the reason.
+  ASSERT_TRUE(job.status().verdict->cause.has_value());
+  EXPECT_EQ(job.status().verdict->cause->node_id, "b");
 }
 
 // Node b reports that the job ended with round 1. But of the three nodes of

@@ -154,6 +154,8 @@ ALL = [Mutant(*mutant) for mutant in (
      'Job::ConsiderGathering', 'if Limit #1', FALSE),
     ('adopt: the cause of a told end is unknown', _JOB, 'Job::ConsiderAdoption',
      'do blame Tell', DROP),
+    ('adopt: the cause of an end that is told later is unknown', _JOB,
+     'Job::TakeEnd', 'do blame Tell', DROP),
     ('adopt: the cause of an adopted end is unknown', _JOB, 'Job::EndAdopted',
      'do blame Tell', DROP),
     ('adopt: any failure is the cause of a told end', _JOB, 'Blame::Add',
