@@ -509,6 +509,44 @@ TEST(JobCheck, ANewCoordinatorStillSuspectsAGpu) {
   }
 }
 
+// The nodes do not report that a rank was slow, so only the record says that a
+// check is due.
+TEST(JobCheck, TheRecordHasADueCheck) {
+  JobSpec spec = CheckedSpec(2, 2);
+  spec.max_restarts = 3;
+  spec.network_check = NetworkCheckTime::kSuspicion;
+  CheckedJob checked(spec);
+  RunARound(checked, [](JobFixture& job) {
+    TrainWithSlowB(job, milliseconds(0));
+    job.ReplaceCoordinator(seconds(1));
+    job.ReconnectAll({"a", "b", "c"});
+    FailOfItself(job);
+  });
+  EXPECT_TRUE(checked.job.told("a").pair_check.has_value());
+  checked.RunCheck();
+  ASSERT_EQ(checked.job.round(), 2);
+  for (const std::string& name : checked.job.World()) checked.job.Runs(name);
+  checked.job.ReplaceCoordinator(seconds(1));
+  checked.job.ReconnectAll({"a", "b", "c"});
+  FailOfItself(checked.job);
+  checked.job.AllStop();
+  EXPECT_FALSE(checked.job.told("a").pair_check.has_value())
+      << "the suspicion has had its check";
+}
+
+TEST(JobCheck, ASuspicionIsRecordedOnce) {
+  JobSpec spec = CheckedSpec(2, 2);
+  spec.network_check = NetworkCheckTime::kSuspicion;
+  CheckedJob checked(spec);
+  RunARound(checked, [](JobFixture& job) {
+    ReportXid(job, "b");
+    EXPECT_TRUE(job.last_step().record_changed);
+    ReportXid(job, "a");
+    EXPECT_FALSE(job.last_step().record_changed) << "a check is due already";
+    FailOfItself(job);
+  });
+}
+
 TEST(JobCheck, AfterAnEvictionTheOtherNodesAreChecked) {
   JobSpec spec = CheckedSpec(2, 2);
   spec.network_check = NetworkCheckTime::kSuspicion;
@@ -751,6 +789,7 @@ TEST(JobCheck, ARestartedCoordinatorGoesOnAfterSuspicion) {
     }
     job.ReconnectAll({"a", "c"});
     job.Wait(spec.lease());
+    EXPECT_TRUE(!has_record || job.told("a").pair_check.has_value());
     checked.RunCheck();
     EXPECT_EQ(job.phase(), JobPhase::kRunning);
     EXPECT_THAT(job.World(), UnorderedElementsAre("a", "c"));

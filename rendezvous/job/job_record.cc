@@ -71,6 +71,7 @@ JobRecord RecordOf(const JobState& state) {
   record.round = state.round;
   record.claimed_round = state.claimed_round;
   record.restarts_used = state.restarts_used;
+  record.check_is_due = state.checks.is_due();
   record.failures_in_row = state.backoff.failures();
   if (state.phase == JobPhase::kGathering) {
     record.backoff_left =
@@ -142,6 +143,7 @@ JobState StateOf(const JobRecord& record, uint64_t epoch, Instant now,
   state.restarts_used = record.restarts_used;
   state.checks.Begin(record.spec.network_check);
   if (record.round > 0) state.checks.SkipFirst();
+  if (record.check_is_due) state.checks.Suspect();
   state.speaker = record.speaker;
   if (record.preemption.has_value()) {
     state.preemption = Preemption{

@@ -42,6 +42,9 @@ struct JobRecord {
   int round = 0;
   int claimed_round = 0;
   int restarts_used = 0;
+  // Whether the nodes must be checked by pairs before the next round
+  // (PairChecks::is_due).
+  bool check_is_due = false;
   // Number of successive rounds that ended by a worker's failure
   // (RestartBackoff::failures).
   int failures_in_row = 0;

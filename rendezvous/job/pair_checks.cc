@@ -2,8 +2,11 @@
 
 namespace muster::rendezvous {
 
-void PairChecks::Suspect() {
-  if (when_ == NetworkCheckTime::kSuspicion) is_suspicious_ = true;
+bool PairChecks::Suspect() {
+  if (when_ != NetworkCheckTime::kSuspicion) return false;
+  const bool was_due = is_due();
+  is_suspicious_ = true;
+  return !was_due;
 }
 
 void PairChecks::End() {

@@ -14,7 +14,8 @@
 namespace muster::rendezvous {
 
 // When a job's nodes are checked by pairs (--network-check), and the check
-// before the next round. Pure. A new coordinator begins with a new PairChecks.
+// before the next round. Pure. A new coordinator begins a new check, which is
+// due if the job's record says so (JobRecord::check_is_due).
 class PairChecks {
  public:
   // Begins with the job: a check is due before the first round, unless `when`
@@ -26,8 +27,9 @@ class PairChecks {
   // Whether the nodes must be checked before the next round.
   bool is_due() const { return is_first_due_ || is_suspicious_; }
   // Makes a check due before the next round, because the network or a node may
-  // be bad. No effect unless the job runs with kSuspicion.
-  void Suspect();
+  // be bad. Returns whether no check was due; false also unless the job runs
+  // with kSuspicion.
+  bool Suspect();
   // The job has had a round, so the check before the first round is not due.
   void SkipFirst() { is_first_due_ = false; }
   // A round begins: ends the check before it, and no check is due.

@@ -91,7 +91,9 @@ void WatchStragglers(JobState& state, Outbox& outbox) {
     if (change.recovered) continue;
     // The check by pairs measures processors, GPUs and connections, but not
     // where the input data come from.
-    if (slow.phase != SlowPhase::kData) state.checks.Suspect();
+    if (slow.phase != SlowPhase::kData && state.checks.Suspect()) {
+      ++state.changes;
+    }
     const Node* const node = state.nodes.Find(slow.node_id);
     if (node == nullptr) continue;
     outbox.Count({.host = {slow.host, node->peer},
@@ -167,7 +169,7 @@ void TakeFaults(JobState& state, Outbox& outbox, Node& node,
     // and a check by pairs. After a failed health check, the decision
     // "unhealthy" shows the fault, and the node gets no place.
     if (fault.kind == FaultKind::kXid) {
-      state.checks.Suspect();
+      if (state.checks.Suspect()) ++state.changes;
       outbox.Note("fault", node.identity.node_id,
                   absl::StrCat(node.identity.host, ": ", fault.text));
     }

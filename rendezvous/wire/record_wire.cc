@@ -247,6 +247,7 @@ void FromWire(const v1::JobRecord& wire, BoundedReader* reader,
                   &job->restarts_used);
   reader->Integer("failures_in_row", wire.failures_in_row(), 0, kAnyInt32,
                   &job->failures_in_row);
+  job->check_is_due = wire.check_is_due();
   reader->Span("backoff_left", wire.backoff_left(), &job->backoff_left);
   muster::rendezvous::FromWire(wire.signals(), reader, &job->signals);
   job->newest_signal = wire.newest_signal();
@@ -311,6 +312,7 @@ std::string ToBytes(const KeptJob& kept) {
   wire.set_claimed_round(job.claimed_round);
   wire.set_restarts_used(job.restarts_used);
   wire.set_failures_in_row(job.failures_in_row);
+  wire.set_check_is_due(job.check_is_due);
   wire.set_backoff_left(job.backoff_left.count());
   muster::rendezvous::ToWire(job.signals, wire.mutable_signals());
   wire.set_newest_signal(job.newest_signal);

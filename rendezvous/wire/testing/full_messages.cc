@@ -389,6 +389,7 @@ KeptJob FullJob() {
   job.claimed_round = 2;
   job.restarts_used = 1;
   job.failures_in_row = 4;
+  job.check_is_due = true;
   job.backoff_left = seconds(2);
   job.signals = report.signals;
   job.newest_signal = 9;

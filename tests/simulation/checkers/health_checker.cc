@@ -73,9 +73,6 @@ class SuspicionChecker : public Checker {
   explicit SuspicionChecker(const Plan& plan) : Checker(plan, "suspicion") {}
 
   void OnCoordinatorStarted(uint64_t /*epoch*/) override { Forget(); }
-  // The job's record does not say that a GPU has failed, so the next
-  // coordinator does not know it.
-  void OnCoordinatorContinued() override { Forget(); }
   void OnStep(const CoordinatorStepped& step) override {
     bool began = false;
     for (const rendezvous::Decision& decision : step.decisions) {
