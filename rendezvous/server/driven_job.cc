@@ -272,16 +272,19 @@ std::string DrivenJob::Step(const JobEvent& event,
   return refusal;
 }
 
+bool DrivenJob::IsDeposed() {
+  if (surroundings_.leads && !surroundings_.leads()) deposed_ = true;
+  return deposed_;
+}
+
 DrivenJob::News DrivenJob::StepLocked(const JobEvent& event,
                                       const std::shared_ptr<AttachedSink>& sink,
                                       std::string* refusal) {
-  // Several coordinators may share the records, but only one of them, the
-  // leader, may act. If this process was suspended, another coordinator may be
-  // the leader now, and nodes may have reported to it. Then this process must
-  // not declare these nodes lost. Check this here, because the loss of a node
-  // writes no record: the record store could refuse only a write.
-  if (surroundings_.leads && !surroundings_.leads()) deposed_ = true;
-  if (deposed_) {
+  // If another coordinator leads now, nodes may have reported to it. Then this
+  // process must not declare these nodes lost. Check this here, because the
+  // loss of a node writes no record: the record store could refuse only a
+  // write.
+  if (IsDeposed()) {
     inquiries_.LoseAll("another process coordinates the job now");
     *refusal = kDeposed;
     return News();
@@ -402,9 +405,7 @@ absl::Status DrivenJob::Inquire(const std::shared_ptr<InquirySession>& session,
   News news;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (deposed_) {
-      return absl::UnavailableError(kDeposed);
-    }
+    if (IsDeposed()) return absl::UnavailableError(kDeposed);
     if (job_.finished()) {
       return absl::FailedPreconditionError(
           "the job is over, and its nodes have left; the output of its workers "
@@ -459,12 +460,13 @@ std::shared_ptr<InquirySession> DrivenJob::FindInquiry(uint64_t id) const {
 
 DrivenJob::News DrivenJob::Readdress(const std::set<StreamId>& streams) {
   JobStep step;
+  const bool may_direct = !IsDeposed();
   for (const StreamId stream : streams) {
     const auto found = sinks_.find(stream);
     if (found == sinks_.end()) continue;
     found->second->SetInquiries(inquiries_.For(stream));
     std::optional<Directive> directive = job_.DirectiveOn(stream);
-    if (deposed_ || !directive.has_value()) continue;
+    if (!may_direct || !directive.has_value()) continue;
     step.deliveries.push_back({stream, *std::move(directive)});
   }
   News news;
@@ -520,10 +522,10 @@ void DrivenJob::OnWritten() {
     // The process may have been suspended during the write. The next leader has
     // read the record, and may have decided otherwise since then. So tell the
     // nodes nothing.
-    if (surroundings_.leads && !surroundings_.leads()) deposed_ = true;
+    const bool may_direct = !IsDeposed();
     for (News& one : news) {
       if (one.has_decisions) watchers_.Note(std::move(one.decisions));
-      if (deposed_) one.deliveries.clear();
+      if (!may_direct) one.deliveries.clear();
     }
     Write();
   }

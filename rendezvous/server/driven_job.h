@@ -241,6 +241,10 @@ class DrivenJob : public std::enable_shared_from_this<DrivenJob> {
     bool is_deposed = false;
   };
 
+  // Whether another process coordinates the job now, so that this one must send
+  // no directives. Asks Surroundings::leads: if this process was suspended,
+  // another coordinator may be the leader now. Requires mutex_.
+  bool IsDeposed();
   std::string Step(const JobEvent& event,
                    const std::shared_ptr<AttachedSink>& sink);
   // The part of Step that needs the lock. Requires mutex_.

@@ -15,11 +15,14 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "base/channel_key.h"
 #include "base/time.h"
 #include "rendezvous/journal/record_store.h"
+#include "rendezvous/protocol/inquiry.h"
 #include "rendezvous/server/alarm_thread.h"
 #include "rendezvous/server/directive_sink.h"
+#include "rendezvous/server/inquiry_session.h"
 #include "rendezvous/testing/scripted_node.h"
 
 namespace muster::rendezvous {
@@ -325,6 +328,25 @@ TEST_F(KeptJobTest, ACoordinatorThatNoLongerLeadsSendsNoHeldDirective) {
   store_.MakeDurable();
   EXPECT_THAT(a_.delivered(), IsEmpty());
   EXPECT_TRUE(store_.is_idle());
+}
+
+// An inquiry repeats the newest directives of the nodes that it asks.
+TEST_F(KeptJobTest, ACoordinatorThatNoLongerLeadsAsksNoNode) {
+  const auto job = NewJob();
+  Join(*job, "node-a", &a_);
+  Join(*job, "node-b", &b_);
+  store_.MakeDurable();
+  store_.MakeDurable();
+  const auto session = [](Inquiry question) {
+    return std::make_shared<InquirySession>(std::move(question), [] {});
+  };
+  const auto open = session({.follow = Inquiry::Follow::kYes});
+  ASSERT_EQ(job->Inquire(open, ""), absl::OkStatus());
+  const size_t told = a_.delivered().size();
+  leads_ = false;
+  EXPECT_TRUE(absl::IsUnavailable(job->Inquire(session({}), "")));
+  job->EndInquiry(open);
+  EXPECT_EQ(a_.delivered().size(), told);
 }
 
 // After the job is deposed, the nodes obey another coordinator, so directives
