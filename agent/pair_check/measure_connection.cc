@@ -18,6 +18,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/channel_key.h"
+#include "base/median.h"
 #include "base/monotonic_clock.h"
 #include "base/net/connect.h"
 #include "base/net/socket_address.h"
@@ -77,12 +78,6 @@ std::string HelloOf(const PairCheck& check, Speaker speaker) {
   const size_t half = speaker == Speaker::kClient ? 0 : kProofBytes;
   hello.append(check.key, half, kProofBytes);
   return hello;
-}
-
-double Median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<long>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 absl::Status Broken(int error) {

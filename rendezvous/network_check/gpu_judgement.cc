@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/median.h"
 #include "rendezvous/network_check/measured_values.h"
 
 namespace muster::rendezvous {

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/check.h"
+#include "base/median.h"
 #include "rendezvous/network_check/measured_values.h"
 
 namespace muster::rendezvous {

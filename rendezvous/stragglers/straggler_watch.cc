@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "base/median.h"
 
 namespace muster::rendezvous {
 namespace {
@@ -11,17 +12,6 @@ namespace {
 // The standard deviation of a normal distribution, divided by its median
 // absolute deviation.
 constexpr double kDeviationsPerMad = 1.4826;
-
-// Returns the median; 0 if there are no values. For an even number of values,
-// returns the lower one of the two middle values. So with two ranks, the slower
-// one is compared with the faster one.
-double Median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle =
-      values.begin() + static_cast<long>((values.size() - 1) / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 // Whether `share`, a rank's share of own work, exceeds the ranks' median by
 // both margins: kMinRatio (relative) and kMinExcess (absolute). `part`: the
