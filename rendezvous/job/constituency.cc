@@ -182,7 +182,7 @@ std::vector<Constituency> ConstituenciesOf(
   return constituencies;
 }
 
-int MostElsewhere(const JobSpec& spec) {
+int MaxElsewhere(const JobSpec& spec) {
   const int bound =
       spec.RestartedAgentsElect() ? spec.max_nodes : spec.min_nodes;
   return (bound - 1) / 2;
@@ -192,7 +192,7 @@ bool OthersAreTooFew(const JobSpec& spec, int here,
                      const std::vector<Constituency>& constituencies) {
   if (spec.takeover != Takeover::kAuto) return false;
   const int elsewhere = std::max(0, spec.max_nodes - here);
-  return elsewhere <= MostElsewhere(spec) &&
+  return elsewhere <= MaxElsewhere(spec) &&
          std::ranges::all_of(constituencies, [&](const Constituency& one) {
            return 2 * elsewhere < one.nodes || one.has_majority();
          });

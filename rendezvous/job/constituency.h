@@ -139,7 +139,7 @@ std::vector<Constituency> ConstituenciesOf(
 //   this coordinator knows the world or not.
 // - With JobSpec::RestartedAgentsElect, less than half of max_nodes. These are
 //   too few for a world.
-int MostElsewhere(const JobSpec& spec);
+int MaxElsewhere(const JobSpec& spec);
 
 // Whether the nodes that are not connected to this coordinator are too few to
 // begin a world or to end a job. Always false without Takeover::kAuto.
@@ -147,7 +147,7 @@ int MostElsewhere(const JobSpec& spec);
 // `here`: number of connected nodes, without spares (IsSpare). With kAuto at
 // most max_nodes nodes run besides spares, so there are at most m = max_nodes -
 // `here` other nodes. They are too few if both of the following hold:
-// - m is at most MostElsewhere.
+// - m is at most MaxElsewhere.
 // - Each constituency has more than 2 m nodes or has a connected majority.
 bool OthersAreTooFew(const JobSpec& spec, int here,
                      const std::vector<Constituency>& constituencies);

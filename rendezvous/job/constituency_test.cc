@@ -116,7 +116,7 @@ TEST(Constituency, OthersAreTooFewOnlyBelowHalfOfMinNodes) {
   spec.takeover = Takeover::kAuto;
   spec.min_nodes = 3;
   spec.max_nodes = 6;
-  EXPECT_EQ(MostElsewhere(spec), 1);
+  EXPECT_EQ(MaxElsewhere(spec), 1);
   EXPECT_TRUE(OthersAreTooFew(spec, 5, {}));
   EXPECT_FALSE(OthersAreTooFew(spec, 4, {}));
   const std::vector<Constituency> small = {{.nodes = 2}};

@@ -83,7 +83,7 @@ struct Electors {
   // With Takeover::kAuto, an agent that left and was started again may have
   // helped another coordinator to begin a world. Electors that have left then
   // count only in two cases: `present` is at least half of min_nodes
-  // (MostElsewhere), or two worlds can never run at once
+  // (MaxElsewhere), or two worlds can never run at once
   // (JobSpec::RestartedAgentsElect).
   bool AreHalf(int present, int left, const JobSpec& spec) const;
   // Whether no other coordinator can have a majority of the electors, if

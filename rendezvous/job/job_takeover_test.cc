@@ -110,16 +110,16 @@ TEST(ElectorsTest, ThoseThatHaveLeftCountUnlessTheyMayActElsewhere) {
 // The highest number of nodes that may be connected to another coordinator:
 // less than half of the smallest possible world, which has min_nodes nodes. If
 // two worlds can never run at once: less than half of max_nodes.
-TEST(MostElsewhereTest, IsLessThanHalfOfAWorldUnlessTwoCanNeverRun) {
-  EXPECT_EQ(MostElsewhere(QuickSpec(1, 4)), 0);
-  EXPECT_EQ(MostElsewhere(QuickSpec(2, 4)), 0);
-  EXPECT_EQ(MostElsewhere(QuickSpec(3, 8)), 1);
-  EXPECT_EQ(MostElsewhere(QuickSpec(4, 8)), 1);
-  EXPECT_EQ(MostElsewhere(QuickSpec(5, 10)), 2);
-  EXPECT_EQ(MostElsewhere(QuickSpec(5, 8)), 3) << "fewer than are here";
-  EXPECT_EQ(MostElsewhere(QuickSpec(3, 4)), 1);
-  EXPECT_EQ(MostElsewhere(QuickSpec(2, 3)), 1);
-  EXPECT_EQ(MostElsewhere(QuickSpec(2, 2)), 0);
+TEST(MaxElsewhereTest, IsLessThanHalfOfAWorldUnlessTwoCanNeverRun) {
+  EXPECT_EQ(MaxElsewhere(QuickSpec(1, 4)), 0);
+  EXPECT_EQ(MaxElsewhere(QuickSpec(2, 4)), 0);
+  EXPECT_EQ(MaxElsewhere(QuickSpec(3, 8)), 1);
+  EXPECT_EQ(MaxElsewhere(QuickSpec(4, 8)), 1);
+  EXPECT_EQ(MaxElsewhere(QuickSpec(5, 10)), 2);
+  EXPECT_EQ(MaxElsewhere(QuickSpec(5, 8)), 3) << "fewer than are here";
+  EXPECT_EQ(MaxElsewhere(QuickSpec(3, 4)), 1);
+  EXPECT_EQ(MaxElsewhere(QuickSpec(2, 3)), 1);
+  EXPECT_EQ(MaxElsewhere(QuickSpec(2, 2)), 0);
 }
 
 TEST(JobTakeoverTest, NodesAreToldWhoTakesOverAndWhoElects) {

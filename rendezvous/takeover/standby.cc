@@ -210,7 +210,7 @@ bool Standby::HaveMajority(const std::vector<const Report*>& voting,
     of_all = std::max({of_all, one.nodes / 2 + 1 - one.voters - one.returned,
                        (one.nodes + 1) / 2 - one.voters});
   }
-  *lacking = spec.max_nodes - MostElsewhere(spec) - here;
+  *lacking = spec.max_nodes - MaxElsewhere(spec) - here;
   if (!before_any_round) *lacking = std::min(*lacking, of_all);
   // An epoch above kDrawnEpochMask comes from an election. If a node has
   // promised such an epoch, another coordinator may have been elected, even if
