@@ -62,8 +62,8 @@ class FileQueue {
   std::optional<Instant> RoomAt();
   void SetOnRoom(std::function<void()> on_room);
 
-  // The time at which Look must be called: the file system then counts as hung
-  // if it has completed no work until then. nullopt: no call is needed.
+  // The time at which Look must be called next. The file system counts as hung
+  // if it completes no work before that time. nullopt: no call is needed.
   std::optional<Instant> NextLook();
   // Reports the file system as hung if it has completed no work for
   // FileBacklog::Limits::hung_after. Each hang is reported once.

@@ -238,7 +238,8 @@ absl::StatusOr<CoordinatorChoice> ChooseCoordinator(
   }
 
   if (choice.place == CoordinatorPlace::kElsewhere) {
-    // One of several endpoints need not resolve: the node tries the others.
+    // If there are several endpoints, an endpoint that does not resolve is no
+    // error, because the node tries the others.
     if (resolved.addresses.empty() && !are_several) {
       return absl::UnavailableError(absl::StrCat(
           "the coordinator's host ", host, " does not resolve; look at ",

@@ -27,7 +27,8 @@ void Lose(LossCause cause, const std::string& host, double pause_s,
   sum.pause_s += pause_s;
 }
 
-// Gives `time` the losses of each host, as newer versions of Muster tell them.
+// Fills in JobTime::by_host (the lost time by host), which older versions of
+// Muster do not report.
 void SumByHost(JobTime* time) {
   for (const rendezvous::Incident& incident : time->newest) {
     auto host = std::ranges::find(time->by_host, incident.host,

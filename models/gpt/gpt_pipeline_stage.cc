@@ -95,7 +95,7 @@ absl::Status GptStageGradients::End() {
 absl::Status GptStageGradients::Finish() {
   absl::Status status = Each([](Reducer& reducer) { return reducer.Finish(); });
   // In its first step a reducer may move gradients to other buckets. So update
-  // the addresses of the gradients in the weights.
+  // the weights' pointers to their gradients.
   Place();
   return status;
 }

@@ -96,12 +96,15 @@ struct KeepAlive {
   Duration timeout = std::chrono::seconds(3);
 };
 
-// Returns the keep-alive of a node's connection to a coordinator inside a
-// `launch` that another node can replace, in a job of at most `max_nodes`
-// nodes. The loss of the coordinator's machine is noticed within 2.5 s; within
-// 5 s if `max_nodes` is above kMaxCloselyWatching: that many nodes cost their
-// coordinator too much time, and may have to wait longer for it.
+// Maximum number of nodes of a job whose nodes notice within 2.5 s that their
+// coordinator's machine is lost. With more nodes, frequent pings would take too
+// much of the coordinator's processor time, and its answers may come late.
 inline constexpr int kMaxCloselyWatching = 1024;
+// Returns the keep-alive of a node's connection to its coordinator, for jobs in
+// which another node can take over from a coordinator that runs inside a
+// `launch`. `max_nodes`: maximum number of the job's nodes. With up to
+// kMaxCloselyWatching nodes, the loss of the coordinator's machine is noticed
+// within 2.5 s, else within 5 s.
 KeepAlive KeepAliveOfHosted(int max_nodes);
 
 // Returns a channel to `address` whose connection is not shared with other

@@ -20,7 +20,8 @@ Report From(const std::string& id) {
   return report;
 }
 
-// A node that knows the electorate of four nodes of kOld.
+// A report of a node that is an elector: its electorate is the world kOld,
+// which has four nodes.
 Report Elector(const std::string& id, int rank) {
   Report report = From(id);
   report.electorate = {

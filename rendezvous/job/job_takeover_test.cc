@@ -2168,8 +2168,10 @@ TEST(JobTakeoverTest, RestartedElectorsGetTheirPlacesBeforeSpares) {
   EXPECT_THAT(job.World(), UnorderedElementsAre("b", "c", "d", "e", "f", "3"));
 }
 
-// The agents of all nodes of round 2 are started again. Once max_nodes (4)
-// nodes are connected, no other node can run round 2, so the next round begins.
+// The agents of all nodes of round 2 are started again, so none of them runs
+// this round any more. The coordinator waits while other nodes may run it. Once
+// max_nodes (4) nodes are connected, there are no other nodes, so the next
+// round begins.
 TEST(JobTakeoverTest, ARoundWhoseAgentsWereStartedAgainIsNotAwaited) {
   for (const bool has_begun : {true, false}) {
     JobSpec spec = QuickSpec(2, 4);

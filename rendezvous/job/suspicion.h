@@ -27,7 +27,7 @@ std::optional<SlowRank> StragglerToEvict(const JobState& state);
 // Copies the judgement of the node's machine (for example, quarantined) from
 // JobState::hosts to the node.
 void JudgeMachine(JobState& state, Outbox& outbox, Node& node);
-// Counts the new faults in the node's report against its machine.
+// Adds the new faults in the node's report to the faults of its machine.
 void TakeFaults(JobState& state, Outbox& outbox, Node& node,
                 const Report& report);
 

@@ -69,7 +69,8 @@ void Keep(const GpuPairing::End& end, const std::optional<double>& rate,
                       : measured.gpu_compute_s;
 }
 
-// Returns the median in the order `better`; 0 if there are too few values.
+// Returns the median of `values` (Median; `better` compares two values); 0 if
+// there are fewer than kMinNodes.
 template <typename Better>
 double MedianOfEnough(std::vector<double> values, Better better) {
   if (values.size() < size_t{kMinNodes}) return 0;

@@ -70,8 +70,8 @@ class NodeMemory {
   // coordinator; at most 1 / kShare of them may be quarantined. Returns the
   // machines whose state has changed.
   std::vector<Change> Record(Duration now, int nodes, HostFault fault);
-  // Updates the states after the decay of the scores since the last call.
-  // Returns the machines whose state has changed.
+  // Updates the machines' states from their scores, which have decayed since
+  // the last call. Returns the machines whose state has changed.
   std::vector<Change> Refresh(Duration now, int nodes);
   // The time at which a call of Refresh may first change the state of a machine
   // (such as quarantined); nullopt: without a new fault no state will change.

@@ -191,8 +191,9 @@ class Standby {
   std::map<StreamId, Report> reports_;
   std::map<std::string, StreamId> streams_;  // keys of `reports_` by node id
   Recount recount_;
-  // Text for the nodes, from the newest count: how many nodes have come to this
-  // standby, and how many of them elect for each round.
+  // Text for the nodes, from the newest count: how many nodes are connected to
+  // this standby, and for each round whose nodes elect, how many of its nodes
+  // are connected.
   std::string gathered_;
   // The nodes that Meet has sent to another standby within the last 10 s
   // (kStaysFor). Key: node id.

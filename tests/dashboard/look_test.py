@@ -158,7 +158,8 @@ class Look(DashboardCase):
     states = browser.states()
     self.assertEqual(states[_SILENT_RANK], 'silent')
     self.assertEqual({states[rank] for rank in _QUIET_RANKS}, {'unheard'})
-    # Without a choice of a person, the silent rank is the most urgent one.
+    # Until the user selects a rank, the page shows the most urgent one, which is
+    # the silent rank here.
     self.assertEqual(browser.field('rank', 'rank'), str(_SILENT_RANK))
     self.choose(_LAST_RANK)
     self.assertEqual(browser.field('rank', 'rank'), str(_LAST_RANK))

@@ -302,10 +302,11 @@ absl::Status Checkpoints(ProcessGroup& world, Model& model,
       **group, {.directory = "checkpoints", .keep = 2});
   if (!writer.ok()) return writer.status();
 
-  // After some steps. Save returns once this rank's share has been copied.
+  // After some steps: Save returns once this rank's share has been copied.
   step += 100;
   status = (*writer)->Save(step, slices, "anything, such as the loss scale");
-  // At the end. Wait returns OK once the last save is complete.
+  // At the end of the training, wait for the last save. Wait returns OK once it
+  // is complete.
   status.Update((*writer)->Wait());
   return status;
 }

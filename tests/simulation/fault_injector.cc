@@ -27,8 +27,9 @@ constexpr Duration kImpostorComes = milliseconds(40);
 constexpr int kKillInNewRound = 150;
 constexpr int kIsCalm = 600;
 constexpr Duration kCalm = seconds(75);
-// kDrainBeforeKill: an operator drains another node, and the coordinator is
-// killed within kDrained, so that the next coordinator must know of the drain.
+// kDrainBeforeKill: an operator drains a node that does not host the
+// coordinator. At most kDrained later, the coordinator is killed, so that the
+// next coordinator must know of the drain.
 constexpr int kStaysAway = 200;
 constexpr int kDrainBeforeKill = 200;
 constexpr Duration kDrained = milliseconds(300);

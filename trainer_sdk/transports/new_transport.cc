@@ -94,9 +94,9 @@ absl::StatusOr<std::unique_ptr<ProcessGroup>> NewProcessGroup(
   };
   if (choice == TransportChoice::kNccl) {
     if (options.splitter == nullptr) options.splitter = SplitNcclTransport;
-    // With NCCL, this factory makes only the group that NewProcessGroup
-    // creates. Groups that are later split from this group are made by
-    // options.splitter.
+    // With NCCL, this factory makes the transport of the group that
+    // NewProcessGroup creates, and options.splitter makes those of the groups
+    // that are later split from it.
     factory = [is_world](GroupPlace whole, Instant deadline) {
       return NewNccl(std::move(whole), is_world ? TakeWorldNcclId() : "",
                      deadline);
