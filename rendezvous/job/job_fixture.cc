@@ -202,10 +202,11 @@ void JobFixture::AllStop() {
 }
 
 void JobFixture::ReplaceCoordinator(Duration away) {
-  const JobRecord record = job_->Record();
+  MUSTER_CHECK(record_.has_value()) << "the job has written no record";
   const uint64_t epoch = ++epoch_;
   StandStill(away);
-  job_ = std::make_unique<Job>(StateOf(record, epoch, now_, away));
+  job_ =
+      std::make_unique<Job>(StateOf(*record_, epoch, now_, now_ - recorded_));
   for (auto& [name, agent] : agents_) agent.stream = 0;
 }
 
@@ -223,7 +224,9 @@ void JobFixture::Judge() {
 JobStep JobFixture::Step(const JobEvent& event) {
   last_step_ = job_->Step(now_, event);
   if (last_step_.record_changed) {
-    const absl::Status sound = CheckRecord(job_->Record());
+    record_ = job_->Record();
+    recorded_ = now_;
+    const absl::Status sound = CheckRecord(*record_);
     MUSTER_CHECK(sound.ok()) << sound.message();
   }
   for (const Decision& decision : last_step_.decisions) {

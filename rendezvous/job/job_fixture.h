@@ -48,9 +48,9 @@ class JobFixture {
   // suspension.
   void StandStill(Duration duration);
 
-  // Replaces the coordinator by another one that has the job's record. No
-  // coordinator runs for `away` in between. All streams are broken; the agents
-  // must reconnect.
+  // Replaces the coordinator by another one that has the job's newest record
+  // (that of the last step with JobStep::record_changed). No coordinator runs
+  // for `away` in between. All streams are broken; the agents must reconnect.
   void ReplaceCoordinator(Duration away = Duration::zero());
 
   // Makes the job continue from a record of an earlier coordinator
@@ -147,6 +147,8 @@ class JobFixture {
   std::vector<Decision> decisions_;
   NodeMemory memory_;
   JobStep last_step_;
+  std::optional<JobRecord> record_;  // the newest record
+  Instant recorded_;                 // the time of the newest record
 };
 
 // A spec with short time-outs: last call 4 s, join 60 s, lease 5 s (5

@@ -463,18 +463,22 @@ TEST(JobStickyRanks, AnNcclIdThatANodeBringsAlongIsNotUsed) {
 }
 
 TEST(JobStickyRanks, AnNcclIdThatARecordedNodeBringsAlongIsNotUsed) {
-  JobFixture job(QuickSpec(2, 2));
+  JobFixture job(QuickSpec(2, 3));
   job.Create("a").report.offered_nccl_id = "id-a1";
   job.Join("a");
   job.Join("b");
+  job.Wait(seconds(4));  // until the last call for more nodes is over
+  ASSERT_EQ(job.round(), 1);
   // Only b reports that it has started round 1. So the next coordinator cannot
   // know whether node a has used its NCCL id for this round.
   job.Runs("b");
   job.Lose("a");
   job.Reconnect("a");
+  job.AllStop();
+  ASSERT_EQ(job.phase(), JobPhase::kGathering) << "the record has both nodes";
   job.ReplaceCoordinator();
   job.ReconnectAll({"a", "b"});
-  job.AllStop();
+  job.Wait(seconds(5));
   ASSERT_EQ(job.round(), 2);
   EXPECT_EQ(job.told("b").place.nccl_id, "");
 }
