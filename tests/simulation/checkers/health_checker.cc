@@ -87,8 +87,8 @@ class SuspicionChecker : public Checker {
                           return node.group_rank.has_value();
                         });
       const Duration gathered = now() - gathers_since_.value_or(now());
-      const Duration limit =
-          std::min(plan().spec.join_timeout, plan().spec.rejoin_timeout);
+      const Duration limit = plan().Shortest(
+          std::min(plan().spec.join_timeout, plan().spec.rejoin_timeout));
       if (is_suspicious_ && !is_checked_ && members > 1 && gathered < limit) {
         Fail(absl::StrCat("round ", step.status.round,
                           " begins without a check by pairs, although a GPU "
