@@ -349,7 +349,10 @@ Directive DirectiveFor(const JobState& state, const Node& node) {
                             .members = state.electors.members,
                             .incarnations = state.electors.incarnations};
     directive.standbys = state.standbys.endpoints;
-    if (HandoverFor(state, node) > 0) directive.handover = state.handover;
+    if (HandoverFor(state, node) > 0) {
+      directive.handover = state.handover;
+      directive.handover->check_is_due = state.checks.is_due();
+    }
     directive.host_rank = state.standbys.host_rank;
   }
   switch (key.kind) {

@@ -61,6 +61,7 @@ void CountIncident(JobState& state, Outbox& outbox) {
   const Incident incident = IncidentOf(state);
   state.ledger.Count(incident.round, incident.cause, incident.host,
                      incident.why);
+  state.handover.Count(incident);
 }
 
 Duration DelayOfNextRound(JobState& state) {

@@ -22,8 +22,9 @@ Incident IncidentOf(const JobState& state);
 // Also nullopt if other nodes were lost as well, because the network or the
 // cluster is then the likely cause.
 std::optional<HostFault> FaultOfCulprit(const JobState& state);
-// Records the incident in the job's JobLedger (the totals of the job's time),
-// and counts the fault against the culprit's machine.
+// Records the incident in the job's JobLedger (the totals of the job's time)
+// and in the handover for the standbys, and counts the fault against the
+// culprit's machine.
 void CountIncident(JobState& state, Outbox& outbox);
 // Counts the end of the stopped round in the back-off, and returns the delay
 // before the next round.

@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "rendezvous/job/admission.h"
 #include "rendezvous/job/constituency.h"
+#include "rendezvous/job/job_check.h"
 #include "rendezvous/job/suspicion.h"
 #include "rendezvous/protocol/signal_names.h"
 
@@ -82,6 +83,10 @@ void Job::Recall(const JobRecord& record, Duration elapsed) {
 void Job::Inherit(Handover handover) {
   MUSTER_CHECK(state_.nodes.size() == 0) << "too late";
   state_.released_before = handover.released;
+  for (const Incident& one : handover.incidents) {
+    state_.ledger.Count(one.round, one.cause, one.host, one.why);
+  }
+  if (handover.check_is_due) Suspect(state_);
   state_.handover = std::move(handover);
   ++state_.handover.number;
 }

@@ -56,6 +56,12 @@ void SetCheckFault(JobState& state, Outbox& outbox, Node& node,
 
 }  // namespace
 
+void Suspect(JobState& state) {
+  if (!state.checks.Suspect()) return;
+  ++state.changes;
+  ++state.handover.number;
+}
+
 bool CheckDelaysWorld(JobState& state, Outbox& outbox) {
   if (!state.checks.is_due() ||
       state.now >= state.gathering.Limit(state.spec, state.clock)) {

@@ -11,6 +11,10 @@ namespace muster::rendezvous {
 // check finds bad get a place nevertheless if too few other nodes are left for
 // a world.
 
+// Makes a check by pairs due before the next round, because the network or a
+// node may be bad. No effect unless the job runs with
+// NetworkCheckTime::kSuspicion. The job's record and the standbys learn of it.
+void Suspect(JobState& state);
 // Begins or continues the check by pairs if it is due before the next round.
 // Returns whether the next world must wait for this check.
 bool CheckDelaysWorld(JobState& state, Outbox& outbox);

@@ -534,6 +534,38 @@ TEST(JobCheck, TheRecordHasADueCheck) {
       << "the suspicion has had its check";
 }
 
+// The same if another node takes over. No check is due any more after the next
+// round has begun.
+TEST(JobCheck, ADueCheckIsHandedOver) {
+  for (const bool is_over : {false, true}) {
+    JobSpec spec = CheckedSpec(2, 4);
+    spec.max_restarts = 3;
+    spec.network_check = NetworkCheckTime::kSuspicion;
+    CheckedJob checked(JobFixture::HostedBy("d", spec));
+    JobFixture& job = checked.job;
+    const std::vector<std::string> names = {"a", "b", "c", "d"};
+    for (const std::string& name : names) checked.Join(name);
+    checked.RunCheck();
+    for (const std::string& name : names) job.Runs(name);
+    TrainWithSlowB(job, milliseconds(0));
+    for (const std::string& name : names) job.Report(name);
+    if (is_over) {
+      FailOfItself(job);
+      job.AllStop();
+      checked.RunCheck();
+      ASSERT_EQ(job.round(), 2);
+      for (const std::string& name : names) job.Runs(name);
+    }
+    job.TakeOver("a");
+    job.ReconnectAll({"a", "b", "c"});
+    // The workers stop because of an order, so the round has no suspicious end.
+    job.Step(DrainAsked{"c"});
+    job.AllStop();
+    job.Wait(seconds(5));
+    EXPECT_EQ(job.told("a").pair_check.has_value(), !is_over);
+  }
+}
+
 TEST(JobCheck, ASuspicionIsRecordedOnce) {
   JobSpec spec = CheckedSpec(2, 2);
   spec.network_check = NetworkCheckTime::kSuspicion;

@@ -273,7 +273,7 @@ void Job::AdoptRound(Adoption::Decision decision,
     // This coordinator does not know which failure broke the round. It may have
     // been a failure of the network or of a node, so check the nodes by pairs,
     // as IsSuspicious does for an unknown cause.
-    if (end.cause == StopCause::kBroken) state_.checks.Suspect();
+    if (end.cause == StopCause::kBroken) Suspect(state_);
     state_.gathering.Begin(state_.now);
     return;
   }
@@ -658,6 +658,7 @@ void Job::FormWorld() {
                  1;
   state_.earlier = {};
   state_.gathering.End();
+  if (state_.checks.is_due()) ++state_.handover.number;
   state_.checks.End();
   state_.blame.Clear();
   state_.signals.clear();
@@ -1004,7 +1005,7 @@ void Job::ConsiderStopping() {
     Conclude(NewVerdict(Outcome::kSucceeded, 0, kSuccess));
   } else {
     CountIncident(state_, outbox_);
-    if (IsSuspicious(state_)) state_.checks.Suspect();
+    if (IsSuspicious(state_)) Suspect(state_);
     const Duration delay = DelayOfNextRound(state_);
     ++state_.changes;
     state_.Enter(JobPhase::kGathering);

@@ -3396,6 +3396,45 @@ TEST(HandoverTest, TheNewestReleasedAgentsAreKept) {
   EXPECT_EQ(handover.released.back().node_id, "n1");
 }
 
+TEST(HandoverTest, TheNewestIncidentsAreKept) {
+  Handover handover;
+  const int rounds = static_cast<int>(kMaxIncidents) + 1;
+  for (int round = 1; round <= rounds; ++round) {
+    handover.Count({.round = round});
+  }
+  EXPECT_THAT(handover.incidents, SizeIs(kMaxIncidents));
+  EXPECT_EQ(handover.incidents.front().round, 2);
+  EXPECT_EQ(handover.incidents.back().round, rounds);
+}
+
+// A worker of node c has failed in round 1. In round 2 the coordinator's node
+// is lost, and then that of its successor.
+TEST(HandoverTest, TheSuccessorsKnowWhyRoundsEnded) {
+  JobSpec spec = QuickSpec(2, 5);
+  spec.max_restarts = 3;
+  JobFixture job = JobFixture::HostedBy("a", spec);
+  job.StartAll({"a", "b", "c", "d", "e"});
+  job.Fails("c", ExitedWith(4, 1));
+  job.AllStop();
+  job.Wait(seconds(10));
+  ASSERT_EQ(job.round(), 2);
+  const std::string why = job.status().time.newest.at(0).why;
+  for (const char* name : {"b", "c", "d", "e"}) job.Runs(name);
+  for (const char* host : {"b", "c"}) {
+    job.TakeOver(host);
+    job.ReconnectAll({"c", "d", "e"});
+    const JobTime time = job.status().time;
+    ASSERT_FALSE(time.newest.empty());
+    const Incident& first = time.newest.front();
+    EXPECT_EQ(first.round, 1);
+    EXPECT_EQ(first.cause, LossCause::kWorker);
+    EXPECT_EQ(first.host, "c");
+    EXPECT_EQ(first.why, why);
+    EXPECT_EQ(time.by_cause[static_cast<size_t>(LossCause::kWorker)].incidents,
+              1);
+  }
+}
+
 // Node e is drained, and stops its workers, when the coordinator's node is
 // lost.
 TEST(HandoverTest, ADrainedNodeGetsNoPlaceFromTheSuccessor) {

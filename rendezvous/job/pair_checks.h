@@ -15,7 +15,8 @@ namespace muster::rendezvous {
 
 // When a job's nodes are checked by pairs (--network-check), and the check
 // before the next round. Pure. A new coordinator begins a new check, which is
-// due if the job's record says so (JobRecord::check_is_due).
+// due if it knows so from the job's record or from an earlier coordinator
+// (JobRecord::check_is_due, Handover::check_is_due).
 class PairChecks {
  public:
   // Begins with the job: a check is due before the first round, unless `when`

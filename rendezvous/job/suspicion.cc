@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "rendezvous/job/job_check.h"
 #include "rendezvous/protocol/node_fault.h"
 #include "rendezvous/stragglers/straggler_watch.h"
 
@@ -91,9 +92,7 @@ void WatchStragglers(JobState& state, Outbox& outbox) {
     if (change.recovered) continue;
     // The check by pairs measures processors, GPUs and connections, but not
     // where the input data come from.
-    if (slow.phase != SlowPhase::kData && state.checks.Suspect()) {
-      ++state.changes;
-    }
+    if (slow.phase != SlowPhase::kData) Suspect(state);
     const Node* const node = state.nodes.Find(slow.node_id);
     if (node == nullptr) continue;
     outbox.Count({.host = {slow.host, node->peer},
@@ -169,7 +168,7 @@ void TakeFaults(JobState& state, Outbox& outbox, Node& node,
     // and a check by pairs. After a failed health check, the decision
     // "unhealthy" shows the fault, and the node gets no place.
     if (fault.kind == FaultKind::kXid) {
-      if (state.checks.Suspect()) ++state.changes;
+      Suspect(state);
       outbox.Note("fault", node.identity.node_id,
                   absl::StrCat(node.identity.host, ": ", fault.text));
     }

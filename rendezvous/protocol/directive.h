@@ -12,6 +12,7 @@
 #include "rendezvous/protocol/pair_check.h"
 #include "rendezvous/protocol/place.h"
 #include "rendezvous/protocol/report.h"
+#include "rendezvous/protocol/time_ledger.h"
 #include "rendezvous/protocol/verdict.h"
 
 namespace muster::rendezvous {
@@ -77,7 +78,20 @@ struct Handover {
   // The machines with the most faults, and the banned ones
   // (HostWatch::Version::machines), as bytes; empty: none.
   std::string machines;
+  // Why the newest rounds ended early: Incident::round, cause, host and why,
+  // oldest round first; at most kMaxIncidents. The nodes report what these ends
+  // have cost them.
+  std::vector<Incident> incidents;
+  // Whether the nodes must be checked by pairs before the next round.
+  bool check_is_due = false;
 
+  // Adds an incident to `incidents`; forgets the oldest one if there are too
+  // many.
+  void Count(const Incident& incident) {
+    incidents.push_back(incident);
+    if (incidents.size() > kMaxIncidents) incidents.erase(incidents.begin());
+    ++number;
+  }
   // Adds an agent to `released`; forgets the oldest one if there are too many.
   void Release(const Released& agent) {
     std::erase(released, agent);

@@ -5,9 +5,11 @@
 #include "base/channel_key.h"
 #include "proto/coordinator.pb.h"
 #include "rendezvous/protocol/report.h"
+#include "rendezvous/protocol/time_ledger.h"
 #include "rendezvous/wire/bounded_reader.h"
 #include "rendezvous/wire/inquiry_wire.h"
 #include "rendezvous/wire/report_wire.h"
+#include "rendezvous/wire/time_wire.h"
 #include "rendezvous/wire/verdict_wire.h"
 
 namespace muster::rendezvous {
@@ -125,6 +127,10 @@ void ToWire(const Handover& handover, v1::Handover* wire) {
     to->set_node_id(agent.node_id);
     to->set_incarnation(agent.incarnation);
   }
+  for (const Incident& incident : handover.incidents) {
+    ToWire(incident, wire->add_incidents());
+  }
+  wire->set_check_is_due(handover.check_is_due);
   wire->set_machines(handover.machines);
   wire->set_number(handover.number);
 }
@@ -134,6 +140,14 @@ void FromWire(const v1::Handover& wire, BoundedReader* reader,
   reader->Text("machines", wire.machines(), Handover::kMaxMachinesBytes,
                TextKind::kWords, &handover->machines);
   handover->number = wire.number();
+  handover->check_is_due = wire.check_is_due();
+  if (reader->Count("incidents", wire.incidents_size(), kMaxIncidents)) {
+    handover->incidents.resize(wire.incidents_size());
+    for (int i = 0; i < wire.incidents_size(); ++i) {
+      BoundedReader::Within within(reader, "incidents", i);
+      FromWire(wire.incidents(i), reader, &handover->incidents[i]);
+    }
+  }
   if (!reader->Count("released", wire.released_size(),
                      Handover::kMaxReleased)) {
     return;

@@ -95,6 +95,29 @@ void FromWire(const v1::NodeTime& wire, BoundedReader* reader, NodeTime* time) {
   }
 }
 
+void ToWire(const Incident& incident, v1::JobTime_Incident* wire) {
+  wire->set_round(incident.round);
+  wire->set_cause(static_cast<int>(incident.cause));
+  wire->set_host(incident.host);
+  wire->set_why(incident.why.substr(0, kMaxReasonBytes));
+  wire->set_nodes(incident.nodes);
+  wire->set_lost_s(incident.lost_s);
+}
+
+void FromWire(const v1::JobTime_Incident& wire, BoundedReader* reader,
+              Incident* incident) {
+  reader->Integer("round", wire.round(), 0, kAnyInt32, &incident->round);
+  int cause = 0;
+  reader->Integer("cause", wire.cause(), 0, kLossCauses - 1, &cause);
+  incident->cause = static_cast<LossCause>(cause);
+  reader->Text("host", wire.host(), kMaxNameBytes, TextKind::kName,
+               &incident->host);
+  reader->Text("why", wire.why(), kMaxReasonBytes, TextKind::kWords,
+               &incident->why);
+  reader->Integer("nodes", wire.nodes(), 0, kAnyInt32, &incident->nodes);
+  incident->lost_s = Seconds(wire.lost_s());
+}
+
 void ToWire(const JobTime& time, v1::JobTime* wire) {
   for (const double spent : time.spent_s) wire->add_spent_s(spent);
   ToWire(time.by_cause, wire->mutable_by_cause());
@@ -104,13 +127,7 @@ void ToWire(const JobTime& time, v1::JobTime* wire) {
     ToWire(losses.by_cause, one->mutable_by_cause());
   }
   for (const Incident& incident : time.newest) {
-    v1::JobTime::Incident* const one = wire->add_newest();
-    one->set_round(incident.round);
-    one->set_cause(static_cast<int>(incident.cause));
-    one->set_host(incident.host);
-    one->set_why(incident.why.substr(0, kMaxReasonBytes));
-    one->set_nodes(incident.nodes);
-    one->set_lost_s(incident.lost_s);
+    ToWire(incident, wire->add_newest());
   }
 }
 
@@ -133,18 +150,7 @@ void FromWire(const v1::JobTime& wire, BoundedReader* reader, JobTime* time) {
   time->newest.resize(wire.newest_size());
   for (int i = 0; i < wire.newest_size(); ++i) {
     BoundedReader::Within within(reader, "newest", i);
-    const v1::JobTime::Incident& one = wire.newest(i);
-    Incident& incident = time->newest[i];
-    int cause = 0;
-    reader->Integer("round", one.round(), 0, kAnyInt32, &incident.round);
-    reader->Integer("cause", one.cause(), 0, kLossCauses - 1, &cause);
-    incident.cause = static_cast<LossCause>(cause);
-    reader->Text("host", one.host(), kMaxNameBytes, TextKind::kName,
-                 &incident.host);
-    reader->Text("why", one.why(), kMaxReasonBytes, TextKind::kWords,
-                 &incident.why);
-    reader->Integer("nodes", one.nodes(), 0, kAnyInt32, &incident.nodes);
-    incident.lost_s = Seconds(one.lost_s());
+    FromWire(wire.newest(i), reader, &time->newest[i]);
   }
 }
 

@@ -6,6 +6,7 @@
 
 namespace muster::v1 {
 class JobTime;
+class JobTime_Incident;
 class NodeTime;
 }  // namespace muster::v1
 
@@ -13,6 +14,10 @@ namespace muster::rendezvous {
 
 void ToWire(const NodeTime& time, v1::NodeTime* wire);
 void FromWire(const v1::NodeTime& wire, BoundedReader* reader, NodeTime* time);
+
+void ToWire(const Incident& incident, v1::JobTime_Incident* wire);
+void FromWire(const v1::JobTime_Incident& wire, BoundedReader* reader,
+              Incident* incident);
 
 void ToWire(const JobTime& time, v1::JobTime* wire);
 void FromWire(const v1::JobTime& wire, BoundedReader* reader, JobTime* time);

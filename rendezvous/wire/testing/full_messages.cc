@@ -298,7 +298,14 @@ Directive FullDirective(DirectiveKind kind) {
   directive.handover =
       Handover{.number = 34,
                .released = {{.node_id = "n3", .incarnation = 33}},
-               .machines = "memory\xff"};
+               .machines = "memory\xff",
+               .incidents = {{.round = 11,
+                              .cause = LossCause::kHang,
+                              .host = "h4",
+                              .why = "rank 5 hangs",
+                              .nodes = 3,
+                              .lost_s = 1.5}},
+               .check_is_due = true};
   directive.host_rank = 3;
   directive.pair_check = PairCheck{.number = 24,
                                    .role = PairCheck::Role::kConnect,
