@@ -106,11 +106,11 @@ JobStep Job::Step(Instant now, const JobEvent& event) {
       },
       event);
   if (outbox_.deposed()) return outbox_.Take();
-  ExpireLeases();
   // Repeat this loop, because one event can lead the job through several
   // phases. For example, the last member stops, a new world forms, and a spare
   // is already waiting to join.
   for (bool changed = true; changed && !finished();) {
+    ExpireLeases();
     const JobPhase before = phase();
     if (before == JobPhase::kGathering && outbox_.HasFaults()) {
       // This step has found faults of machines. Form no world before the
@@ -756,7 +756,8 @@ void Job::On(const CoordinatorTold& event) {
   if (event.backing == Backing::kMajority) {
     // An elected coordinator with a majority does not step down: no other
     // coordinator can have a majority.
-    if (HasMajority(state_) && !IsFounding(state_.epoch)) return;
+    const bool has_majority = HasMajority(state_) && !MayBeReplaced(state_);
+    if (has_majority && !IsFounding(state_.epoch)) return;
     outbox_.Depose("a newer coordinator announces itself");
     return;
   }
@@ -994,6 +995,17 @@ void Job::ExpireLeases() {
   for (Node* node = state_.nodes.FirstToExpire();
        node != nullptr && node->deadline <= state_.now;
        node = state_.nodes.FirstToExpire()) {
+    // If another coordinator may have been elected, this one must not break the
+    // round that goes on there. So wait until the other one has announced
+    // itself.
+    const Instant announced =
+        std::min(node->broken_since + TimeToLearn(state_.spec),
+                 node->heard + state_.spec.lease());
+    const bool is_broken = node->stream == 0 && !node->is_restored;
+    if (is_broken && state_.now < announced && MayBeReplaced(state_)) {
+      state_.nodes.SetDeadline(*node, announced);
+      continue;
+    }
     const double silent = ToSeconds(state_.now - node->heard);
     const std::string why =
         node->is_restored
@@ -1001,11 +1013,14 @@ void Job::ExpireLeases() {
                   "it did not come to the new coordinator within its "
                   "lease of ",
                   ToSeconds(state_.spec.lease()), " s")
-        : node->stream == 0
+        : is_broken
             ? absl::StrCat(
                   "its connection broke and it did not come back "
                   "within ",
-                  ToSeconds(state_.spec.reconnect_grace), " s")
+                  ToSeconds(state_.now < announced
+                                ? state_.spec.reconnect_grace
+                                : announced - node->broken_since),
+                  " s")
             : absl::StrCat("its agent has been silent for ", silent,
                            " s (lease ", ToSeconds(state_.spec.lease()), " s)");
     Lose(*node, why, Membership::Memory::kMayReturn);

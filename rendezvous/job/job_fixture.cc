@@ -158,6 +158,11 @@ void JobFixture::BreakStream(const std::string& name) {
 void JobFixture::Lose(const std::string& name) {
   BreakStream(name);
   Wait(std::chrono::seconds(1));
+  // The node is not lost yet if another coordinator may have been elected.
+  const auto nodes = status().nodes;
+  const bool is_lost = std::ranges::none_of(
+      nodes, [&](const NodeStatus& node) { return node.node.node_id == name; });
+  if (!is_lost) Wait(TimeToLearn(spec_));
 }
 
 void JobFixture::Reconnect(const std::string& name) {

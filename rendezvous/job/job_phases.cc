@@ -826,6 +826,14 @@ void Job::BreakRound(const std::string& why, Stopping stopping,
     node->part = stopped ? Part::kStopped : node->part;
     state_.world.unstopped += stopped ? 0 : 1;
   }
+  for (auto& [id, node] : state_.nodes.nodes()) {
+    if (node.stream != 0 || node.is_restored) continue;
+    // The round stops anyway, so the loss of the node need not wait for the
+    // announcement of another coordinator (ExpireLeases).
+    const Instant lost = node.broken_since + state_.spec.reconnect_grace;
+    state_.nodes.SetDeadline(
+        node, std::min(node.deadline, std::max(lost, state_.now)));
+  }
   state_.stopping.Limit(state_.now, state_.spec.shutdown_timeout);
   TellMembers();
 }

@@ -106,6 +106,12 @@ bool HasMajority(const JobState& state) {
          !LacksElectors(state, Among::kAll);
 }
 
+bool MayBeReplaced(const JobState& state) {
+  return !state.own_endpoint.empty() && state.phase == JobPhase::kRunning &&
+         state.electors.nodes > 0 &&
+         !state.electors.AreHalf(state.nodes.connected_electors(), state.spec);
+}
+
 int RestartsUsed(const JobState& state, const Report& report) {
   return std::max(state.restarts_used,
                   std::min(report.restarts_used, state.spec.max_restarts));

@@ -203,6 +203,10 @@ bool LacksElectors(const JobState& state, Among among);
 // the nodes that are not connected here are too few to form a world. False if
 // no electors are known.
 bool HasMajority(const JobState& state);
+// Whether another process may coordinate the job's running round already: the
+// connections of so many electors are broken that the others are less than half
+// of the electors' world.
+bool MayBeReplaced(const JobState& state);
 // The number of used restarts: that of this coordinator or, if higher, the
 // count in the report, but at most max_restarts.
 int RestartsUsed(const JobState& state, const Report& report);

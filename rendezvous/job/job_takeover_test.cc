@@ -526,7 +526,8 @@ TEST(JobTakeoverTest, NoWorldBeginsWithoutAMajorityOfTheNewest) {
   // forms.
   JobFixture job = RunningJob(1, 3);
   job.BreakStream("b");
-  job.Lose("c");
+  job.BreakStream("c");
+  job.Wait(seconds(3));
   job.AllStop();
   job.Join("e");
   job.Join("f");
@@ -550,7 +551,7 @@ TEST(JobTakeoverTest, RestartedAgentsElectIfTwoGroupsCannotExist) {
     JobFixture job = JobFixture::HostedBy("a", QuickSpec(min_nodes, 5));
     job.StartAll({"a", "b", "c", "d", "e"});
     for (const char* name : {"b", "c", "d", "e"}) job.BreakStream(name);
-    job.Wait(seconds(1));
+    job.Wait(seconds(3));
     job.AllStop();
     for (const char* name : {"b", "c"}) job.Restart(name);
     job.Wait(seconds(5));
@@ -571,7 +572,7 @@ TEST(JobTakeoverTest, RestartedAgentsSufficeIfTooFewNodesAreElsewhere) {
     JobFixture job = JobFixture::HostedBy("a", QuickSpec(3, 6));
     job.StartAll({"a", "b", "c", "d", "e", "f"});
     for (const char* name : {"b", "c", "d", "e", "f"}) job.BreakStream(name);
-    job.Wait(seconds(1));
+    job.Wait(seconds(3));
     job.AllStop();
     for (const std::string& name : restarted) job.Restart(name);
     // The spares g and h are connected, too, but run in addition to the job's
@@ -1472,7 +1473,7 @@ TEST(JobTakeoverTest, APreemptionWaitsForAMajorityForALeaseOnly) {
     job.agent(name).deaf = true;
     job.BreakStream(name);
   }
-  job.Wait(seconds(1));
+  job.Wait(seconds(3));
   ASSERT_EQ(job.phase(), JobPhase::kStopping);
   job.agent("a").report.preemption =
       PreemptionNotice{.signal = 12, .host = "a", .left = seconds(0)};
@@ -3330,6 +3331,71 @@ TEST(JobTakeoverTest, NodesThatWereDrainedAreNotAwaited) {
   job.Wait(seconds(2));
   EXPECT_EQ(job.World().size(), 1u);
   EXPECT_EQ(job.phase(), JobPhase::kRunning);
+}
+
+// The job of node a runs round 1 with a, b, c and d. Then the connections of
+// `broken` break.
+JobFixture BrokenConnections(const std::vector<std::string>& broken) {
+  JobSpec spec = QuickSpec(3, 4);
+  spec.max_restarts = 3;
+  JobFixture job = JobFixture::HostedBy("a", spec);
+  job.StartAll({"a", "b", "c", "d"});
+  for (const char* name : {"a", "b", "c", "d"}) job.Report(name);
+  for (const std::string& name : broken) job.BreakStream(name);
+  return job;
+}
+
+// The coordinator's machine was cut off. The others have elected another
+// coordinator, with which the round goes on.
+TEST(JobTakeoverTest, ACoordinatorWithoutAMajorityBreaksNoRound) {
+  JobFixture job = BrokenConnections({"b", "c", "d"});
+  job.Wait(seconds(2));
+  EXPECT_EQ(job.phase(), JobPhase::kRunning);
+  EXPECT_EQ(job.kind("a"), DirectiveKind::kRun);
+  job.Step(CoordinatorTold{.epoch = job.job().epoch() + 1});
+  EXPECT_TRUE(job.last_step().deposed);
+  EXPECT_EQ(job.kind("a"), DirectiveKind::kRun);
+}
+
+// The same if the coordinator was elected itself.
+TEST(JobTakeoverTest, AnElectedCoordinatorWithoutConnectionsYieldsAtOnce) {
+  JobFixture job = BrokenConnections({});
+  job.TakeOver("b");
+  job.ReconnectAll({"b", "c", "d"});
+  ASSERT_EQ(job.phase(), JobPhase::kRunning);
+  const CoordinatorTold newer{.epoch = job.job().epoch() + 1};
+  job.Step(newer);
+  EXPECT_FALSE(job.last_step().deposed);
+  for (const char* name : {"c", "d"}) job.BreakStream(name);
+  job.Step(newer);
+  EXPECT_TRUE(job.last_step().deposed);
+}
+
+TEST(JobTakeoverTest, WithoutAnAnnouncementTheNodesAreLost) {
+  JobFixture job = BrokenConnections({"b", "c", "d"});
+  const JobSpec spec = QuickSpec(3, 4);
+  EXPECT_EQ(job.WaitFor("break", seconds(10)), TimeToLearn(spec));
+  EXPECT_THAT(job.Decided("break"), HasSubstr("did not come back within 3 s"));
+}
+
+TEST(JobTakeoverTest, WithHalfOfTheElectorsALossIsNoticedAtOnce) {
+  JobFixture job = BrokenConnections({"c", "d"});
+  EXPECT_EQ(job.WaitFor("break", seconds(10)), QuickSpec(3, 4).reconnect_grace);
+  EXPECT_THAT(job.Decided("break"),
+              HasSubstr("did not come back within 0.5 s"));
+}
+
+// The worker of node a fails because its peers are lost.
+TEST(JobTakeoverTest, AFailureOfTheWorkerThatIsLeftIsNotTheCause) {
+  JobFixture job = BrokenConnections({"b", "c", "d"});
+  job.Wait(seconds(1));
+  ASSERT_EQ(job.Count("lost"), 0);
+  Failure failure = ExitedWith(0, 1);
+  failure.message = "Connection reset by peer";
+  job.Fails("a", failure);
+  job.Wait(milliseconds(1));
+  EXPECT_EQ(job.Count("lost"), 3);
+  EXPECT_THAT(job.Decided("blame"), HasSubstr("not by rank 0"));
 }
 
 // The coordinator on node a names the standbys b, c and d, and node e.

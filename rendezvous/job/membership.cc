@@ -244,6 +244,7 @@ void Membership::Count(const Node& node) {
   ready_ += node.ready() ? 1 : 0;
   electors_ += is_elector ? 1 : 0;
   ready_electors_ += is_elector && node.ready() ? 1 : 0;
+  connected_electors_ += is_elector && node.stream != 0 ? 1 : 0;
   regular_ += node.is_spare ? 0 : 1;
   broken_ += node.stream == 0 ? 1 : 0;
   being_checked_ += node.being_checked() ? 1 : 0;
@@ -260,6 +261,7 @@ void Membership::Uncount(const Node& node) {
   ready_ -= node.ready() ? 1 : 0;
   electors_ -= is_elector ? 1 : 0;
   ready_electors_ -= is_elector && node.ready() ? 1 : 0;
+  connected_electors_ -= is_elector && node.stream != 0 ? 1 : 0;
   regular_ -= node.is_spare ? 0 : 1;
   broken_ -= node.stream == 0 ? 1 : 0;
   being_checked_ -= node.being_checked() ? 1 : 0;

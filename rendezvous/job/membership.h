@@ -270,9 +270,11 @@ class Membership {
   std::optional<Instant> FirstDeadline() const;
 
   int ready() const { return ready_; }
-  // The number of electors (Node::elector_rank), and of those that are ready.
+  // The number of electors (Node::elector_rank), of those that are ready, and
+  // of those that are connected.
   int electors() const { return electors_; }
   int ready_electors() const { return ready_electors_; }
+  int connected_electors() const { return connected_electors_; }
   // The number of nodes that are no spares (Node::is_spare).
   int regular() const { return regular_; }
   // The number of nodes whose running health checks alone decide whether they
@@ -327,6 +329,7 @@ class Membership {
   int ready_ = 0;
   int electors_ = 0;
   int ready_electors_ = 0;
+  int connected_electors_ = 0;
   int regular_ = 0;
   int broken_ = 0;
   int being_checked_ = 0;

@@ -138,6 +138,18 @@ class Checker(unittest.TestCase):
       story.groups[0].told = [('node', 'h (group rank 1) was lost')]
     self.assert_found(change, 'the status names the cause "h (group rank 1)')
 
+  def test_a_node_that_comes_late_to_a_new_coordinator(self):
+    for lasts_s in (2.0, 9.99):
+      story = _story()
+      group = story.groups[1]
+      group.faults.append(faults.Fault(faults.CUT, faults.NODE, node=1,
+                                       lasts_s=lasts_s))
+      group.told = [('node', '1 node of 4 did not come to the new coordinator '
+                     'within the lease of 10 s')]
+      found = [one for one in checker.complaints(story)
+               if 'did not come' in one]
+      self.assertEqual(found == [], lasts_s > 3, found)
+
   def test_new_round_without_a_cause_in_the_status(self):
     def change(story):
       story.groups[0].told = []

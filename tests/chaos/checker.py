@@ -281,6 +281,11 @@ def _patterns(group):
     if fault.rounds and fault.target != faults.WORKER:
       yield r'\(group rank \d+\) was lost'
       yield r'group rank \d+ (\(\S+\) )?is lost, which coordinated'
+    # A node that is cut off for almost a lease may come too late to a
+    # coordinator that has no record.
+    if fault.outlives_lease and any(
+        other.ends_coordinator for other in group.faults):
+      yield r'\d+ nodes? of \d+ did not come to the new coordinator'
     if fault.target == faults.GUARDIAN:
       yield (r'goes: the guardian process \(pid \d+\) (was killed by signal 9|'
              r'gave no sign of life)')

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 
 #include "absl/strings/str_cat.h"
@@ -6,7 +7,12 @@
 namespace muster::simulation {
 namespace {
 
-// Checks that lost nodes are removed in time. An agent counts as silent since
+// Time within which every other coordinator of the job announces itself.
+constexpr Duration kAnnounced = std::chrono::seconds(3);
+
+// Checks that lost nodes are removed in time. If other nodes can take over, a
+// coordinator of a running round may wait for the announcement of another one.
+// An agent counts as silent since
 // its last new report: one with a higher sequence number than all earlier ones.
 // A repeated or late report does not prove that the agent is alive.
 class DetectionChecker : public Checker {
@@ -40,7 +46,14 @@ class DetectionChecker : public Checker {
     if (life.stream == stream) life.broken = now();
   }
   void OnStep(const CoordinatorStepped& step) override {
-    if (step.status.phase == rendezvous::JobPhase::kFinished) return;
+    const rendezvous::JobPhase phase = step.status.phase;
+    if (phase == rendezvous::JobPhase::kFinished) return;
+    const bool may_wait =
+        plan().takeover && (phase == rendezvous::JobPhase::kRunning ||
+                            step.status.phase_age == Duration::zero());
+    const Duration grace =
+        may_wait ? std::max<Duration>(kAnnounced, plan().spec.order_life())
+                 : plan().spec.reconnect_grace;
     for (const rendezvous::NodeStatus& node : step.status.nodes) {
       const auto found = lives_.find(node.node.incarnation);
       if (found == lives_.end()) {
@@ -53,7 +66,7 @@ class DetectionChecker : public Checker {
                           ToSeconds(now() - life.heard), " s of silence"));
       }
       if (life.broken.has_value() &&
-          now() >= *life.broken + plan().Longest(plan().spec.reconnect_grace)) {
+          now() >= *life.broken + plan().Longest(grace)) {
         Fail(absl::StrCat(node.node.node_id, " is still counted ",
                           ToSeconds(now() - *life.broken),
                           " s after its stream broke"));
