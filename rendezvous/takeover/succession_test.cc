@@ -138,7 +138,7 @@ TEST(SuccessionTest, ElectorsWithoutAPlaceElect) {
   job.Deafen({"b", "c"});
   job.WaitForRound("a", 1);
   job.Cut({"b", "c"});
-  job.Wait(seconds(1));
+  job.Wait(seconds(5));
   job.Hear({"b", "c"});
   job.Connect({"b", "c"}, "a");
   job.Cut({"a", "b", "c"});
