@@ -64,7 +64,8 @@ class MeasureConnectionTest : public testing::Test {
   const std::array<PortReservation, 2> ports_ = {
       *PortReservation::Take(PortReservation::Sharing::kWithServers),
       *PortReservation::Take(PortReservation::Sharing::kWithServers)};
-  const std::string key_ = std::string(kChannelKeyBytes - 1, 'k') + "\n";
+  const std::string key_ =
+      std::string(kChannelKeyBytes - 1, 'k').append(1, '\n');
   const OwnedFd cancel_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
 };
 
